@@ -28,8 +28,8 @@ journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and pu
 test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka
 
-lint: $(INSTALLED_DEV) ## check the code with ruff
-	@$(VENV)/bin/ruff check .
+lint: $(INSTALLED_DEV) ## check the code and its format with ruff
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check --quiet .
 
 lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
 	@$(PYTHON_OF_VENV) -m kafkaviz.ui.lessons kafkaviz/ui/lessons $(if $(LESSONS),"$(LESSONS)")

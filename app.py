@@ -40,7 +40,12 @@ def whole(place: Place, here: Listed, known: Overview) -> None:
     partition_rows(place, known)
     if known.problems:
         st.space(28)
-        faults.partial(int((~known.segments["left_out"]).sum()), len(known.segments), here.broker.path, known.problems)
+        faults.partial(
+            int((~known.segments["left_out"]).sum()),
+            len(known.segments),
+            here.broker.path,
+            known.problems,
+        )
     with strip:  # last, because it may start Spark: all else is on its way to the reader by then
         work.strip(here)
 

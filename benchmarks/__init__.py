@@ -1,4 +1,6 @@
-"""What kafkaviz is fast or slow at: one bench_*.py a question, each measured against something else in the same run."""
+"""What kafkaviz is fast or slow at: one bench_*.py a question, each measured against something else
+in the same run.
+"""
 
 import time
 from collections.abc import Callable
@@ -11,8 +13,12 @@ def row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def best(action: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:
-    """The shortest of some runs in seconds: the others were disturbed. clock: time.process_time leaves out what others took."""
+def best(
+    action: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """The shortest of some runs in seconds: the others were disturbed. clock: time.process_time
+    leaves out what others took.
+    """
     times = []
     for _ in range(runs):
         start = clock()

@@ -1,8 +1,10 @@
-"""The deep scan: every checksum and every record of batches in the page cache, as they are and in each codec.
+"""The deep scan: every checksum and every record of batches in the page cache, as they are and in
+each codec.
 
-As they are, 1 GiB of 1 KB is held against kafka-dump-log --deep-iteration and a loop of one call a batch; in a codec, 64 MiB once
-decompressed, in batches of 16 KB, against nothing but decompressing the same batches, and Kafka's tool. See bench_walk for how
-that takes part; the Rust crate kafka-protocol does where KAFKA_PROTOCOL holds the path of the program of rust/.
+As they are, 1 GiB of 1 KB is held against kafka-dump-log --deep-iteration and a loop of one call a
+batch; in a codec, 64 MiB once decompressed, in batches of 16 KB, against nothing but decompressing
+the same batches, and Kafka's tool. See bench_walk for how that takes part; the Rust crate
+kafka-protocol does where KAFKA_PROTOCOL holds the path of the program of rust/.
 """
 
 import json
@@ -27,7 +29,20 @@ from kafkaviz.log import file
 LOG_BYTES, PACKED_BYTES = 1 << 30, 1 << 26
 RECORD_BYTES = 110
 BATCHES = 2048  # different ones; the log repeats them at other offsets, which no checksum covers
-WORDS = ("order", "payment", "invoice", "customer", "shipped", "cancelled", "pending", "EUR", "USD", "berlin", "madrid", "oslo")
+WORDS = (
+    "order",
+    "payment",
+    "invoice",
+    "customer",
+    "shipped",
+    "cancelled",
+    "pending",
+    "EUR",
+    "USD",
+    "berlin",
+    "madrid",
+    "oslo",
+)
 
 
 def run() -> list[str]:
@@ -54,28 +69,57 @@ def measured(log: Path, name: str, batch_bytes: int, log_bytes: int) -> list[str
     processor = f"{log_bytes / busy / 1e9:.2f} GB/s a core, processor time"
     if name == "none":
         rival = best(lambda: one_by_one(log, count), runs=1)
-        rows = [row(what, speed, "a call for each checksum and for the records of each batch", f"{rival / scan:.0f} ×")]
+        rows = [
+            row(
+                what,
+                speed,
+                "a call for each checksum and for the records of each batch",
+                f"{rival / scan:.0f} ×",
+            )
+        ]
     else:
         alone = best(lambda: decompressed(batches, name, count), clock=time.process_time)
         rows = [row(what, processor, "decompressing alone", f"{alone / busy:.2f} ×")]
     if "KAFKA_PROTOCOL" in os.environ:
         rust = decoded(log, counts)
-        rows.append(row(what, processor, f"the Rust crate `kafka-protocol` 0.18.0, {rust:.2f} s", f"{rust / busy:.2f} ×"))
+        rows.append(
+            row(
+                what,
+                processor,
+                f"the Rust crate `kafka-protocol` 0.18.0, {rust:.2f} s",
+                f"{rust / busy:.2f} ×",
+            )
+        )
     if can_dump():
         tool = best(lambda: dumped(log, "--deep-iteration"), runs=1)
-        rows.append(row(what, speed, f"`kafka-dump-log --deep-iteration` 4.3.1, {tool:.1f} s", f"{tool / scan:.0f} ×"))
+        rows.append(
+            row(
+                what,
+                speed,
+                f"`kafka-dump-log --deep-iteration` 4.3.1, {tool:.1f} s",
+                f"{tool / scan:.0f} ×",
+            )
+        )
     return rows
 
 
 def batch(number: int, name: str, batch_bytes: int) -> bytes:
-    """A valid batch of records of 110 bytes that look like JSON, as large as asked for before it is compressed."""
+    """A valid batch of records of 110 bytes that look like JSON, as large as asked for before it is
+    compressed.
+    """
     random = Random(number)
     count = (batch_bytes - HEADER_BYTES) // RECORD_BYTES
     last = batch_bytes - HEADER_BYTES - (count - 1) * RECORD_BYTES
-    plain = b"".join(one(random, delta, RECORD_BYTES if delta < count - 1 else last) for delta in range(count))
+    plain = b"".join(
+        one(random, delta, RECORD_BYTES if delta < count - 1 else last) for delta in range(count)
+    )
     body = plain if name == "none" else codec.compress(name, plain)
     header = np.zeros(1, HEADER)
-    header["batch_length_bytes"], header["magic"], header["attributes"] = HEADER_BYTES + len(body) - LENGTH_END, 2, codec.CODECS.index(name)
+    header["batch_length_bytes"], header["magic"], header["attributes"] = (
+        HEADER_BYTES + len(body) - LENGTH_END,
+        2,
+        codec.CODECS.index(name),
+    )
     header["record_count"], header["last_offset_delta"] = count, count - 1
     header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_790_000_000_000 + number
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
@@ -85,12 +129,20 @@ def batch(number: int, name: str, batch_bytes: int) -> bytes:
 
 def one(random: Random, delta: int, size_bytes: int) -> bytes:
     """A record of a size, with a key of 16 bytes."""
-    value = json.dumps({"id": random.randrange(1 << 30), "kind": random.choice(WORDS), "sum": random.randrange(10_000)})
+    value = json.dumps(
+        {
+            "id": random.randrange(1 << 30),
+            "kind": random.choice(WORDS),
+            "sum": random.randrange(10_000),
+        }
+    )
     while len(value) < size_bytes:
         value += random.choice(WORDS)
     key = f"{random.randrange(1 << 60):016x}".encode()
     sizes = (size_bytes - overhead for overhead in range(len(key) + record.LEAST_BYTES, size_bytes))
-    fitting = (record.build([record.Record(delta, 0, key, value[:size].encode())]) for size in sizes)
+    fitting = (
+        record.build([record.Record(delta, 0, key, value[:size].encode())]) for size in sizes
+    )
     return next(built for built in fitting if len(built) <= size_bytes)
 
 
@@ -98,7 +150,9 @@ def write(log: Path, batches: list[bytes], count: int) -> None:
     """The batches over and over, each at an offset of its own."""
     joined = np.frombuffer(b"".join(batches), np.uint8).copy()
     starts = np.cumsum([0] + [len(one) for one in batches[:-1]])
-    records = np.array([int.from_bytes(one[HEADER_BYTES - 4 : HEADER_BYTES], "big") for one in batches])
+    records = np.array(
+        [int.from_bytes(one[HEADER_BYTES - 4 : HEADER_BYTES], "big") for one in batches]
+    )
     offsets = np.cumsum(records) - records
     with open(log, "wb") as out:
         for part in range(count // len(batches)):
@@ -112,21 +166,31 @@ def scanned(log: Path) -> tuple[int, int, int]:
     size, found = log.stat().st_size, np.zeros(3, np.int64)
     with file.reader(log) as read:
         for part in DeepScan(read, 0, size):
-            found += len(part.batches), part.batches["records_read"].sum(), part.batches["value_bytes"].sum()
+            found += (
+                len(part.batches),
+                part.batches["records_read"].sum(),
+                part.batches["value_bytes"].sum(),
+            )
             assert part.batches["crc_valid"].all() and not part.faults
     return tuple(found.tolist())
 
 
 def decoded(log: Path, counts: tuple[int, int, int]) -> float:
-    """The processor's seconds of the Rust crate, which finds the same; the file is in its memory before its clock runs."""
+    """The processor's seconds of the Rust crate, which finds the same; the file is in its memory
+    before its clock runs.
+    """
     command = [os.environ["KAFKA_PROTOCOL"], str(log), "5"]
-    *found, seconds = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    *found, seconds = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.split()
     assert tuple(map(int, found)) == counts
     return float(seconds)
 
 
 def one_by_one(log: Path, count: int) -> None:
-    """The library's checksum and the package's records, called from Python for one batch after another."""
+    """The library's checksum and the package's records, called from Python for one batch after
+    another.
+    """
     with open(log, "rb") as source:
         for _ in range(count):
             header = source.read(HEADER_BYTES)

@@ -1,7 +1,9 @@
-"""kafkaviz dump over 1 GiB of 1 KB batches in the page cache, start of Python included, against Kafka's own tool in the same run.
+"""kafkaviz dump over 1 GiB of 1 KB batches in the page cache, start of Python included, against
+Kafka's own tool in the same run.
 
-Both print a line a batch with its checksum checked, and the same text: that is looked at first, on a part of the log. Kafka's tool
-takes part as in bench_walk.py; without it a loop of f-strings over the same batches is the rival.
+Both print a line a batch with its checksum checked, and the same text: that is looked at first, on
+a part of the log. Kafka's tool takes part as in bench_walk.py; without it a loop of f-strings over
+the same batches is the rival.
 """
 
 import os
@@ -32,8 +34,26 @@ def run() -> list[str]:
         tool = tool_seconds(log) if can_dump() else None
     what = "`kafkaviz dump`, 1 GiB of 1 KB batches, page cache, start included"
     measured = f"{seconds:.1f} s, {resident:.0f} MiB resident"
-    rows = [row(what, measured, f"a loop of f-strings in a process that runs, {plain:.1f} s", f"{plain / seconds:.1f} ×")]
-    rows += [row(what, measured, f"`kafka-dump-log` 4.3.1, the same text, {tool:.1f} s", f"{tool / seconds:.1f} ×")] if tool else []
+    rows = [
+        row(
+            what,
+            measured,
+            f"a loop of f-strings in a process that runs, {plain:.1f} s",
+            f"{plain / seconds:.1f} ×",
+        )
+    ]
+    rows += (
+        [
+            row(
+                what,
+                measured,
+                f"`kafka-dump-log` 4.3.1, the same text, {tool:.1f} s",
+                f"{tool / seconds:.1f} ×",
+            )
+        ]
+        if tool
+        else []
+    )
     return rows
 
 
@@ -49,9 +69,14 @@ def printed(log: Path) -> None:
 
 def resident_mib(log: Path) -> float:
     """The most memory one dump takes."""
-    script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); "
+    script = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
+        "check=True); "
+    )
     script += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    told = subprocess.run([sys.executable, "-c", script, *command(log)], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", script, *command(log)], capture_output=True, text=True, check=True
+    )
     return int(told.stdout) / 1024
 
 
@@ -67,7 +92,9 @@ def tool_seconds(log: Path) -> float:
 
 
 def plainly(log: Path) -> list[str]:
-    """The loop one would write first: a checksum and an f-string for each batch, of some of its fields."""
+    """The loop one would write first: a checksum and an f-string for each batch, of some of its
+    fields.
+    """
     lines = []
     with file.reader(log) as read, open(log, "rb") as source:
         for batches in Walk(read, 0, PLAIN_BYTES):
@@ -75,5 +102,8 @@ def plainly(log: Path) -> list[str]:
                 source.seek(batch["position"])
                 valid = crc32c(source.read(batch["size_bytes"])[CRC_START:]) == batch["crc"]
                 first, position = batch["base_offset"], batch["position"]
-                lines.append(f"baseOffset: {first} position: {position} size: {batch['size_bytes']} isvalid: {valid}\n")
+                lines.append(
+                    f"baseOffset: {first} position: {position} size: {batch['size_bytes']} "
+                    f"isvalid: {valid}\n"
+                )
     return lines

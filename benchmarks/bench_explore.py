@@ -1,4 +1,6 @@
-"""The questions of the page Explore, answered by a warm process of DuckDB, against Spark's SQL of the same words over the same catalog."""
+"""The questions of the page Explore, answered by a warm process of DuckDB, against Spark's SQL of
+the same words over the same catalog.
+"""
 
 import os
 import statistics
@@ -14,7 +16,9 @@ ROUNDS = 5
 
 
 def run() -> list[str]:
-    """A row for the median of all questions, and one for the first question, whose process must start."""
+    """A row for the median of all questions, and one for the first question, whose process must
+    start.
+    """
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KAFKAVIZ_CACHE"] = folder
         return measured(prepare())
@@ -32,15 +36,22 @@ def measured(directory: Path) -> list[str]:
     spark = of_spark(catalog)
     spark_first_s = timed(spark, QUESTIONS[0].sql)
     texts = [question.sql for question in QUESTIONS]
-    ours_s, theirs_s = ([statistics.median(timed(one, text) for _ in range(ROUNDS)) for text in texts] for one in (ask, spark))
+    ours_s, theirs_s = (
+        [statistics.median(timed(one, text) for _ in range(ROUNDS)) for text in texts]
+        for one in (ask, spark)
+    )
     ours, theirs = statistics.median(ours_s), statistics.median(theirs_s)
     what = f"a question of Explore, median of {len(texts)}, warm"
     found = f"{1000 * ours:.0f} ms, the slowest {1000 * max(ours_s):.0f} ms"
     return [
         row(what, found, f"Spark's SQL, running, {1000 * theirs:.0f} ms", f"{theirs / ours:.0f} ×"),
-        row("the first question, the process included", f"{first_s:.2f} s", f"the first of a Spark that runs, {spark_first_s:.2f} s",
-            f"{spark_first_s / first_s:.1f} ×"),
-    ]  # fmt: skip
+        row(
+            "the first question, the process included",
+            f"{first_s:.2f} s",
+            f"the first of a Spark that runs, {spark_first_s:.2f} s",
+            f"{spark_first_s / first_s:.1f} ×",
+        ),
+    ]
 
 
 def of_spark(path: Path) -> Callable[[str], object]:
@@ -51,7 +62,9 @@ def of_spark(path: Path) -> Callable[[str], object]:
     spark = session("local[2]")
     for name, files in catalog.read(path).info.tables.items():
         if files:
-            spark.read.parquet(*(str(path / name / file) for file in files)).createOrReplaceTempView(name)
+            spark.read.parquet(
+                *(str(path / name / file) for file in files)
+            ).createOrReplaceTempView(name)
     return lambda text: spark.sql(text).toArrow()
 
 

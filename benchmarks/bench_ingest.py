@@ -1,7 +1,8 @@
-"""Spark's ingest on local[2] of 10 GiB of 16 KB batches in the page cache, against the plain reader in one process in the same run.
+"""Spark's ingest on local[2] of 10 GiB of 16 KB batches in the page cache, against the plain reader
+in one process in the same run.
 
-The memory is that of all processes of the ingest together, JVM and Python workers: the sum of their proportional shares
-(PSS in /proc), which counts pages that they share once.
+The memory is that of all processes of the ingest together, JVM and Python workers: the sum of their
+proportional shares (PSS in /proc), which counts pages that they share once.
 """
 
 import json
@@ -47,16 +48,29 @@ print(json.dumps({"batches": rows, "seconds": seconds, "findings": severities}))
 
 
 def run() -> list[str]:
-    """With all of Spark's start, as a first ingest has it; again in a process where Spark runs, as in the app; and so with findings."""
+    """With all of Spark's start, as a first ingest has it; again in a process where Spark runs, as
+    in the app; and so with findings.
+    """
     with tempfile.TemporaryDirectory() as folder:
         directory = write(Path(folder) / "broker")
         plain_s = plainly(directory)
-        result, most_bytes = ingest(directory, *(Path(folder) / name for name in ("first", "second", "findings")))
+        result, most_bytes = ingest(
+            directory, *(Path(folder) / name for name in ("first", "second", "findings"))
+        )
     assert result["batches"] == [SEGMENTS * BATCHES] * 3
     assert result["findings"][2]["error"] == 0 < sum(result["findings"][2].values())
-    what, total_bytes = f"ingest on `local[2]`, {SEGMENTS} GiB of 16 KB batches, page cache", SEGMENTS * LOG_BYTES
+    what, total_bytes = (
+        f"ingest on `local[2]`, {SEGMENTS} GiB of 16 KB batches, page cache",
+        SEGMENTS * LOG_BYTES,
+    )
     plain = f"plain reader in one process, {units.rate(total_bytes / plain_s)}"
-    told = [f"{units.rate(total_bytes / one)}, {one:.1f} s, at most {units.size(most_bytes)} resident in all" for one in result["seconds"]]
+    told = [
+        (
+            f"{units.rate(total_bytes / one)}, {one:.1f} s, at most {units.size(most_bytes)} "
+            "resident in all"
+        )
+        for one in result["seconds"]
+    ]
     starts = ("Spark's start included", "Spark running", "Spark running, with findings and sweep")
     return [
         row(f"{what}, {start}", words, plain, f"{plain_s / one:.2f} ×")
@@ -65,7 +79,8 @@ def run() -> list[str]:
 
 
 def write(directory: Path) -> Path:
-    """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each batch but a segment's first.
+    """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each
+    batch but a segment's first.
 
     Each begins with a producer snapshot, as Kafka takes one when it rolls.
     """
@@ -87,7 +102,11 @@ def write_segment(partition: Path, base_offset: int) -> None:
     times_ms = START_MS + base_offset + number * RECORDS
     stem = partition / units.file_stem(base_offset)
     write_log(stem.with_suffix(".log"), base_offset, times_ms)
-    entries = {"relative_offset": number * RECORDS + RECORDS - 1, "position": number * BATCH_BYTES, "timestamp_ms": times_ms}
+    entries = {
+        "relative_offset": number * RECORDS + RECORDS - 1,
+        "position": number * BATCH_BYTES,
+        "timestamp_ms": times_ms,
+    }
     for layout, suffix in ((offset_index, ".index"), (time_index, ".timeindex")):
         slots = np.zeros(BATCHES, layout.ENTRY)
         for name in layout.ENTRY.names:
@@ -116,7 +135,10 @@ def records() -> bytes:
     random = np.random.default_rng(1).bytes(left)
     for delta in range(RECORDS):
         size = left // (RECORDS - delta)
-        fitting = (record.build([record.Record(delta, 0, None, random[:value])]) for value in range(size, 0, -1))
+        fitting = (
+            record.build([record.Record(delta, 0, None, random[:value])])
+            for value in range(size, 0, -1)
+        )
         built += next(one for one in fitting if len(one) <= size)
         left = BATCH_BYTES - HEADER.itemsize - len(built)
     assert not left
@@ -125,7 +147,8 @@ def records() -> bytes:
 
 def plainly(directory: Path) -> float:
     """The seconds that the package's reader takes for every batch header, array after array."""
-    open_broker(directory).partitions[0].segments[0].batches()  # compiles, and makes sure that the pages are there
+    # compiles, and makes sure that the pages are there
+    open_broker(directory).partitions[0].segments[0].batches()
     start = time.perf_counter()
     counts = [len(segment.batches()) for segment in open_broker(directory).partitions[0].segments]
     assert sum(counts) == SEGMENTS * BATCHES
@@ -133,7 +156,9 @@ def plainly(directory: Path) -> float:
 
 
 def ingest(directory: Path, *catalogs: Path) -> tuple[dict, int]:
-    """What INGEST prints of an ingest into each catalog in turn, and the most memory that it and its descendants had at once."""
+    """What INGEST prints of an ingest into each catalog in turn, and the most memory that it and
+    its descendants had at once.
+    """
     command = [sys.executable, "-c", INGEST, str(directory), *map(str, catalogs)]
     most_bytes = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:

@@ -1,4 +1,6 @@
-"""The list of a broker of 100 000 segments, 300 000 files, as every command begins with it, against `find` telling names and sizes."""
+"""The list of a broker of 100 000 segments, 300 000 files, as every command begins with it, against
+`find` telling names and sizes.
+"""
 
 import subprocess
 import tempfile
@@ -18,8 +20,18 @@ def run() -> list[str]:
         write(Path(folder))
         assert listed(folder) == PARTITIONS * SEGMENTS
         rival_s, ours_s = best(lambda: found(folder), RUNS), best(lambda: listed(folder), RUNS)
-    what = f"inventory of {PARTITIONS * SEGMENTS} segments, {PARTITIONS * SEGMENTS * len(SUFFIXES)} files, in the page cache"
-    return [row(what, f"{ours_s:.1f} s", f"`find -printf`, name, size and time, {rival_s:.1f} s", f"{rival_s / ours_s:.2f} ×")]
+    what = (
+        f"inventory of {PARTITIONS * SEGMENTS} segments, {PARTITIONS * SEGMENTS * len(SUFFIXES)} "
+        "files, in the page cache"
+    )
+    return [
+        row(
+            what,
+            f"{ours_s:.1f} s",
+            f"`find -printf`, name, size and time, {rival_s:.1f} s",
+            f"{rival_s / ours_s:.2f} ×",
+        )
+    ]
 
 
 def write(root: Path) -> None:
@@ -39,4 +51,6 @@ def listed(folder: str) -> int:
 
 def found(folder: str) -> int:
     """How many files `find` tells of."""
-    return subprocess.run(["find", folder, "-type", "f", "-printf", "%p %s %T@\n"], capture_output=True, check=True).stdout.count(b"\n")
+    return subprocess.run(
+        ["find", folder, "-type", "f", "-printf", "%p %s %T@\n"], capture_output=True, check=True
+    ).stdout.count(b"\n")

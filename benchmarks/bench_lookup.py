@@ -1,4 +1,6 @@
-"""A lookup in 1 GiB of 8 KB batches, every step kept, against going through the headers from byte 0; and the start of the command line."""
+"""A lookup in 1 GiB of 8 KB batches, every step kept, against going through the headers from byte
+0; and the start of the command line.
+"""
 
 import subprocess
 import sys
@@ -27,38 +29,100 @@ def run() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "orders-0"
         write(directory)
-        offset, segment = BATCHES * RECORDS * 7 // 10, paths.open_log(directory, "4.3.1").segments[0]
+        offset, segment = (
+            BATCHES * RECORDS * 7 // 10,
+            paths.open_log(directory, "4.3.1").segments[0],
+        )
         textbook.batch_of(segment, offset)  # compiles
         linear = best(lambda: textbook.batch_of(segment, offset), 3)
-        what = f"lookup of {{}}, 1 GiB of {BATCH_BYTES // 1024} KB batches, every step kept and made into JSON"
+        what = (
+            f"lookup of {{}}, 1 GiB of {BATCH_BYTES // 1024} KB batches, every step kept and made "
+            "into JSON"
+        )
         rows = []
-        for name, target in (("an offset", {"offset": offset}), ("a timestamp", {"timestamp_ms": FIRST_MS + offset})):
-            found = best(lambda target=target: as_object(lookup(paths.open_log(directory, "4.3.1"), profile(), **target)), RUNS)
-            rows.append(row(what.format(name), f"{1e3 * found:.1f} ms", "all headers before it, compiled", f"{linear / found:.0f} ×"))
-        command = [sys.executable, "-m", "kafkaviz", "lookup", str(directory), "--offset", str(offset), "--json"]
-        whole, numpy = best(lambda: started(command), 5), best(lambda: started([sys.executable, "-c", "import numpy"]), 5)
-    return [*rows, row("`kafkaviz lookup`, the whole process", f"{whole:.2f} s", "a process that imports numpy", f"{numpy / whole:.2f} ×")]
+        for name, target in (
+            ("an offset", {"offset": offset}),
+            ("a timestamp", {"timestamp_ms": FIRST_MS + offset}),
+        ):
+            found = best(
+                lambda target=target: as_object(
+                    lookup(paths.open_log(directory, "4.3.1"), profile(), **target)
+                ),
+                RUNS,
+            )
+            rows.append(
+                row(
+                    what.format(name),
+                    f"{1e3 * found:.1f} ms",
+                    "all headers before it, compiled",
+                    f"{linear / found:.0f} ×",
+                )
+            )
+        command = [
+            sys.executable,
+            "-m",
+            "kafkaviz",
+            "lookup",
+            str(directory),
+            "--offset",
+            str(offset),
+            "--json",
+        ]
+        whole, numpy = (
+            best(lambda: started(command), 5),
+            best(lambda: started([sys.executable, "-c", "import numpy"]), 5),
+        )
+    return [
+        *rows,
+        row(
+            "`kafkaviz lookup`, the whole process",
+            f"{whole:.2f} s",
+            "a process that imports numpy",
+            f"{numpy / whole:.2f} ×",
+        ),
+    ]
 
 
 def write(directory: Path) -> None:
-    """A segment whose batches hold one-byte records behind padding in the first of them, with an index entry a batch."""
+    """A segment whose batches hold one-byte records behind padding in the first of them, with an
+    index entry a batch.
+    """
     directory.mkdir()
     number = np.arange(BATCHES)
     header = np.zeros(BATCHES, HEADER)
-    header["base_offset"], header["last_offset_delta"], header["record_count"] = number * RECORDS, RECORDS - 1, RECORDS
-    header["batch_length_bytes"], header["magic"], header["producer_id"] = BATCH_BYTES - LENGTH_END, 2, -1
+    header["base_offset"], header["last_offset_delta"], header["record_count"] = (
+        number * RECORDS,
+        RECORDS - 1,
+        RECORDS,
+    )
+    header["batch_length_bytes"], header["magic"], header["producer_id"] = (
+        BATCH_BYTES - LENGTH_END,
+        2,
+        -1,
+    )
     header["base_timestamp_ms"] = FIRST_MS + header["base_offset"]
     header["max_timestamp_ms"] = header["base_timestamp_ms"] + RECORDS - 1
     body = np.frombuffer(records(BATCH_BYTES - HEADER_BYTES), np.uint8)
     with open(directory / f"{0:020}.log", "wb") as log:
         for start in range(0, BATCHES, 1024):
             part = np.empty((len(header[start : start + 1024]), BATCH_BYTES), np.uint8)
-            part[:, :HEADER_BYTES] = header[start : start + 1024].view(np.uint8).reshape(len(part), -1)
+            part[:, :HEADER_BYTES] = (
+                header[start : start + 1024].view(np.uint8).reshape(len(part), -1)
+            )
             part[:, HEADER_BYTES:] = body
             log.write(part)
-    offsets, times = np.empty(BATCHES - 1, offset_index.ENTRY), np.empty(BATCHES - 1, time_index.ENTRY)
-    offsets["relative_offset"], offsets["position"] = number[1:] * RECORDS + RECORDS - 1, number[1:] * BATCH_BYTES
-    times["timestamp_ms"], times["relative_offset"] = header["max_timestamp_ms"][1:], offsets["relative_offset"]
+    offsets, times = (
+        np.empty(BATCHES - 1, offset_index.ENTRY),
+        np.empty(BATCHES - 1, time_index.ENTRY),
+    )
+    offsets["relative_offset"], offsets["position"] = (
+        number[1:] * RECORDS + RECORDS - 1,
+        number[1:] * BATCH_BYTES,
+    )
+    times["timestamp_ms"], times["relative_offset"] = (
+        header["max_timestamp_ms"][1:],
+        offsets["relative_offset"],
+    )
     (directory / f"{0:020}.index").write_bytes(offset_index.build(offsets))
     (directory / f"{0:020}.timeindex").write_bytes(time_index.build(times))
 
@@ -74,8 +138,12 @@ def records(size_bytes: int) -> bytes:
 
 
 def record(delta: int, value_bytes: int) -> bytes:
-    """Attributes, timestamp and offset delta, no key, a value of zeros, no headers; its length in front."""
-    inside = b"\0" + varint(delta) * 2 + varint(-1) + varint(value_bytes) + bytes(value_bytes) + b"\0"
+    """Attributes, timestamp and offset delta, no key, a value of zeros, no headers; its length in
+    front.
+    """
+    inside = (
+        b"\0" + varint(delta) * 2 + varint(-1) + varint(value_bytes) + bytes(value_bytes) + b"\0"
+    )
     return varint(len(inside)) + inside
 
 

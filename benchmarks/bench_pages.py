@@ -1,6 +1,8 @@
-"""A rerun of every page with everything cached, against its first run in the same process: what each click costs a reader.
+"""A rerun of every page with everything cached, against its first run in the same process: what
+each click costs a reader.
 
-No browser: the script alone, on the sample broker, from the first call to the last element. Spark has read the directory before.
+No browser: the script alone, on the sample broker, from the first call to the last element. Spark
+has read the directory before.
 """
 
 import os
@@ -17,9 +19,16 @@ RERUNS = 15
 SETTLE_S = 90  # until Spark has answered the page's query
 SEGMENT = {"tp": "dense-index-0", "segment": "0"}
 PAGES = {  # by script; what its address says beside the directory
-    "app.py": {}, "pages/segment.py": SEGMENT, "pages/lookup.py": SEGMENT, "pages/page_cache.py": {}, "pages/rolls.py": {},
-    "pages/tuning.py": {"tp": "dense-index-0"}, "pages/health.py": {}, "pages/explore.py": {}, "pages/workshop.py": {},
-}  # fmt: skip
+    "app.py": {},
+    "pages/segment.py": SEGMENT,
+    "pages/lookup.py": SEGMENT,
+    "pages/page_cache.py": {},
+    "pages/rolls.py": {},
+    "pages/tuning.py": {"tp": "dense-index-0"},
+    "pages/health.py": {},
+    "pages/explore.py": {},
+    "pages/workshop.py": {},
+}
 
 
 def run() -> list[str]:
@@ -37,7 +46,9 @@ def prepare() -> Path:
     from kafkaviz.ui import cache
 
     directory = opened(ROOT / "sample_data" / f"{SAMPLE}.tar.gz")
-    job.start_ingest([directory], cache.catalog_path(cache.broker(directory)), master="local[2]").wait()
+    job.start_ingest(
+        [directory], cache.catalog_path(cache.broker(directory)), master="local[2]"
+    ).wait()
     return directory
 
 
@@ -45,9 +56,18 @@ def measured(script: str, asked: dict[str, str], directory: Path) -> str:
     """The row of a page."""
     first_s, reruns_s = times(script, {"dir": str(directory)} | asked)
     again_s = statistics.median(reruns_s)
-    what = f"{script.removeprefix('pages/').removesuffix('.py').replace('app', 'broker').replace('_', ' ')} page"
+    what = (
+        f"{script.removeprefix('pages/').removesuffix('.py').replace('app', 'broker').replace('_', ' ')}"  # noqa: E501
+        " "
+        "page"
+    )
     found = f"{1000 * again_s:.0f} ms, at most {1000 * max(reruns_s):.0f} ms"
-    return row(f"{what}, a rerun with all cached", found, f"its first run, {first_s:.1f} s", f"{first_s / again_s:.0f} ×")
+    return row(
+        f"{what}, a rerun with all cached",
+        found,
+        f"its first run, {first_s:.1f} s",
+        f"{first_s / again_s:.0f} ×",
+    )
 
 
 def times(script: str, address: dict[str, str]) -> tuple[float, list[float]]:

@@ -1,4 +1,6 @@
-"""Rolls and index entries of a log without its payload, against the rules of Kafka as a loop of plain Python."""
+"""Rolls and index entries of a log without its payload, against the rules of Kafka as a loop of
+plain Python.
+"""
 
 import time
 
@@ -44,17 +46,27 @@ def seconds(config: LogConfig, appends: np.ndarray) -> float:
 def batches(count: int) -> np.ndarray:
     """Uncompressed batches of one size, a millisecond apart, each its own append."""
     rows = np.zeros(count, INCOMING)
-    rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"], rows["producer_id"] = BATCH_BYTES, RECORDS, 2, -1, -1
+    rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"], rows["producer_id"] = (
+        BATCH_BYTES,
+        RECORDS,
+        2,
+        -1,
+        -1,
+    )
     rows["append"] = np.arange(count)
     rows["base_offset"] = rows["append"] * RECORDS
     rows["last_offset"] = rows["deep_offset"] = rows["base_offset"] + RECORDS - 1
-    rows["max_timestamp_ms"] = rows["base_timestamp_ms"] = rows["now_ms"] = FIRST_MS + rows["append"]
+    rows["max_timestamp_ms"] = rows["base_timestamp_ms"] = rows["now_ms"] = (
+        FIRST_MS + rows["append"]
+    )
     return rows
 
 
 def plain(appends: list[tuple], config: LogConfig) -> list[tuple[list, list]]:
     """The entries of each segment by the rules of LogSegment, a batch after the other."""
-    size_at, last_at, newest_at = (INCOMING.names.index(name) for name in ("size_bytes", "last_offset", "max_timestamp_ms"))
+    size_at, last_at, newest_at = (
+        INCOMING.names.index(name) for name in ("size_bytes", "last_offset", "max_timestamp_ms")
+    )
     segments, base, size, counter, newest, first = [([], [])], 0, 0, 0, (-1, 0), None
     for row_ in appends:
         incoming, last, newest_ms = row_[size_at], row_[last_at], row_[newest_at]

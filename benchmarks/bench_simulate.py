@@ -1,7 +1,8 @@
-"""1 GiB simulated with real payload: keys, values and headers as a seed draws them, checksums, the log with its indexes, on disk.
+"""1 GiB simulated with real payload: keys, values and headers as a seed draws them, checksums, the
+log with its indexes, on disk.
 
-Against the same batches put together one record after another in Python, with format/ and a call for each checksum; and the rows alone,
-without payload, against making the payload too.
+Against the same batches put together one record after another in Python, with format/ and a call
+for each checksum; and the rows alone, without payload, against making the payload too.
 """
 
 import tempfile
@@ -50,7 +51,9 @@ class Files(Counted):
     def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
         """As LogBytes."""
         if base_offset not in self._files:
-            self._files[base_offset] = self._open.enter_context((self._folder / f"{base_offset:020d}.log").open("wb"))
+            self._files[base_offset] = self._open.enter_context(
+                (self._folder / f"{base_offset:020d}.log").open("wb")
+            )
         self._files[base_offset].write(data)
 
     def close(self) -> None:
@@ -64,20 +67,42 @@ def run() -> list[str]:
     written(load(BATCHES_OF_1_KB.format(size_bytes=1 << 20)))  # compiles
     payload = best(lambda: streamed(workload), runs=3)
     disk = best(lambda: written(workload), runs=3)
-    sample = list(chunks(load(BATCHES_OF_1_KB.format(size_bytes=PLAIN_BYTES)), LogConfig(), KAFKA_4_3_1))
+    sample = list(
+        chunks(load(BATCHES_OF_1_KB.format(size_bytes=PLAIN_BYTES)), LogConfig(), KAFKA_4_3_1)
+    )
     rival = plainly(sample) * LOG_BYTES / PLAIN_BYTES
     bare = best(lambda: streamed(workload, payload=False), runs=3)
     one = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES))
     few = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES // 10))
-    one_s, few_s = best(lambda: streamed(one, payload=False), runs=3), best(lambda: streamed(few), runs=3)
-    name, plain = "1 GiB of 1 KB batches, real payload", "the same records and batches by format/ and a call for each checksum"
+    one_s, few_s = (
+        best(lambda: streamed(one, payload=False), runs=3),
+        best(lambda: streamed(few), runs=3),
+    )
+    name, plain = (
+        "1 GiB of 1 KB batches, real payload",
+        "the same records and batches by format/ and a call for each checksum",
+    )
     return [
         row(f"{name}, with indexes, on disk", f"{disk:.1f} s", plain, f"{rival / disk:.0f} ×"),
-        row(name, f"{payload:.1f} s, {LOG_BYTES / payload / 1e6:.0f} MB/s a core", plain, f"{rival / payload:.0f} ×"),
-        row("rows of 1 GiB of 1 KB batches, no payload", f"{bare:.2f} s", "with payload", f"{payload / bare:.0f} ×"),
-        row("rows of batches of one record, no payload", f"{ONE_RECORD_BATCHES / one_s / 1e6:.1f} M batches/s", "with payload",
-            f"{10 * few_s / one_s:.1f} ×"),
-    ]  # fmt: skip
+        row(
+            name,
+            f"{payload:.1f} s, {LOG_BYTES / payload / 1e6:.0f} MB/s a core",
+            plain,
+            f"{rival / payload:.0f} ×",
+        ),
+        row(
+            "rows of 1 GiB of 1 KB batches, no payload",
+            f"{bare:.2f} s",
+            "with payload",
+            f"{payload / bare:.0f} ×",
+        ),
+        row(
+            "rows of batches of one record, no payload",
+            f"{ONE_RECORD_BATCHES / one_s / 1e6:.1f} M batches/s",
+            "with payload",
+            f"{10 * few_s / one_s:.1f} ×",
+        ),
+    ]
 
 
 def streamed(workload: Workload, payload: bool = True) -> None:
@@ -116,6 +141,9 @@ def built(one: np.void, body: bytes) -> bytes:
     for name in HEADER.names:
         if name in BATCH.names:
             header[name] = one[name]
-    header["batch_length_bytes"], header["last_offset_delta"] = one["size_bytes"] - 12, one["last_offset"] - one["base_offset"]
+    header["batch_length_bytes"], header["last_offset_delta"] = (
+        one["size_bytes"] - 12,
+        one["last_offset"] - one["base_offset"],
+    )
     header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
     return header.tobytes() + body

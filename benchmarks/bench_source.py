@@ -1,7 +1,9 @@
-"""The data source over 10 GiB: how much of it a range of offsets or times reads, and how long Spark takes for the answer on local[2].
+"""The data source over 10 GiB: how much of it a range of offsets or times reads, and how long Spark
+takes for the answer on local[2].
 
-The range is given by options, offsets or timestamps; no filter is pushed. The bytes are those that the system counts for this process
-(rchar in /proc/self/io) while it does what Spark's workers do. The rival is the same range as a filter, which reads everything.
+The range is given by options, offsets or timestamps; no filter is pushed. The bytes are those that
+the system counts for this process (rchar in /proc/self/io) while it does what Spark's workers do.
+The rival is the same range as a filter, which reads everything.
 """
 
 import tempfile
@@ -26,7 +28,9 @@ TIMES = 3
 
 
 def run(directory: Path | None = None) -> list[str]:
-    """Ranges of offsets and of times, in records and in batches, and a query that needs every batch."""
+    """Ranges of offsets and of times, in records and in batches, and a query that needs every
+    batch.
+    """
     with tempfile.TemporaryDirectory() as folder:
         return measured(directory or write(Path(folder) / "broker"))
 
@@ -35,14 +39,28 @@ def measured(directory: Path) -> list[str]:
     """The rows, for a directory that bench_ingest.write made."""
     spark = session("local[2]")
     register(spark)
-    late, offsets, times = {"late_ms": "60000"}, f"{MIDDLE}-{MIDDLE + RANGE - 1}", f"{START_MS + MIDDLE}-{START_MS + MIDDLE + RANGE - 1}"
-    ranges = [("kafka_records", "offset", {"offsets": offsets}), ("kafka_records", "timestamp_ms", {"timestamps": times, **late})]
-    ranges += [("kafka_batches", "base_offset", {"offsets": offsets}), ("kafka_batches", "max_timestamp_ms", {"timestamps": times})]
+    late, offsets, times = (
+        {"late_ms": "60000"},
+        f"{MIDDLE}-{MIDDLE + RANGE - 1}",
+        f"{START_MS + MIDDLE}-{START_MS + MIDDLE + RANGE - 1}",
+    )
+    ranges = [
+        ("kafka_records", "offset", {"offsets": offsets}),
+        ("kafka_records", "timestamp_ms", {"timestamps": times, **late}),
+    ]
+    ranges += [
+        ("kafka_batches", "base_offset", {"offsets": offsets}),
+        ("kafka_batches", "max_timestamp_ms", {"timestamps": times}),
+    ]
     told = []
     for name, column, given in ranges:
         least = MIDDLE if "offsets" in given else START_MS + MIDDLE
         by_option_s, found = quickest(spark.read.format(name).options(**given).load(str(directory)))
-        filtered = spark.read.format(name).load(str(directory)).where(f"{column} >= {least} and {column} < {least + RANGE}")
+        filtered = (
+            spark.read.format(name)
+            .load(str(directory))
+            .where(f"{column} >= {least} and {column} < {least + RANGE}")
+        )
         all_s, expected = quickest(filtered, times=1)
         assert found == expected > 0
         read = bytes_read(name, directory, given)
@@ -50,7 +68,14 @@ def measured(directory: Path) -> list[str]:
         said = ", ".join(f"`{option}`" for option in given)
         what = f"{name}, option {said}, {found} rows in {SEGMENTS} GiB of 16 KB batches"
         share = f"{units.size(read)} read, {100 * read / TOTAL_BYTES:.2f} %; {by_option_s:.2f} s"
-        told.append(row(what, share, f"a filter, everything read, {all_s:.1f} s", f"{all_s / by_option_s:.0f} ×"))
+        told.append(
+            row(
+                what,
+                share,
+                f"a filter, everything read, {all_s:.1f} s",
+                f"{all_s / by_option_s:.0f} ×",
+            )
+        )
     all_s, batches = quickest(spark.read.format("kafka_batches").load(str(directory)))
     assert batches == SEGMENTS * BATCHES
     what = f"kafka_batches, all {batches} rows of {SEGMENTS} GiB counted, Spark running"
@@ -69,7 +94,9 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
 
 def bytes_read(name: str, directory: Path, given: dict[str, str]) -> int:
     """What planning and reading the range asks of the system, in this process."""
-    reader = KafkaReader(name, {"path": str(directory), **given}, from_arrow_schema(columns(name, options(given))))
+    reader = KafkaReader(
+        name, {"path": str(directory), **given}, from_arrow_schema(columns(name, options(given)))
+    )
     before = counted_bytes()
     rows = sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))
     assert rows > 0
@@ -78,4 +105,10 @@ def bytes_read(name: str, directory: Path, given: dict[str, str]) -> int:
 
 def counted_bytes() -> int:
     """What this process has read from anywhere so far."""
-    return int(next(line.split()[1] for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("rchar")))
+    return int(
+        next(
+            line.split()[1]
+            for line in Path("/proc/self/io").read_text().splitlines()
+            if line.startswith("rchar")
+        )
+    )

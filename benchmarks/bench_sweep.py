@@ -14,24 +14,48 @@ RUNS = 5
 
 
 def run() -> list[str]:
-    """A row for lookups at each batch's base offset, one for all offsets, one for appends as a follower makes them."""
+    """A row for lookups at each batch's base offset, one for all offsets, one for appends as a
+    follower makes them.
+    """
     appended = batches(BATCHES)
-    ways = {"each batch's base offset": {}, "every offset": {"targets": sweep.EVERY}, "appends of 1 MiB": {"append_bytes": 1 << 20}}
+    ways = {
+        "each batch's base offset": {},
+        "every offset": {"targets": sweep.EVERY},
+        "appends of 1 MiB": {"append_bytes": 1 << 20},
+    }
     rows = []
     for name, how in ways.items():
         sweep.sweep(appended[:10], **how)  # compiles
         measured = min(seconds(lambda how=how: sweep.sweep(appended, **how)) for _ in range(RUNS))
-        rows.append(_row(f"sweep of {len(sweep.INTERVALS)} intervals over 1 M batches, {name}", measured, appended))
+        rows.append(
+            _row(
+                f"sweep of {len(sweep.INTERVALS)} intervals over 1 M batches, {name}",
+                measured,
+                appended,
+            )
+        )
     cold_reads(appended[:10], sweep.INTERVALS)
     measured = min(seconds(lambda: cold_reads(appended, sweep.INTERVALS)) for _ in range(2))
     return [*rows, _row("the same, device reads of cold lookups", measured, appended)]
 
 
 def _row(what: str, measured: float, appended: np.ndarray) -> str:
-    """Each beside the literal replay, whose time for all batches and intervals follows from a part of them."""
+    """Each beside the literal replay, whose time for all batches and intervals follows from a part
+    of them.
+    """
     rows = appended[:PLAIN_BATCHES].tolist()
-    plain_s = seconds(lambda: plain(rows, PLAIN_INTERVAL)) * len(sweep.INTERVALS) * BATCHES / PLAIN_BATCHES
-    return row(what, f"{measured:.2f} s", f"the counter as a loop of Python, entries alone, {plain_s:.1f} s", f"{plain_s / measured:.0f} ×")
+    plain_s = (
+        seconds(lambda: plain(rows, PLAIN_INTERVAL))
+        * len(sweep.INTERVALS)
+        * BATCHES
+        / PLAIN_BATCHES
+    )
+    return row(
+        what,
+        f"{measured:.2f} s",
+        f"the counter as a loop of Python, entries alone, {plain_s:.1f} s",
+        f"{plain_s / measured:.0f} ×",
+    )
 
 
 def seconds(work) -> float:

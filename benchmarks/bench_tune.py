@@ -1,4 +1,6 @@
-"""kafkaviz tune over one segment of small batches, and over one of four times as many in the same run: how much memory each batch takes."""
+"""kafkaviz tune over one segment of small batches, and over one of four times as many in the same
+run: how much memory each batch takes.
+"""
 
 import subprocess
 import sys
@@ -13,20 +15,35 @@ from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 BATCH_BYTES = 101
 COUNTS = (2_000_000, 8_000_000)
 AT_ONCE = 100_000
-SCRIPT = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); "
+SCRIPT = (
+    "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
+    "check=True); "
+)
 SCRIPT += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
 def run() -> list[str]:
     """A row: what is resident at both sizes, and how much of it each further batch takes."""
     with tempfile.TemporaryDirectory() as folder:
-        logs = [write(Path(folder) / f"orders-{number}", count) for number, count in enumerate(COUNTS)]
+        logs = [
+            write(Path(folder) / f"orders-{number}", count) for number, count in enumerate(COUNTS)
+        ]
         resident_bytes(logs[0])  # compiled once, kept on disk
         few, many = map(resident_bytes, logs)
     each = (many - few) / (COUNTS[1] - COUNTS[0])
-    what = f"`kafkaviz tune`, a segment of {COUNTS[1] / 1e6:.0f} M batches of {BATCH_BYTES} B, start included"
+    what = (
+        f"`kafkaviz tune`, a segment of {COUNTS[1] / 1e6:.0f} M batches of {BATCH_BYTES} B, start "
+        "included"
+    )
     measured = f"{many / 2**20:.0f} MiB resident, {each:.0f} B for each further batch"
-    return [row(what, measured, f"one of {COUNTS[0] / 1e6:.0f} M batches, {few / 2**20:.0f} MiB", f"{many / few:.1f} ×")]
+    return [
+        row(
+            what,
+            measured,
+            f"one of {COUNTS[0] / 1e6:.0f} M batches, {few / 2**20:.0f} MiB",
+            f"{many / few:.1f} ×",
+        )
+    ]
 
 
 def write(directory: Path, count: int) -> Path:
@@ -38,7 +55,9 @@ def write(directory: Path, count: int) -> Path:
             header = np.zeros(AT_ONCE, HEADER)
             header["base_offset"] = np.arange(first, first + AT_ONCE)
             header["batch_length_bytes"], header["magic"] = BATCH_BYTES - LENGTH_END, 2
-            header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_790_000_000_000 + header["base_offset"]
+            header["base_timestamp_ms"] = header["max_timestamp_ms"] = (
+                1_790_000_000_000 + header["base_offset"]
+            )
             header["record_count"], header["producer_id"] = 1, -1
             data[:, :HEADER_BYTES] = header.view(np.uint8).reshape(AT_ONCE, HEADER_BYTES)
             log.write(data.tobytes())
@@ -47,5 +66,14 @@ def write(directory: Path, count: int) -> Path:
 
 def resident_bytes(partition: Path) -> int:
     """The most memory that a process of kafkaviz tune takes."""
-    command = [sys.executable, "-c", SCRIPT, sys.executable, "-m", "kafkaviz", "tune", str(partition)]
+    command = [
+        sys.executable,
+        "-c",
+        SCRIPT,
+        sys.executable,
+        "-m",
+        "kafkaviz",
+        "tune",
+        str(partition),
+    ]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) * 1024

@@ -1,7 +1,8 @@
-"""The header walk over 1 GiB of 1 KB batches in the page cache, against kafka-dump-log and a plain loop in the same run.
+"""The header walk over 1 GiB of 1 KB batches in the page cache, against kafka-dump-log and a plain
+loop in the same run.
 
-kafka-dump-log takes part where KAFKA_CLASSPATH holds the class path of Kafka's tools (org.apache.kafka:kafka-tools 4.3.1 and
-what it needs) and a Java is on PATH.
+kafka-dump-log takes part where KAFKA_CLASSPATH holds the class path of Kafka's tools
+(org.apache.kafka:kafka-tools 4.3.1 and what it needs) and a Java is on PATH.
 """
 
 import os
@@ -23,6 +24,7 @@ PLAIN_BYTES = LOG_BYTES // 16  # the plain loop is slow: a part of the log tells
 STEP = struct.Struct(">qiibIhiqqqhii")
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
+
 def run() -> list[str]:
     """A row a rival: what the walk reads in a second, and how many times that of the rival."""
     with tempfile.TemporaryDirectory() as folder:
@@ -31,9 +33,16 @@ def run() -> list[str]:
         walk = best(lambda: walked(log))
         plain = best(lambda: plainly(log), runs=1) * LOG_BYTES / PLAIN_BYTES
         tool = best(lambda: dumped(log), runs=1) if can_dump() else None
-    what, speed = "header walk, 1 GiB of 1 KB batches, page cache", f"{LOG_BYTES / walk / 1e9:.1f} GB/s a core"
+    what, speed = (
+        "header walk, 1 GiB of 1 KB batches, page cache",
+        f"{LOG_BYTES / walk / 1e9:.1f} GB/s a core",
+    )
     rows = [row(what, speed, "a seek and a struct for each batch", f"{plain / walk:.0f} ×")]
-    rows += [row(what, speed, f"`kafka-dump-log` 4.3.1, {tool:.1f} s", f"{tool / walk:.0f} ×")] if tool else []
+    rows += (
+        [row(what, speed, f"`kafka-dump-log` 4.3.1, {tool:.1f} s", f"{tool / walk:.0f} ×")]
+        if tool
+        else []
+    )
     return rows
 
 
@@ -41,16 +50,21 @@ def write(log: Path) -> None:
     """Valid batches of one record each, but for their checksums, which no header walk looks at."""
     count = LOG_BYTES // BATCH_BYTES // 16
     batches = np.zeros((count, BATCH_BYTES), np.uint8)
-    batches[:, HEADER.itemsize :] = np.random.default_rng(1).integers(0, 256, BATCH_BYTES - HEADER.itemsize, np.uint8)
+    batches[:, HEADER.itemsize :] = np.random.default_rng(1).integers(
+        0, 256, BATCH_BYTES - HEADER.itemsize, np.uint8
+    )
     header = np.zeros(count, HEADER)
     header["batch_length_bytes"], header["magic"], header["record_count"] = BATCH_BYTES - 12, 2, 1
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
     with open(log, "wb") as out:
         for part in range(16):
             header["base_offset"] = np.arange(part * count, (part + 1) * count)
-            header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_790_000_000_000 + header["base_offset"]
+            header["base_timestamp_ms"] = header["max_timestamp_ms"] = (
+                1_790_000_000_000 + header["base_offset"]
+            )
             batches[:, : HEADER.itemsize] = header.view(np.uint8).reshape(count, -1)
             out.write(batches)
+
 
 def walked(log: Path) -> int:
     """The package's own walk: every header field of every batch."""
@@ -58,6 +72,7 @@ def walked(log: Path) -> int:
         batches = sum(len(part) for part in Walk(read, 0, LOG_BYTES))
     assert batches == LOG_BYTES // BATCH_BYTES
     return batches
+
 
 def plainly(log: Path) -> list[tuple]:
     """The loop one would write first: a seek and a struct for each batch."""
@@ -69,11 +84,22 @@ def plainly(log: Path) -> list[tuple]:
             at += 12 + batches[-1][1]
     return batches
 
+
 def can_dump() -> bool:
     """Whether Kafka's own tool can take part."""
     return bool(os.environ.get("KAFKA_CLASSPATH") and shutil.which("java"))
 
+
 def dumped(log: Path, *options: str) -> None:
     """Kafka's tool; without options it prints a line a batch, here to nowhere."""
-    command = ["java", "-Xmx1g", "-cp", os.environ["KAFKA_CLASSPATH"], TOOL, *options, "--files", str(log)]
+    command = [
+        "java",
+        "-Xmx1g",
+        "-cp",
+        os.environ["KAFKA_CLASSPATH"],
+        TOOL,
+        *options,
+        "--files",
+        str(log),
+    ]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)

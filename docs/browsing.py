@@ -1,4 +1,6 @@
-"""A server of the app and a Chromium before it, for the pictures of the documentation and for the tests that click."""
+"""A server of the app and a Chromium before it, for the pictures of the documentation and for the
+tests that click.
+"""
 
 import os
 import shutil
@@ -17,18 +19,30 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
 ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-HARMLESS = ("_stcore/host-config", "_stcore/health")  # on a deep link Streamlit asks for these below the page's path first: 404
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# on a deep link Streamlit asks for these below the page's path first: 404
+HARMLESS = ("_stcore/host-config", "_stcore/health")
 START_S = 120  # more than a server ever took
 
 
 @contextmanager
 def serving(cache: Path, *arguments: str) -> Iterator[str]:
-    """The address of an app that keeps its cache, and server.log, in this folder. arguments: of `kafkaviz app`."""
+    """The address of an app that keeps its cache, and server.log, in this folder. arguments: of
+    `kafkaviz app`.
+    """
     with started(cache, *arguments) as (address, _):
         yield address
 
@@ -39,9 +53,22 @@ def started(cache: Path, *arguments: str) -> Iterator[tuple[str, subprocess.Pope
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "kafkaviz", "app", *arguments, "--port", str(port), "--master", "local[2]"]
+    command = [
+        sys.executable,
+        "-m",
+        "kafkaviz",
+        "app",
+        *arguments,
+        "--port",
+        str(port),
+        "--master",
+        "local[2]",
+    ]
     environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
-    with open(cache / "server.log", "w") as log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
+    with (
+        open(cache / "server.log", "w") as log,
+        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process,
+    ):
         address = f"http://127.0.0.1:{port}"
         try:
             wait_until_healthy(address)
@@ -74,7 +101,9 @@ def chromium() -> Iterator["Browser"]:
 
 
 def watch(page: "Page") -> list[str]:
-    """From now on, what is wrong on a page: a list that grows with each error of its console but Streamlit's harmless ones."""
+    """From now on, what is wrong on a page: a list that grows with each error of its console but
+    Streamlit's harmless ones.
+    """
     errors: list[str] = []
 
     def tell(error: str) -> None:

@@ -1,9 +1,11 @@
-"""python -m docs.contact_sheet: every page in light and dark, in English and Chinese, into docs/contact-sheet/; one picture a page.
+"""python -m docs.contact_sheet: every page in light and dark, in English and Chinese, into
+docs/contact-sheet/; one picture a page.
 
     LOOK=folder python -m docs.contact_sheet lookup rolls
 
-takes two of them, and puts the drawings that the pages were made after in front: lookup-light.png and lookup-dark.png in that folder.
-It needs playwright (requirements-dev.txt), Chromium, and a font with Chinese characters. An error in the browser's console ends it.
+takes two of them, and puts the drawings that the pages were made after in front: lookup-light.png
+and lookup-dark.png in that folder. It needs playwright (requirements-dev.txt), Chromium, and a font
+with Chinese characters. An error in the browser's console ends it.
 """
 
 import io
@@ -18,7 +20,16 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from docs.browsing import chromium, watch
-from docs.screenshots import PATIENCE_MS, SPARK_PATIENCE_MS, answered, drawn, samples, server, settle, shown
+from docs.screenshots import (
+    PATIENCE_MS,
+    SPARK_PATIENCE_MS,
+    answered,
+    drawn,
+    samples,
+    server,
+    settle,
+    shown,
+)
 
 OUT = Path(__file__).parent / "contact-sheet"
 WIDTH, HEIGHT = 1440, 1400  # of a page, px; HEIGHT where no drawing says another
@@ -30,7 +41,9 @@ DENSE = {"tp": "dense-index-0", "segment": 0}
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page: its path and address; what must have come before its first picture; the archive it shows, and its name among the drawings."""
+    """A page: its path and address; what must have come before its first picture; the archive it
+    shows, and its name among the drawings.
+    """
 
     path: str
     choices: dict[str, str | int] = field(default_factory=dict)
@@ -45,8 +58,15 @@ PAGES = {
     "lookup": Sheet("/lookup", DENSE | {"by": "offset", "target": 2247, "step": 11}),
     "page-cache": Sheet("/page_cache", has_come=drawn, drawing="pagecache"),
     "rolls": Sheet("/rolls", has_come=drawn),
-    "tuning": Sheet("/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn),
-    "health": Sheet("/health", {}, shown("This broker will start", SPARK_PATIENCE_MS), "kafka-4.3.1-killed-selection"),
+    "tuning": Sheet(
+        "/tuning", {"tp": "payments-0", "tune": "payments-0", "consider": 16384}, drawn
+    ),
+    "health": Sheet(
+        "/health",
+        {},
+        shown("This broker will start", SPARK_PATIENCE_MS),
+        "kafka-4.3.1-killed-selection",
+    ),
     "explore": Sheet("/explore", has_come=answered),
     "workshop": Sheet("/workshop", {"lesson": "last-offset", "at": 2, "answers": "last-offset.2a"}),
 }
@@ -56,7 +76,11 @@ def main(names: list[str]) -> int:
     """Makes the sheets of these names, all without any; 1 if a page had an error."""
     OUT.mkdir(exist_ok=True)
     faults = []
-    with samples() as folder, server(folder / "kafka-4.3.1-clean.tar.gz") as address, chromium() as browser:
+    with (
+        samples() as folder,
+        server(folder / "kafka-4.3.1-clean.tar.gz") as address,
+        chromium() as browser,
+    ):
         for name in names or PAGES:
             faults += [f"{name}: {error}" for error in made(browser, address, folder, name)]
             print(f"{name}: {(OUT / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
@@ -65,7 +89,9 @@ def main(names: list[str]) -> int:
 
 
 def made(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
-    """Makes the sheet of one page, a row a theme: the drawing, then a picture a language; what the consoles said was wrong."""
+    """Makes the sheet of one page, a row a theme: the drawing, then a picture a language; what the
+    consoles said was wrong.
+    """
     page, rows, errors = PAGES[name], [], []
     for theme in THEMES:
         drawing = drawn_before(page.drawing or name, theme)
@@ -73,21 +99,36 @@ def made(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
         row = [drawing] if drawing else []
         for language in LANGUAGES:
             choices = {"dir": folder / f"{page.of}.tar.gz", **page.choices, "lang": language}
-            row.append(taken(browser, f"{address}{page.path}?{urlencode(choices)}", page, theme, height, errors))
+            row.append(
+                taken(
+                    browser,
+                    f"{address}{page.path}?{urlencode(choices)}",
+                    page,
+                    theme,
+                    height,
+                    errors,
+                )
+            )
         rows.append([cell(image) for image in row])
     put_together(rows).save(OUT / f"{name}.webp", quality=QUALITY, method=6)
     return errors
 
 
 def drawn_before(name: str, theme: str) -> Image.Image | None:
-    """The drawing that the page was made after; None where no folder of them was named, or it is not there."""
+    """The drawing that the page was made after; None where no folder of them was named, or it is
+    not there.
+    """
     file = Path(os.environ.get("LOOK") or OUT) / f"{name}-{theme}.png"
     return Image.open(file).convert("RGB") if file.is_file() else None
 
 
-def taken(browser: Browser, address: str, sheet: Sheet, theme: str, height: int, errors: list[str]) -> Image.Image:
+def taken(
+    browser: Browser, address: str, sheet: Sheet, theme: str, height: int, errors: list[str]
+) -> Image.Image:
     """A picture of what is at this address; what its console said is put behind `errors`."""
-    context = browser.new_context(viewport={"width": WIDTH, "height": height}, color_scheme=theme, timezone_id="UTC")
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": height}, color_scheme=theme, timezone_id="UTC"
+    )
     opened = context.new_page()
     told = watch(opened)
     opened.goto(address)
@@ -110,7 +151,9 @@ def put_together(rows: list[list[Image.Image]]) -> Image.Image:
     """All cells on one sheet, a grey line between them."""
     heights = [max(image.height for image in row) for row in rows]
     columns = max(map(len, rows))
-    sheet = Image.new("RGB", (columns * (CELL + GAP) - GAP, sum(heights) + GAP * (len(rows) - 1)), GREY)
+    sheet = Image.new(
+        "RGB", (columns * (CELL + GAP) - GAP, sum(heights) + GAP * (len(rows) - 1)), GREY
+    )
     for number, row in enumerate(rows):
         for column, image in enumerate(row):
             sheet.paste(image, (column * (CELL + GAP), sum(heights[:number]) + number * GAP))

@@ -1,7 +1,8 @@
-"""python -m docs.reference: commands.md from argparse, and the tables of data-source.md from the schemas.
+"""python -m docs.reference: commands.md from argparse, and the tables of data-source.md from the
+schemas.
 
-What stands between `<!-- NAME: made by make docs -->` and `<!-- NAME: end -->` is replaced; everything else in data-source.md is written
-by hand.
+What stands between `<!-- NAME: made by make docs -->` and `<!-- NAME: end -->` is replaced;
+everything else in data-source.md is written by hand.
 """
 
 import argparse
@@ -17,37 +18,50 @@ from kafkaviz.pipeline.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
 HERE = Path(__file__).parent
 WIDTH = 110
 TYPES = {
-    pa.string(): "STRING", pa.bool_(): "BOOLEAN", pa.int32(): "INT", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.binary(): "BINARY",
-}  # fmt: skip
+    pa.string(): "STRING",
+    pa.bool_(): "BOOLEAN",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.binary(): "BINARY",
+}
 COMMANDS_HEAD = """\
 # The command line
 
 Made from the code by `make docs`: edit `kafkaviz/commands/`, not this page.
 
-`kafkaviz COMMAND`, also `python -m kafkaviz COMMAND`. Results go to stdout, words and progress to stderr. Nothing is written into a
-directory that is inspected.
+`kafkaviz COMMAND`, also `python -m kafkaviz COMMAND`. Results go to stdout, words and progress to
+stderr. Nothing is written into a directory that is inspected.
 
 | Exit status | |
 |---|---|
 | 0 | done |
 | 1 | it found what it was asked to look for (`check`); Kafka's tool would have died here (`dump`) |
-| 2 | wrong usage, or input that cannot be read: one line says what, in which file, at which byte, and what to do |
+| 2 | wrong usage or unreadable input: one line says what, which file, which byte, what to do |
 | 130 | stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP |
 """
 MEANINGS = {  # a format's own meaning of a name, where it has one, is told as FORMAT.COLUMN
     "broker": "the name of the broker directory",
     "topic": "the topic",
     "partition": "the partition's number",
-    "base_offset": "the first offset of the batch; null where a compressed batch of magic 0 or 1 cannot be read for it",
+    "base_offset": (
+        "the first offset of the batch; null where a compressed batch of magic 0 or 1 cannot be "
+        "read for it"
+    ),
     "kafka_segments.base_offset": "the segment's, as its file name tells",
     "segment_base_offset": "the base offset of the segment that the row is in",
     "state": "`active`, `closed`, `deleted`, `cleaned` or `swap`",
     "batches": "whole batches in the `.log`",
-    "records": "as the headers count them; null where a compressed batch of magic 0 or 1 cannot be read for its count",
+    "records": (
+        "as the headers count them; null where a compressed batch of magic 0 or 1 cannot be read "
+        "for its count"
+    ),
     "first_offset": "of the first record that is there",
     "last_offset": "the last offset of the batch",
     "kafka_segments.last_offset": "of the last batch",
-    "min_timestamp_ms": "as far as headers tell: the first record's or the largest of a batch, not every record's",
+    "min_timestamp_ms": (
+        "as far as headers tell: the first record's or the largest of a batch, not every record's"
+    ),
     "max_timestamp_ms": "the largest of its records, as its header says; null in magic 0",
     "kafka_segments.max_timestamp_ms": "the largest of its batches",
     "offset_entries": "written slots of the `.index`",
@@ -56,7 +70,10 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "unwritten_time_slots": "the same of the `.timeindex`",
     "valid_bytes": "of the `.log`, up to the end of its last whole batch",
     "torn_bytes": "what follows",
-    "interval_low_bytes": "the least `index.interval.bytes` that explains the entries: inferred; null where nothing bounds it",
+    "interval_low_bytes": (
+        "the least `index.interval.bytes` that explains the entries: inferred; null where nothing "
+        "bounds it"
+    ),
     "interval_high_bytes": "the most; null where nothing bounds it",
     "position": "the byte of the `.log` where the batch starts",
     "kafka_offset_index.position": "the byte of the `.log` that the entry points to",
@@ -67,13 +84,20 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "timestamp_type": "`CreateTime` or `LogAppendTime`; null in magic 0",
     "is_transactional": "whether it belongs to a transaction",
     "is_control": "whether it holds transaction markers or other control records",
-    "kafka_records.is_control": "a transaction marker or another record that no consumer gets to see",
+    "kafka_records.is_control": (
+        "a transaction marker or another record that no consumer gets to see"
+    ),
     "delete_horizon_ms": "when a tombstone or marker in it may go; null if none was set",
     "record_count": "records in the batch, as its header says; null as `base_offset`",
-    "base_timestamp_ms": "as stored: of its first record, or its delete horizon where it has one; null in magic 0",
+    "base_timestamp_ms": (
+        "as stored: of its first record, or its delete horizon where it has one; null in magic 0"
+    ),
     "producer_id": "-1 if the producer is not idempotent; null in magic 0 and 1",
     "producer_epoch": "-1 if the producer is not idempotent; null in magic 0 and 1",
-    "base_sequence": "the sequence number of its first record; -1 if the producer is not idempotent; null in magic 0 and 1",
+    "base_sequence": (
+        "the sequence number of its first record; -1 if the producer is not idempotent; null in "
+        "magic 0 and 1"
+    ),
     "crc": "the checksum as stored",
     "entry_slot": "the slot of the `.index` that points at this batch; null if none does",
     "slot": "the place in the index, from 0 on",
@@ -89,12 +113,28 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "key": "the bytes of the key; with option `payload`",
     "value": "the bytes of the value; with option `payload`",
     "headers": "names and values in their order; with option `payload`",
-    "crc_valid": "whether the checksum is right; it is looked at only where this column is asked for",
-    "aborted": "whether its transaction was aborted; null while that is open; with option `isolation=read_uncommitted`",
-    "problem": "what could not be read, and where; null in every other row; with option `mode=PERMISSIVE`",
+    "crc_valid": (
+        "whether the checksum is right; it is looked at only where this column is asked for"
+    ),
+    "aborted": (
+        "whether its transaction was aborted; null while that is open; with option "
+        "`isolation=read_uncommitted`"
+    ),
+    "problem": (
+        "what could not be read, and where; null in every other row; with option `mode=PERMISSIVE`"
+    ),
 }
-FILES = {"log": "`.log`", "index": "`.index`", "timeindex": "`.timeindex`", "txnindex": "`.txnindex`"}
-FACTS = {"bytes": "its size", "allocated_bytes": "what it takes on the disk", "mtime_ns": "when it was changed last, ns since 1970"}
+FILES = {
+    "log": "`.log`",
+    "index": "`.index`",
+    "timeindex": "`.timeindex`",
+    "txnindex": "`.txnindex`",
+}
+FACTS = {
+    "bytes": "its size",
+    "allocated_bytes": "what it takes on the disk",
+    "mtime_ns": "when it was changed last, ns since 1970",
+}
 
 
 def main() -> None:
@@ -106,11 +146,16 @@ def main() -> None:
 def pages() -> dict[Path, str]:
     """Every page that is made, whole or in parts, as it should be."""
     source = HERE / "data-source.md"
-    return {HERE / "commands.md": commands_page(), source: filled(source.read_text(encoding="utf-8"), dict(tables()))}
+    return {
+        HERE / "commands.md": commands_page(),
+        source: filled(source.read_text(encoding="utf-8"), dict(tables())),
+    }
 
 
 def filled(text: str, parts: dict[str, str]) -> str:
-    """The page with its made parts replaced; KeyError for a mark that nothing is made for, ValueError for a part without its mark."""
+    """The page with its made parts replaced; KeyError for a mark that nothing is made for,
+    ValueError for a part without its mark.
+    """
     pattern = re.compile(r"<!-- (\S+): made by make docs -->\n.*?<!-- \1: end -->", re.DOTALL)
     missing = parts.keys() - set(pattern.findall(text))
     if missing:
@@ -129,7 +174,10 @@ def tables() -> Iterator[tuple[str, str]]:
     """A table of columns a format; what an option adds stands at its end."""
     for name, schema in FORMATS.items():
         added = [*PAYLOAD, ABORTED, PROBLEM] if name == "kafka_records" else [PROBLEM]
-        rows = [f"| `{field.name}` | {spark_type(field.type)} | {meaning(name, field.name)} |\n" for field in [*schema, *added]]
+        rows = [
+            f"| `{field.name}` | {spark_type(field.type)} | {meaning(name, field.name)} |\n"
+            for field in [*schema, *added]
+        ]
         yield name, "| Column | Type | Meaning |\n|---|---|---|\n" + "".join(rows)
 
 
@@ -156,32 +204,59 @@ def spark_type(arrow: pa.DataType) -> str:
 def commands_page() -> str:
     """Every command: what it does, its usage, its arguments, and the rest of its help."""
     commands = _commands(command_line())
-    listed = "".join(f"| [`{name}`](#kafkaviz-{name}) | {_cell(short)} |\n" for name, _, short in commands)
+    listed = "".join(
+        f"| [`{name}`](#kafkaviz-{name}) | {_cell(short)} |\n" for name, _, short in commands
+    )
     told = [_command(one) for _, one, _ in commands]
     return "\n".join([COMMANDS_HEAD, f"| Command | |\n|---|---|\n{listed}", *told])
 
 
 def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser, str]]:
-    """(name, parser, what the list of commands says) of each; what is not listed there comes last."""
-    (subparsers,) = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
+    """(name, parser, what the list of commands says) of each; what is not listed there comes
+    last.
+    """
+    (subparsers,) = [
+        action for action in top._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     short = {one.dest: one.help for one in subparsers._choices_actions}
-    known = [(name, parser, short.get(name) or "for `make` alone") for name, parser in subparsers.choices.items()]
+    known = [
+        (name, parser, short.get(name) or "for `make` alone")
+        for name, parser in subparsers.choices.items()
+    ]
     return sorted(known, key=lambda one: one[0] not in short)
 
 
 def _command(parser: argparse.ArgumentParser) -> str:
-    """One command as a section; laid out here, because argparse's own layout moves with Python's release."""
-    actions = [action for action in parser._actions if action.dest != "help" and action.help != argparse.SUPPRESS]
+    """One command as a section; laid out here, because argparse's own layout moves with Python's
+    release.
+    """
+    actions = [
+        action
+        for action in parser._actions
+        if action.dest != "help" and action.help != argparse.SUPPRESS
+    ]
     rows = "".join(f"| `{_cell(_name(action))}` | {_cell(_help(action))} |\n" for action in actions)
     arguments = f"\n| Argument | |\n|---|---|\n{rows}" if rows else ""
-    return f"## {parser.prog}\n\n{parser.description}\n\n```text\n{_usage(parser, actions)}\n```\n{arguments}\n{_epilog(parser.epilog)}"
+    return (
+        f"## {parser.prog}\n\n{parser.description}\n\n```text\n{_usage(parser, actions)}\n```\n"
+        f"{arguments}\n{_epilog(parser.epilog)}"
+    )
 
 
 def _usage(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> str:
-    """kafkaviz check [--json] PATH, in lines of at most WIDTH; those of which exactly one is given stand together."""
-    choices = {id(action): group._group_actions for group in parser._mutually_exclusive_groups for action in group._group_actions}
+    """kafkaviz check [--json] PATH, in lines of at most WIDTH; those of which exactly one is given
+    stand together.
+    """
+    choices = {
+        id(action): group._group_actions
+        for group in parser._mutually_exclusive_groups
+        for action in group._group_actions
+    }
     parts = []
-    for action in [*(one for one in actions if one.option_strings), *(one for one in actions if not one.option_strings)]:
+    for action in [
+        *(one for one in actions if one.option_strings),
+        *(one for one in actions if not one.option_strings),
+    ]:
         among = choices.get(id(action), [action])
         if action is min(among, key=actions.index):
             parts.append(f"({' | '.join(map(_bare, among))})" if len(among) > 1 else _part(action))
@@ -194,29 +269,47 @@ def _usage(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> s
 
 
 def _part(action: argparse.Action) -> str:
-    return _argument(action) if not action.option_strings else _bare(action) if action.required else f"[{_bare(action)}]"
+    return (
+        _argument(action)
+        if not action.option_strings
+        else _bare(action)
+        if action.required
+        else f"[{_bare(action)}]"
+    )
 
 
 def _bare(action: argparse.Action) -> str:
     """As it is typed, whether it must be or may be."""
-    return f"{action.option_strings[0]} {_value(action)}".rstrip() if action.option_strings else _value(action)
+    return (
+        f"{action.option_strings[0]} {_value(action)}".rstrip()
+        if action.option_strings
+        else _value(action)
+    )
 
 
 def _argument(action: argparse.Action) -> str:
     name = _value(action)
-    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}.get(action.nargs, name)
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}.get(
+        action.nargs, name
+    )
 
 
 def _value(action: argparse.Action) -> str:
     """What is written for the value; nothing for a flag."""
     if action.nargs == 0:
         return ""
-    name = "{" + ",".join(action.choices) + "}" if action.choices and not action.metavar else action.metavar or action.dest.upper()
+    name = (
+        "{" + ",".join(action.choices) + "}"
+        if action.choices and not action.metavar
+        else action.metavar or action.dest.upper()
+    )
     return f"[{name}]" if action.option_strings and action.nargs == "?" else name
 
 
 def _name(action: argparse.Action) -> str:
-    return ", ".join(f"{option} {_value(action)}".rstrip() for option in action.option_strings) or _value(action)
+    return ", ".join(
+        f"{option} {_value(action)}".rstrip() for option in action.option_strings
+    ) or _value(action)
 
 
 def _help(action: argparse.Action) -> str:

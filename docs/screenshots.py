@@ -1,10 +1,13 @@
-"""python -m docs.screenshots: the pictures of tour.md, of a server of its own over sample_data, into docs/tour/.
+"""python -m docs.screenshots: the pictures of tour.md, of a server of its own over sample_data,
+into docs/tour/.
 
-Each picture is 1280 px wide and as high as its line in SHOTS says, light, in WebP. With names as arguments only those are taken:
+Each picture is 1280 px wide and as high as its line in SHOTS says, light, in WebP. With names as
+arguments only those are taken:
 
     python -m docs.screenshots lookup rolls
 
-It needs playwright (requirements-dev.txt) and Chromium. An error in the browser's console ends it: no picture shows a broken page.
+It needs playwright (requirements-dev.txt) and Chromium. An error in the browser's console ends it:
+no picture shows a broken page.
 """
 
 import base64
@@ -32,7 +35,9 @@ BUSY = "[data-testid=stStatusWidget], [data-testid=stSpinner], [data-testid=stSk
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture: where, how high, and what is done and waited for before it is taken; of: an archive of sample_data, else the clean one."""
+    """A picture: where, how high, and what is done and waited for before it is taken; of: an
+    archive of sample_data, else the clean one.
+    """
 
     path: str
     height: int
@@ -60,11 +65,15 @@ def scrolled_to(text: str) -> Callable[[Page], None]:
 
 def drawn(page: Page) -> None:
     """Waits for a Plotly figure."""
-    page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=SPARK_PATIENCE_MS)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(
+        state="attached", timeout=SPARK_PATIENCE_MS
+    )
 
 
 def answered(page: Page) -> None:
-    """Waits for the first answer, which waits for Spark, and asks once more: the time that is shown is then the question's own."""
+    """Waits for the first answer, which waits for Spark, and asks once more: the time that is shown
+    is then the question's own.
+    """
     drawn(page)
     settle(page)
     page.get_by_role("button", name="Run").first.click()
@@ -76,7 +85,12 @@ SHOTS = {
     "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
     "bytes": Shot("/segment", 1240, {**ORDERS, "pin": 500, "tab": "Bytes"}),
     "lookup": Shot("/lookup", 1180, {**ORDERS, "by": "offset", "target": 500, "step": 12}),
-    "why": Shot("/lookup", 900, {"tp": "sensors-late-0", "by": "timestamp", "target": 1790003000000}, scrolled_to("Why this offset")),
+    "why": Shot(
+        "/lookup",
+        900,
+        {"tp": "sensors-late-0", "by": "timestamp", "target": 1790003000000},
+        scrolled_to("Why this offset"),
+    ),
     "page-cache": Shot("/page_cache", 1060, {}, drawn),
     "rolls": Shot("/rolls", 1060, {}, drawn),
     "tuning": Shot("/tuning", 1160, {"tp": "heartbeat-0", "tune": "heartbeat-0"}, drawn),
@@ -90,7 +104,11 @@ def main(names: list[str]) -> int:
     """Takes the pictures of these names, all without any; 1 if a page had an error."""
     OUT.mkdir(exist_ok=True)
     faults = []
-    with samples() as folder, server(folder / "kafka-4.3.1-clean.tar.gz") as address, chromium() as browser:
+    with (
+        samples() as folder,
+        server(folder / "kafka-4.3.1-clean.tar.gz") as address,
+        chromium() as browser,
+    ):
         for name in names or SHOTS:
             found = taken(browser, address, folder, name)
             faults += [f"{name}: {error}" for error in found]
@@ -102,7 +120,9 @@ def main(names: list[str]) -> int:
 def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     """Takes one picture; what the console said was wrong."""
     shot = SHOTS[name]
-    context = browser.new_context(viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC")
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC"
+    )
     page = context.new_page()
     errors = watch(page)
     choices = {"dir": folder / f"{shot.of or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}
@@ -113,7 +133,9 @@ def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
         settle(page)
     except sync_api.TimeoutError as late:  # the picture shows what did not come
         errors.append(str(late))
-    image = context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+    image = context.new_cdp_session(page).send(
+        "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}
+    )
     (OUT / f"{name}.webp").write_bytes(base64.b64decode(image["data"]))
     context.close()
     return errors
@@ -122,13 +144,17 @@ def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
 def settle(page: Page) -> None:
     """Until nothing runs any more on the server, and what came has been drawn."""
     page.wait_for_timeout(SETTLE_MS)
-    page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=PATIENCE_MS)
+    page.wait_for_function(
+        "selector => !document.querySelector(selector)", arg=BUSY, timeout=PATIENCE_MS
+    )
     page.wait_for_timeout(SETTLE_MS)
 
 
 @contextmanager
 def samples() -> Iterator[Path]:
-    """The sample archives in a folder that is named the same at every run: pages show where a directory lies."""
+    """The sample archives in a folder that is named the same at every run: pages show where a
+    directory lies.
+    """
     folder = Path(tempfile.gettempdir()) / "kafka"
     folder.mkdir()
     try:

@@ -1,9 +1,10 @@
-"""Which partitions have records that come late: older, by more than a while, than the newest record before them in the log.
+"""Which partitions have records that come late: older, by more than a while, than the newest record
+before them in the log.
 
     python examples/late_records.py /var/lib/kafka --late-s 600 --topics 'orders,sensors-*'
 
-Windows that are closed by time miss such records. Keys and values are not read out; four columns of each record move to the worker that
-sorts its partition.
+Windows that are closed by time miss such records. Keys and values are not read out; four columns of
+each record move to the worker that sorts its partition.
 """
 
 import argparse
@@ -20,12 +21,16 @@ PARTITION = ("topic", "partition")
 
 def with_late_ms(records: DataFrame) -> DataFrame:
     """Adds late_ms: how much older a record is than the newest before it; null for the first."""
-    before = Window.partitionBy(*PARTITION).orderBy("offset").rowsBetween(Window.unboundedPreceding, -1)
+    before = (
+        Window.partitionBy(*PARTITION).orderBy("offset").rowsBetween(Window.unboundedPreceding, -1)
+    )
     return records.withColumn("late_ms", F.max("timestamp_ms").over(before) - F.col("timestamp_ms"))
 
 
 def late_partitions(records: DataFrame, late_ms: int) -> DataFrame:
-    """A row a partition with late records: how many, how late at most, and the offset of the first."""
+    """A row a partition with late records: how many, how late at most, and the offset of the
+    first.
+    """
     late = with_late_ms(records).where(F.col("late_ms") > late_ms)
     told = late.groupBy(*PARTITION).agg(
         F.count("*").alias("late_records"),
@@ -38,15 +43,33 @@ def late_partitions(records: DataFrame, late_ms: int) -> DataFrame:
 def main(arguments: list[str] | None = None) -> None:
     """Prints the twenty partitions with most."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("directories", metavar="DIR", nargs="+", help="a broker directory, or an archive of one")
-    parser.add_argument("--late-s", type=float, default=60, help="what counts as late, in seconds (default: %(default)s)")
-    parser.add_argument("--topics", default="*", help="topics or patterns, separated by commas (default: all)")
-    parser.add_argument("--master", default="local[*]", help="the Spark master (default: %(default)s)")
+    parser.add_argument(
+        "directories", metavar="DIR", nargs="+", help="a broker directory, or an archive of one"
+    )
+    parser.add_argument(
+        "--late-s",
+        type=float,
+        default=60,
+        help="what counts as late, in seconds (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--topics", default="*", help="topics or patterns, separated by commas (default: all)"
+    )
+    parser.add_argument(
+        "--master", default="local[*]", help="the Spark master (default: %(default)s)"
+    )
     given = parser.parse_args(arguments)
     spark = session(given.master)  # in a job of your own: your own session
     register(spark)
-    records = spark.read.format("kafka_records").option("columns", COLUMNS).option("topics", given.topics).load(given.directories)
-    late_partitions(records.where("timestamp_ms >= 0"), round(given.late_s * 1000)).show(20, truncate=False)
+    records = (
+        spark.read.format("kafka_records")
+        .option("columns", COLUMNS)
+        .option("topics", given.topics)
+        .load(given.directories)
+    )
+    late_partitions(records.where("timestamp_ms >= 0"), round(given.late_s * 1000)).show(
+        20, truncate=False
+    )
 
 
 if __name__ == "__main__":

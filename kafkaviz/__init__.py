@@ -29,21 +29,44 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Broker", "CannotOpen", "CorruptFile", "Finding", "Health", "KafkavizError", "Partition", "Segment", "Simulated", "check", "lookup",
-    "open_broker", "simulate", "sweep",
-]  # fmt: skip
+    "Broker",
+    "CannotOpen",
+    "CorruptFile",
+    "Finding",
+    "Health",
+    "KafkavizError",
+    "Partition",
+    "Segment",
+    "Simulated",
+    "check",
+    "lookup",
+    "open_broker",
+    "simulate",
+    "sweep",
+]
 
 _ROOMS = {
-    "CannotOpen": "errors", "CorruptFile": "errors", "KafkavizError": "errors",
-    "Broker": "log.broker", "open_broker": "log.broker", "Partition": "log.partition", "Segment": "log.segment",
-    "Finding": "analyse.finding", "Health": "analyse.health", "check": "analyse.health",
-    "lookup": "analyse.lookups", "sweep": "analyse.sweep",
-    "Simulated": "simulate.whole.simulation", "simulate": "simulate",
-}  # fmt: skip
+    "CannotOpen": "errors",
+    "CorruptFile": "errors",
+    "KafkavizError": "errors",
+    "Broker": "log.broker",
+    "open_broker": "log.broker",
+    "Partition": "log.partition",
+    "Segment": "log.segment",
+    "Finding": "analyse.finding",
+    "Health": "analyse.health",
+    "check": "analyse.health",
+    "lookup": "analyse.lookups",
+    "sweep": "analyse.sweep",
+    "Simulated": "simulate.whole.simulation",
+    "simulate": "simulate",
+}
 
 
 def __getattr__(name: str) -> object:
-    """The names people import, found when they are asked for: `import kafkaviz` alone loads no numpy and no numba."""
+    """The names people import, found when they are asked for: `import kafkaviz` alone loads no
+    numpy and no numba.
+    """
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     room = import_module(f"{__name__}.{_ROOMS[name]}")

@@ -1,4 +1,6 @@
-"""python -m kafkaviz: finds the command that was typed, runs it, and says what went wrong in one line."""
+"""python -m kafkaviz: finds the command that was typed, runs it, and says what went wrong in one
+line.
+"""
 
 import argparse
 import importlib
@@ -14,8 +16,20 @@ from kafkaviz.commands import INTERRUPTED
 from kafkaviz.commands.printing import output
 from kafkaviz.errors import KafkavizError
 
-# Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-SHOWN = ("app", "calibrate", "check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune")
+# Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help`
+# reads them all.
+SHOWN = (
+    "app",
+    "calibrate",
+    "check",
+    "dump",
+    "ingest",
+    "lookup",
+    "rebuild",
+    "report",
+    "simulate",
+    "tune",
+)
 COMMANDS = (*SHOWN, "warm")  # the last one is make's
 USAGE_OR_INPUT = 2
 SOON_S = 0.05
@@ -25,22 +39,31 @@ NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 class _Parser(argparse.ArgumentParser):
     """One that says in one line what is wrong, and where the usage is."""
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None) -> tuple:
-        """What is left over is an error here: handed up, the whole command line would name its own usage."""
+    def parse_known_args(
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple:
+        """What is left over is an error here: handed up, the whole command line would name its own
+        usage.
+        """
         found, over = super().parse_known_args(args, namespace)
         if over:
             self.error(f"unrecognized arguments: {' '.join(over)}")
         return found, over
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE_OR_INPUT, output.plain(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
+        self.exit(
+            USAGE_OR_INPUT, output.plain(f"{self.prog}: {message}; see {self.prog} --help") + "\n"
+        )
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line: every command adds its own part, and sets `run`."""
     top = _Parser(
         prog="kafkaviz",
-        description="Opens a Kafka broker directory and shows how .log, .index and .timeindex find a record.",
+        description=(
+            "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
+            "record."
+        ),
         epilog="Example: kafkaviz app /var/lib/kafka/data",
     )
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
@@ -50,7 +73,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or unreadable input."""
+    """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or
+    unreadable input.
+    """
     output.set_up()
     given = sys.argv[1:] if argv is None else list(argv)
     known = parser()
@@ -73,7 +98,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return NO_READER
     except OSError as error:  # the output has no room, or the system gave up in another way
         _drop_output()
-        print(output.plain(f"kafkaviz: {': '.join(filter(None, [error.filename, error.strerror or str(error)]))}"), file=sys.stderr)
+        print(
+            output.plain(
+                "kafkaviz: "
+                f"{': '.join(filter(None, [error.filename, error.strerror or str(error)]))}"
+            ),
+            file=sys.stderr,
+        )
         return USAGE_OR_INPUT
 
 
@@ -87,7 +118,9 @@ class _Ended(KeyboardInterrupt):
 
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does, so that what it had begun to write is taken away; those ignored stay so."""
+    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does, so that what it had begun to write is
+    taken away; those ignored stay so.
+    """
     asked, before = [], {}
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -120,7 +153,9 @@ def _in_llvm(frame: FrameType | None) -> bool:
 
 
 def _drop_output() -> None:
-    """What is still to be printed goes nowhere: Python would try once more at its end, and tell of that in its own words."""
+    """What is still to be printed goes nowhere: Python would try once more at its end, and tell of
+    that in its own words.
+    """
     with suppress(OSError, ValueError):  # of a stream that is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

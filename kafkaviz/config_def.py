@@ -1,14 +1,20 @@
-"""The settings of a log: Kafka's names for them, their defaults and their limits, release by release.
+"""The settings of a log: Kafka's names for them, their defaults and their limits, release by
+release.
 
-One table for every floor: log/settings.py finds which value a directory was run with, the simulator takes the defaults and
-refuses what Kafka refuses. As LogConfig and KafkaConfig (ConfigDef) of Kafka 4.4.0, with the changes since 0.10:
+One table for every floor: log/settings.py finds which value a directory was run with, the simulator
+takes the defaults and refuses what Kafka refuses. As LogConfig and KafkaConfig (ConfigDef) of Kafka
+4.4.0, with the changes since 0.10:
 
     setting("segment.index.bytes").default((4, 3))            10485760
-    topic_name("log.roll.hours")                              Synonym("segment.ms", 3600000): an hour in the topic's unit
-    setting("segment.index.bytes").parse("3", (4, 3))         RefusedSetting: Invalid value 3 for configuration
-                                                              segment.index.bytes: Value must be at least 4
+    topic_name("log.roll.hours")                              Synonym("segment.ms", 3600000): an
+    hour in the topic's unit
+    setting("segment.index.bytes").parse("3", (4, 3))         RefusedSetting: Invalid value 3 for
+    configuration
+                                                              segment.index.bytes: Value must be at
+                                                              least 4
 
-A release is a tuple such as (4, 3) or (4, 3, 1). Values are int, float, bool or str; a list is its text; None is not set.
+A release is a tuple such as (4, 3) or (4, 3, 1). Values are int, float, bool or str; a list is its
+text; None is not set.
 """
 
 import re
@@ -32,7 +38,9 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?
 
 
 class Synonym(NamedTuple):
-    """A topic's setting under one of a broker's names; factor: how many of the topic's units one of the broker's is."""
+    """A topic's setting under one of a broker's names; factor: how many of the topic's units one of
+    the broker's is.
+    """
 
     name: str
     factor: int
@@ -42,12 +50,12 @@ class Synonym(NamedTuple):
 class Setting:
     """One setting of a topic, or one that a broker alone has.
 
-    kind: "int", "long", "double", "boolean", "string" or "list".
-    broker_names: the names that a broker has for it, the strongest first, with the factor to the topic's unit.
-    defaults, least: (first release, value), the oldest first; least and most are limits of the topic's setting,
-    broker_least where a broker's differs.
-    since, until: the first release that knows it and the first that does not any more. backport: the same two of an older line whose
-    later patches know it too.
+    kind: "int", "long", "double", "boolean", "string" or "list". broker_names: the names that a
+    broker has for it, the strongest first, with the factor to the topic's unit. defaults, least:
+    (first release, value), the oldest first; least and most are limits of the topic's setting,
+    broker_least where a broker's differs. since, until: the first release that knows it and the
+    first that does not any more. backport: the same two of an older line whose later patches know
+    it too.
     """
 
     name: str
@@ -74,13 +82,19 @@ class Setting:
         return _at(self.defaults, release)
 
     def smallest(self, release: Release) -> Value:
-        """The least value that a topic may be given in that release; None where nothing limits it."""
+        """The least value that a topic may be given in that release; None where nothing limits
+        it.
+        """
         return _at(self.least, release)
 
-    def parse(self, text: str, release: Release, of_broker: str | None = None, within_limits: bool = True) -> Value:
-        """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if that release refuses it.
+    def parse(
+        self, text: str, release: Release, of_broker: str | None = None, within_limits: bool = True
+    ) -> Value:
+        """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if
+        that release refuses it.
 
-        of_broker: the broker's name under which it was given. within_limits: False for what a broker is known to have run with.
+        of_broker: the broker's name under which it was given. within_limits: False for what a
+        broker is known to have run with.
         """
         named = dict(self.broker_names).get(of_broker) if of_broker else 1
         if named is None:
@@ -97,7 +111,11 @@ class Setting:
     def _check(self, name: str, text: str, value: Value, least: Value) -> None:
         if self.besides is not None:
             if value != self.besides and not least <= value <= self.most:
-                raise RefusedSetting(name, text, f"Value must be between {least} and {self.most} or equal to {self.besides}")
+                raise RefusedSetting(
+                    name,
+                    text,
+                    f"Value must be between {least} and {self.most} or equal to {self.besides}",
+                )
         elif least is not None and value < least:
             raise RefusedSetting(name, text, f"Value must be at least {least}")
         elif self.most is not None and value > self.most:
@@ -105,7 +123,9 @@ class Setting:
         items = value.split(",") if self.kind == "list" and value else [value]
         for item in items if self.choices and value != "" else ():
             if item not in self.choices:
-                raise RefusedSetting(name, item, f"String must be one of: {', '.join(self.choices)}")
+                raise RefusedSetting(
+                    name, item, f"String must be one of: {', '.join(self.choices)}"
+                )
 
 
 def _same(name: str) -> tuple[tuple[str, int], ...]:
@@ -117,93 +137,314 @@ def _always(value: Value) -> ByRelease:
 
 
 TOPIC_SETTINGS: dict[str, Setting] = {
-    one.name: one for one in (
+    one.name: one
+    for one in (
         # when a segment is full
-        Setting("segment.bytes", "int", _always(1 << 30), _same("log.segment.bytes"),
-                least=((ANY, 14), ((4, 1), 1 << 20)), broker_least=((ANY, 14), ((4, 0), 1 << 20))),  # KAFKA-19080, KAFKA-16368
-        Setting("internal.segment.bytes", "int", _always(None), since=(4, 1)),  # where it is set, it beats segment.bytes
-        Setting("segment.ms", "long", _always(7 * DAY_MS), (("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)), least=_always(1)),
-        Setting("segment.jitter.ms", "long", _always(0), (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)),
-                least=_always(0)),
-        Setting("segment.index.bytes", "int", _always(10 << 20), _same("log.index.size.max.bytes"), least=((ANY, 0), ((3, 3), 4))),
+        Setting(
+            "segment.bytes",
+            "int",
+            _always(1 << 30),
+            _same("log.segment.bytes"),
+            # KAFKA-19080, KAFKA-16368
+            least=((ANY, 14), ((4, 1), 1 << 20)),
+            broker_least=((ANY, 14), ((4, 0), 1 << 20)),
+        ),
+        # where it is set, it beats segment.bytes
+        Setting("internal.segment.bytes", "int", _always(None), since=(4, 1)),
+        Setting(
+            "segment.ms",
+            "long",
+            _always(7 * DAY_MS),
+            (("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)),
+            least=_always(1),
+        ),
+        Setting(
+            "segment.jitter.ms",
+            "long",
+            _always(0),
+            (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)),
+            least=_always(0),
+        ),
+        Setting(
+            "segment.index.bytes",
+            "int",
+            _always(10 << 20),
+            _same("log.index.size.max.bytes"),
+            least=((ANY, 0), ((3, 3), 4)),
+        ),
         # what the indexes hold
-        Setting("index.interval.bytes", "int", _always(4096), _same("log.index.interval.bytes"), least=_always(0)),
+        Setting(
+            "index.interval.bytes",
+            "int",
+            _always(4096),
+            _same("log.index.interval.bytes"),
+            least=_always(0),
+        ),
         # what a batch may be
-        Setting("max.message.bytes", "int", ((ANY, 1_000_012), ((2, 5), 1_048_588)), _same("message.max.bytes"), least=_always(0)),
-        Setting("max.decompressed.message.bytes", "int", _always(ARRAY_MAX), _same("max.decompressed.message.bytes"), least=_always(1),
-                most=ARRAY_MAX, since=(4, 4), backport=((4, 2, 2), (4, 3))),
-        Setting("message.timestamp.type", "string", _always("CreateTime"), _same("log.message.timestamp.type"),
-                choices=("CreateTime", "LogAppendTime"), since=(0, 10)),
-        Setting("message.timestamp.before.max.ms", "long", _always(LONG_MAX), _same("log.message.timestamp.before.max.ms"),
-                least=_always(0), since=(3, 6)),
-        Setting("message.timestamp.after.max.ms", "long", ((ANY, LONG_MAX), ((4, 0), HOUR_MS)),
-                _same("log.message.timestamp.after.max.ms"), least=_always(0), since=(3, 6)),
-        Setting("message.timestamp.difference.max.ms", "long", _always(LONG_MAX), _same("log.message.timestamp.difference.max.ms"),
-                least=_always(0), since=(0, 10), until=(4, 0)),
-        Setting("message.format.version", "string", ((ANY, None), ((3, 0), "3.0-IV1")), _same("log.message.format.version"),
-                since=(0, 10), until=(4, 0)),  # None: that of the broker's own release
-        Setting("message.downconversion.enable", "boolean", _always(True), _same("log.message.downconversion.enable"),
-                since=(2, 0), until=(4, 0)),
-        Setting("compression.type", "string", _always("producer"), _same("compression.type"),
-                choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")),
-        Setting("compression.gzip.level", "int", _always(-1), _same("compression.gzip.level"), least=_always(1), most=9,
-                besides=-1, since=(3, 8)),
-        Setting("compression.lz4.level", "int", _always(9), _same("compression.lz4.level"), least=_always(1), most=17, since=(3, 8)),
-        Setting("compression.zstd.level", "int", _always(3), _same("compression.zstd.level"),
-                least=_always(-131_072), most=22, since=(3, 8)),
+        Setting(
+            "max.message.bytes",
+            "int",
+            ((ANY, 1_000_012), ((2, 5), 1_048_588)),
+            _same("message.max.bytes"),
+            least=_always(0),
+        ),
+        Setting(
+            "max.decompressed.message.bytes",
+            "int",
+            _always(ARRAY_MAX),
+            _same("max.decompressed.message.bytes"),
+            least=_always(1),
+            most=ARRAY_MAX,
+            since=(4, 4),
+            backport=((4, 2, 2), (4, 3)),
+        ),
+        Setting(
+            "message.timestamp.type",
+            "string",
+            _always("CreateTime"),
+            _same("log.message.timestamp.type"),
+            choices=("CreateTime", "LogAppendTime"),
+            since=(0, 10),
+        ),
+        Setting(
+            "message.timestamp.before.max.ms",
+            "long",
+            _always(LONG_MAX),
+            _same("log.message.timestamp.before.max.ms"),
+            least=_always(0),
+            since=(3, 6),
+        ),
+        Setting(
+            "message.timestamp.after.max.ms",
+            "long",
+            ((ANY, LONG_MAX), ((4, 0), HOUR_MS)),
+            _same("log.message.timestamp.after.max.ms"),
+            least=_always(0),
+            since=(3, 6),
+        ),
+        Setting(
+            "message.timestamp.difference.max.ms",
+            "long",
+            _always(LONG_MAX),
+            _same("log.message.timestamp.difference.max.ms"),
+            least=_always(0),
+            since=(0, 10),
+            until=(4, 0),
+        ),
+        Setting(
+            "message.format.version",
+            "string",
+            ((ANY, None), ((3, 0), "3.0-IV1")),
+            _same("log.message.format.version"),
+            since=(0, 10),
+            until=(4, 0),
+        ),  # None: that of the broker's own release
+        Setting(
+            "message.downconversion.enable",
+            "boolean",
+            _always(True),
+            _same("log.message.downconversion.enable"),
+            since=(2, 0),
+            until=(4, 0),
+        ),
+        Setting(
+            "compression.type",
+            "string",
+            _always("producer"),
+            _same("compression.type"),
+            choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+        ),
+        Setting(
+            "compression.gzip.level",
+            "int",
+            _always(-1),
+            _same("compression.gzip.level"),
+            least=_always(1),
+            most=9,
+            besides=-1,
+            since=(3, 8),
+        ),
+        Setting(
+            "compression.lz4.level",
+            "int",
+            _always(9),
+            _same("compression.lz4.level"),
+            least=_always(1),
+            most=17,
+            since=(3, 8),
+        ),
+        Setting(
+            "compression.zstd.level",
+            "int",
+            _always(3),
+            _same("compression.zstd.level"),
+            least=_always(-131_072),
+            most=22,
+            since=(3, 8),
+        ),
         # what is written to disk, and when
         Setting("preallocate", "boolean", _always(False), _same("log.preallocate")),
-        Setting("flush.messages", "long", _always(LONG_MAX), _same("log.flush.interval.messages"), least=_always(1)),
-        Setting("flush.ms", "long", _always(LONG_MAX), (("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1)),
-                least=_always(0)),
+        Setting(
+            "flush.messages",
+            "long",
+            _always(LONG_MAX),
+            _same("log.flush.interval.messages"),
+            least=_always(1),
+        ),
+        Setting(
+            "flush.ms",
+            "long",
+            _always(LONG_MAX),
+            (("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1)),
+            least=_always(0),
+        ),
         # what is kept
-        Setting("cleanup.policy", "list", _always("delete"), _same("log.cleanup.policy"), choices=("compact", "delete")),
-        Setting("retention.ms", "long", _always(7 * DAY_MS),
-                (("log.retention.ms", 1), ("log.retention.minutes", MINUTE_MS), ("log.retention.hours", HOUR_MS)), least=_always(-1)),
+        Setting(
+            "cleanup.policy",
+            "list",
+            _always("delete"),
+            _same("log.cleanup.policy"),
+            choices=("compact", "delete"),
+        ),
+        Setting(
+            "retention.ms",
+            "long",
+            _always(7 * DAY_MS),
+            (
+                ("log.retention.ms", 1),
+                ("log.retention.minutes", MINUTE_MS),
+                ("log.retention.hours", HOUR_MS),
+            ),
+            least=_always(-1),
+        ),
         Setting("retention.bytes", "long", _always(-1), _same("log.retention.bytes")),
-        Setting("file.delete.delay.ms", "long", _always(MINUTE_MS), _same("log.segment.delete.delay.ms"), least=_always(0)),
-        Setting("delete.retention.ms", "long", _always(DAY_MS), _same("log.cleaner.delete.retention.ms"), least=_always(0)),
-        Setting("min.cleanable.dirty.ratio", "double", _always(0.5), _same("log.cleaner.min.cleanable.ratio"), least=_always(0), most=1),
-        Setting("min.compaction.lag.ms", "long", _always(0), _same("log.cleaner.min.compaction.lag.ms"),
-                least=_always(0), since=(0, 10, 1)),
-        Setting("max.compaction.lag.ms", "long", _always(LONG_MAX), _same("log.cleaner.max.compaction.lag.ms"),
-                least=_always(1), since=(2, 3)),
+        Setting(
+            "file.delete.delay.ms",
+            "long",
+            _always(MINUTE_MS),
+            _same("log.segment.delete.delay.ms"),
+            least=_always(0),
+        ),
+        Setting(
+            "delete.retention.ms",
+            "long",
+            _always(DAY_MS),
+            _same("log.cleaner.delete.retention.ms"),
+            least=_always(0),
+        ),
+        Setting(
+            "min.cleanable.dirty.ratio",
+            "double",
+            _always(0.5),
+            _same("log.cleaner.min.cleanable.ratio"),
+            least=_always(0),
+            most=1,
+        ),
+        Setting(
+            "min.compaction.lag.ms",
+            "long",
+            _always(0),
+            _same("log.cleaner.min.compaction.lag.ms"),
+            least=_always(0),
+            since=(0, 10, 1),
+        ),
+        Setting(
+            "max.compaction.lag.ms",
+            "long",
+            _always(LONG_MAX),
+            _same("log.cleaner.max.compaction.lag.ms"),
+            least=_always(1),
+            since=(2, 3),
+        ),
         Setting("remote.storage.enable", "boolean", _always(False), since=(3, 6)),
         Setting("remote.log.copy.disable", "boolean", _always(False), since=(3, 9)),
         Setting("remote.log.delete.on.disable", "boolean", _always(False), since=(3, 9)),
-        Setting("local.retention.ms", "long", _always(-2), _same("log.local.retention.ms"), least=_always(-2), since=(3, 6)),
-        Setting("local.retention.bytes", "long", _always(-2), _same("log.local.retention.bytes"), least=_always(-2), since=(3, 6)),
-        Setting("remote.copy.lag.ms", "long", _always(0), _same("log.remote.copy.lag.ms"), least=_always(-1), since=(4, 4)),
-        Setting("remote.copy.lag.bytes", "long", _always(-1), _same("log.remote.copy.lag.bytes"), least=_always(-1), since=(4, 4)),
+        Setting(
+            "local.retention.ms",
+            "long",
+            _always(-2),
+            _same("log.local.retention.ms"),
+            least=_always(-2),
+            since=(3, 6),
+        ),
+        Setting(
+            "local.retention.bytes",
+            "long",
+            _always(-2),
+            _same("log.local.retention.bytes"),
+            least=_always(-2),
+            since=(3, 6),
+        ),
+        Setting(
+            "remote.copy.lag.ms",
+            "long",
+            _always(0),
+            _same("log.remote.copy.lag.ms"),
+            least=_always(-1),
+            since=(4, 4),
+        ),
+        Setting(
+            "remote.copy.lag.bytes",
+            "long",
+            _always(-1),
+            _same("log.remote.copy.lag.bytes"),
+            least=_always(-1),
+            since=(4, 4),
+        ),
         # which replicas count
-        Setting("min.insync.replicas", "int", _always(1), _same("min.insync.replicas"), least=_always(1)),
-        Setting("unclean.leader.election.enable", "boolean", _always(False), _same("unclean.leader.election.enable")),
+        Setting(
+            "min.insync.replicas", "int", _always(1), _same("min.insync.replicas"), least=_always(1)
+        ),
+        Setting(
+            "unclean.leader.election.enable",
+            "boolean",
+            _always(False),
+            _same("unclean.leader.election.enable"),
+        ),
         Setting("leader.replication.throttled.replicas", "list", _always("")),
         Setting("follower.replication.throttled.replicas", "list", _always("")),
         # what share groups may do with it
         Setting("errors.deadletterqueue.group.enable", "boolean", _always(False), since=(4, 4)),
     )
-}  # fmt: skip
+}
 
 BROKER_SETTINGS: dict[str, Setting] = {  # those without a topic's name
-    one.name: one for one in (
-        Setting("log.retention.check.interval.ms", "long", _always(5 * MINUTE_MS), least=_always(1)),
-        Setting("num.recovery.threads.per.data.dir", "int", ((ANY, 1), ((4, 0), 2)), least=_always(1)),
+    one.name: one
+    for one in (
+        Setting(
+            "log.retention.check.interval.ms", "long", _always(5 * MINUTE_MS), least=_always(1)
+        ),
+        Setting(
+            "num.recovery.threads.per.data.dir", "int", ((ANY, 1), ((4, 0), 2)), least=_always(1)
+        ),
         Setting("log.cleaner.io.buffer.size", "int", _always(512 << 10), least=_always(0)),
         Setting("log.cleaner.threads", "int", _always(1), least=_always(0)),
-        Setting("log.flush.offset.checkpoint.interval.ms", "int", _always(MINUTE_MS), least=_always(0)),
-        Setting("log.flush.start.offset.checkpoint.interval.ms", "int", _always(MINUTE_MS), least=_always(0)),
+        Setting(
+            "log.flush.offset.checkpoint.interval.ms", "int", _always(MINUTE_MS), least=_always(0)
+        ),
+        Setting(
+            "log.flush.start.offset.checkpoint.interval.ms",
+            "int",
+            _always(MINUTE_MS),
+            least=_always(0),
+        ),
         Setting("replica.fetch.max.bytes", "int", _always(1 << 20), least=_always(0)),
         Setting("metadata.log.segment.bytes", "int", _always(1 << 30), least=_always(8 << 20)),
         Setting("metadata.log.segment.ms", "long", _always(7 * DAY_MS)),
     )
-}  # fmt: skip
+}
 
-_SYNONYMS = {broker: Synonym(one.name, factor) for one in TOPIC_SETTINGS.values() for broker, factor in one.broker_names}
+_SYNONYMS = {
+    broker: Synonym(one.name, factor)
+    for one in TOPIC_SETTINGS.values()
+    for broker, factor in one.broker_names
+}
 
 
 def setting(name: str) -> Setting:
-    """The setting of that topic or broker name; RefusedSetting if Kafka has none of that name (among those of a log)."""
+    """The setting of that topic or broker name; RefusedSetting if Kafka has none of that name
+    (among those of a log).
+    """
     synonym = topic_name(name)
     found = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
     if not found:
@@ -212,30 +453,41 @@ def setting(name: str) -> Setting:
 
 
 def topic_name(name: str) -> Synonym | None:
-    """The topic's setting behind a name of either kind, and the factor to its unit; None if there is none."""
+    """The topic's setting behind a name of either kind, and the factor to its unit; None if there
+    is none.
+    """
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 
 def defaults(release: Release) -> dict[str, Value]:
     """Every topic setting which that release knows, with its default."""
-    return {name: one.default(release) for name, one in TOPIC_SETTINGS.items() if one.known_to(release)}
+    return {
+        name: one.default(release) for name, one in TOPIC_SETTINGS.items() if one.known_to(release)
+    }
 
 
 def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
-    """(topic name, value in the topic's unit) of NAME=VALUE, where the name may be a topic's or a broker's; RefusedSetting."""
+    """(topic name, value in the topic's unit) of NAME=VALUE, where the name may be a topic's or a
+    broker's; RefusedSetting.
+    """
     found = setting(name)
     return found.name, found.parse(text, release, None if name == found.name else name)
 
 
 def chosen(setting_: Setting, properties: Iterable[str]) -> str | None:
-    """Which of a setting's broker names counts among those configured: ms before minutes before hours."""
+    """Which of a setting's broker names counts among those configured: ms before minutes before
+    hours.
+    """
     configured = set(properties)
     return next((name for name, _ in setting_.broker_names if name in configured), None)
 
 
 def _at(by_release: ByRelease, release: Release) -> Value:
     """The value in force in a release; None of an empty list."""
-    return next((value for first, value in reversed(by_release) if first <= release), by_release[0][1] if by_release else None)
+    return next(
+        (value for first, value in reversed(by_release) if first <= release),
+        by_release[0][1] if by_release else None,
+    )
 
 
 def _typed(name: str, text: str, kind: str) -> Value:
@@ -252,7 +504,11 @@ def _typed(name: str, text: str, kind: str) -> Value:
     if kind not in _NUMBERS:
         return trimmed
     most = _NUMBERS[kind]
-    number = int(trimmed) if len(trimmed) < 32 and trimmed.isascii() and _WHOLE.fullmatch(trimmed) else None
+    number = (
+        int(trimmed)
+        if len(trimmed) < 32 and trimmed.isascii() and _WHOLE.fullmatch(trimmed)
+        else None
+    )
     if number is None or not -most - 1 <= number <= most:
         raise RefusedSetting(name, text, f"Not a number of type {kind.upper()}")
     return number

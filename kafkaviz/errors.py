@@ -10,7 +10,9 @@ class KafkavizError(Exception):
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format, at a byte of the buffer; floors that know no paths raise it."""
+    """Bytes that break their format, at a byte of the buffer; floors that know no paths raise
+    it.
+    """
 
     def __init__(self, position: int, what: str) -> None:
         super().__init__(f"byte {position}: {what}")
@@ -36,10 +38,25 @@ class CorruptFile(KafkavizError):
 class CannotOpen(KafkavizError):
     """A path that cannot be opened as what it was given for."""
 
-    def __init__(self, path: Path | str, what: str, next_step: str = "", kind: str = "file", nearby: tuple[Path, ...] = ()) -> None:
-        """kind: "missing", "permission", "special", "large", "not-kafka", "archive" or "file"; nearby: brokers one level down."""
+    def __init__(
+        self,
+        path: Path | str,
+        what: str,
+        next_step: str = "",
+        kind: str = "file",
+        nearby: tuple[Path, ...] = (),
+    ) -> None:
+        """kind: "missing", "permission", "special", "large", "not-kafka", "archive" or "file";
+        nearby: brokers one level down.
+        """
         super().__init__(f"{path}: {what}" + (f"; {next_step}" if next_step else ""))
-        self.path, self.what, self.next_step, self.kind, self.nearby = Path(path), what, next_step, kind, tuple(nearby)
+        self.path, self.what, self.next_step, self.kind, self.nearby = (
+            Path(path),
+            what,
+            next_step,
+            kind,
+            tuple(nearby),
+        )
 
     def __reduce__(self) -> tuple:
         """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
@@ -51,7 +68,9 @@ class RefusedSetting(KafkavizError):
 
     def __init__(self, name: str, value: str | None, reason: str) -> None:
         """value: as it was given; None where the name is at fault."""
-        super().__init__(reason if value is None else f"Invalid value {value} for configuration {name}: {reason}")
+        super().__init__(
+            reason if value is None else f"Invalid value {value} for configuration {name}: {reason}"
+        )
         self.name, self.value, self.reason = name, value, reason
 
     def __reduce__(self) -> tuple:
@@ -65,8 +84,18 @@ def failing_kindly(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise CannotOpen(path, "is not there", "check the path; it may have been moved or removed", kind="missing") from None
+        raise CannotOpen(
+            path,
+            "is not there",
+            "check the path; it may have been moved or removed",
+            kind="missing",
+        ) from None
     except PermissionError:
-        raise CannotOpen(path, "may not be read", "copy it, or start kafkaviz as a user who may", kind="permission") from None
+        raise CannotOpen(
+            path,
+            "may not be read",
+            "copy it, or start kafkaviz as a user who may",
+            kind="permission",
+        ) from None
     except OSError as error:
         raise CannotOpen(path, (error.strerror or str(error)).lower(), kind="file") from None

@@ -8,10 +8,14 @@ MISSING = "–"
 THIN = "\u202f"
 EXCERPT = 200  # characters of a file that a message quotes
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-OTHER_UNITS = (  # the numbers that make sense in it rather than in milliseconds, and what makes milliseconds of them: times and by
-    ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000), ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
+# the numbers that make sense in it rather than in milliseconds, and what makes milliseconds of
+# them: times and by
+OTHER_UNITS = (
+    ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000),
+    ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
 )  # fmt: skip
-_DRIVING = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")  # a terminal, or the order of letters
+# a terminal, or the order of letters
+_DRIVING = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _TURNING = re.compile(_DRIVING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b\x0c\x0e-\x1f"))
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # what no name that the system gave holds
 _GROUPED = re.compile(f"(?<=[0-9]){THIN}(?=[0-9])")
@@ -23,7 +27,9 @@ def group(number: int | None) -> str:
 
 
 def many(count: int, one: str, several: str = "") -> str:
-    """A number of things, in English: 1 segment, 2 segments; several: where that is not one with an s."""
+    """A number of things, in English: 1 segment, 2 segments; several: where that is not one with an
+    s.
+    """
     return f"{count} {one if count == 1 else several or one + 's'}"
 
 
@@ -58,11 +64,19 @@ def rate(bytes_per_s: float | None) -> str:
 def moment(ms: int | None, fraction: bool = True) -> str:
     """A Kafka timestamp in UTC: 2026-11-21 09:29:44.123; beyond the calendar, the number itself."""
     at = _utc(ms)
-    return _beyond(ms) if at is None else at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if fraction else at.strftime("%Y-%m-%d %H:%M:%S")
+    return (
+        _beyond(ms)
+        if at is None
+        else at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        if fraction
+        else at.strftime("%Y-%m-%d %H:%M:%S")
+    )
 
 
 def timestamp_ms(text: str) -> int:
-    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time; in UTC where it has no zone. ValueError."""
+    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time; in UTC where it has
+    no zone. ValueError.
+    """
     at = datetime.fromisoformat(text.strip())
     return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
 
@@ -84,14 +98,18 @@ def duration(ms: float | None) -> str:
 
 
 class OtherUnit(NamedTuple):
-    """A time that makes sense in another unit than milliseconds: in which, and what it is in milliseconds then."""
+    """A time that makes sense in another unit than milliseconds: in which, and what it is in
+    milliseconds then.
+    """
 
     unit: str
     timestamp_ms: int
 
 
 def other_unit(timestamp_ms: int) -> OtherUnit | None:
-    """Whether a time looks like seconds, microseconds or nanoseconds since 1970; milliseconds of today have 13 digits."""
+    """Whether a time looks like seconds, microseconds or nanoseconds since 1970; milliseconds of
+    today have 13 digits.
+    """
     for unit, low, high, times, by in OTHER_UNITS:
         if low <= timestamp_ms < high:
             return OtherUnit(unit, timestamp_ms * times // by)
@@ -104,12 +122,15 @@ def file_stem(base_offset: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """A text that can be sent: bytes of a file's name that are no UTF-8 become U+FFFD, and so do halves of surrogate pairs."""
+    """A text that can be sent: bytes of a file's name that are no UTF-8 become U+FFFD, and so do
+    halves of surrogate pairs.
+    """
     return _LONE.sub("\ufffd", text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def legible(name: str) -> str:
-    """The same as it can be shown: what would drive a terminal or turn the order of the letters is written out, as ESC is by \\x1b.
+    """The same as it can be shown: what would drive a terminal or turn the order of the letters is
+    written out, as ESC is by \\x1b.
 
     Ends of lines and tabs stay.
     """

@@ -1,4 +1,6 @@
-"""Kafka's releases, what each does differently with a log, and which of them first left which trace on disk."""
+"""Kafka's releases, what each does differently with a log, and which of them first left which trace
+on disk.
+"""
 
 from dataclasses import dataclass
 
@@ -8,20 +10,22 @@ Release = tuple[int, ...]
 
 NEWEST = "4.4.0"  # kafkaviz is held against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
-START_RECORDED: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)  # starts of them were; what those of another do, Kafka's source says
+# starts of them were; what those of another do, Kafka's source says
+START_RECORDED: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)
 KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
-    (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)), *((3, minor) for minor in range(10)),
-    *((4, minor) for minor in range(5)),
+    (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)),
+    *((3, minor) for minor in range(10)), *((4, minor) for minor in range(5)),
 )  # fmt: skip
-OFFERED = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
+# one of each behaviour that a finding tells apart
+OFFERED = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
 
 
 @dataclass(frozen=True)
 class Way:
     """Something that some releases do and others do not.
 
-    during: (first release, first release that does not any more, or None), one pair or more, the oldest first.
-    reference: of the change in Kafka.
+    during: (first release, first release that does not any more, or None), one pair or more, the
+    oldest first. reference: of the change in Kafka.
     """
 
     what: str
@@ -35,7 +39,10 @@ class Way:
 
     def of(self, release: Release) -> bool:
         """Whether that release does it."""
-        return any(first <= release and (before is None or release < before) for first, before in self.during)
+        return any(
+            first <= release and (before is None or release < before)
+            for first, before in self.during
+        )
 
 
 def _since(release: Release, what: str, reference: str = "") -> Way:
@@ -46,78 +53,159 @@ def _since(release: Release, what: str, reference: str = "") -> Way:
 RECORD_BATCHES = _since((0, 11), "record batches of magic 2, and transactions", "KIP-98")
 ZSTD = _since((2, 1), "batches of zstd", "KIP-110")
 TIME_INDEX = _since((0, 10, 1), "a .timeindex beside each .index", "KIP-33")
-LAST_OFFSET_KEYS = _since((2, 0), "an entry of the .index holds the last offset of what is indexed, not the first", "KAFKA-6530")
-OFFSET_RANGE_CHECKED = _since((2, 0), "an offset too far from the base offset is refused, and its segment split", "KAFKA-6264")
+LAST_OFFSET_KEYS = _since(
+    (2, 0),
+    "an entry of the .index holds the last offset of what is indexed, not the first",
+    "KAFKA-6530",
+)
+OFFSET_RANGE_CHECKED = _since(
+    (2, 0), "an offset too far from the base offset is refused, and its segment split", "KAFKA-6264"
+)
 ENTRY_PER_BATCH = Way(
-    "each batch of an append may get an index entry, not one the whole append", (((3, 9, 1), (4, 0)), ((4, 0, 1), None)), "KAFKA-806"
+    "each batch of an append may get an index entry, not one the whole append",
+    (((3, 9, 1), (4, 0)), ((4, 0, 1), None)),
+    "KAFKA-806",
 )
 INDEXES_UNMAPPED = Way(
     "an index that is resized gives its old map back at once, not when Java collects it",
     (((3, 9, 2), (4, 0)), ((4, 0, 2), (4, 1)), ((4, 1, 1), None)), "KAFKA-19390",
 )  # fmt: skip
-SHALLOW_TIME_OFFSETS = _since((3, 7), "a leader's time entry holds the last offset of its batch, not the record's own")
-FUTURE_REFUSED = _since((4, 0), "a record more than an hour ahead of the broker's clock is refused", "KIP-937")
-MARKER_RAISES_EPOCH = _since((4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890")
+SHALLOW_TIME_OFFSETS = _since(
+    (3, 7), "a leader's time entry holds the last offset of its batch, not the record's own"
+)
+FUTURE_REFUSED = _since(
+    (4, 0), "a record more than an hour ahead of the broker's clock is refused", "KIP-937"
+)
+MARKER_RAISES_EPOCH = _since(
+    (4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890"
+)
 # How it is searched
 WARM_SEARCH = _since((2, 1), "an index search tries the warm section first", "KAFKA-6432")
-BATCH_BASE_METADATA = _since((4, 0), "a fetch tells the base offset of the batch it found, not what was asked for", "KAFKA-17803")
-DEEP_MAX_TIMESTAMP = _since((3, 8), "the record of the largest timestamp is read from its batch", "KAFKA-16310")
-BASE_OFFSET_SCAN = _since((4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989")
-MAX_TIMESTAMP_ASKED = _since((3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734")
-EARLIEST_LOCAL_ASKED = _since((3, 5), "list-offsets answers where the local part of a log starts", "KIP-405")
-LATEST_TIERED_ASKED = _since((3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005")
-EARLIEST_PENDING_ASKED = _since((4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023")
+BATCH_BASE_METADATA = _since(
+    (4, 0),
+    "a fetch tells the base offset of the batch it found, not what was asked for",
+    "KAFKA-17803",
+)
+DEEP_MAX_TIMESTAMP = _since(
+    (3, 8), "the record of the largest timestamp is read from its batch", "KAFKA-16310"
+)
+BASE_OFFSET_SCAN = _since(
+    (4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989"
+)
+MAX_TIMESTAMP_ASKED = _since(
+    (3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734"
+)
+EARLIEST_LOCAL_ASKED = _since(
+    (3, 5), "list-offsets answers where the local part of a log starts", "KIP-405"
+)
+LATEST_TIERED_ASKED = _since(
+    (3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005"
+)
+EARLIEST_PENDING_ASKED = _since(
+    (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023"
+)
 # What lies in a broker directory
-LOG_START_CHECKPOINT = _since((0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107")
+LOG_START_CHECKPOINT = _since(
+    (0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107"
+)
 TOPIC_IDS = _since((2, 8), "partition.metadata names the id of the topic", "KIP-516")
-KRAFT_READY = _since((3, 3), "KRaft is ready for production; from here on a simulated broker has its files, not ZooKeeper's", "KIP-833")
+KRAFT_READY = _since(
+    (3, 3),
+    "KRaft is ready for production; from here on a simulated broker has its files, not ZooKeeper's",
+    "KIP-833",
+)
 DIRECTORY_IDS = _since((3, 7), "meta.properties names an id of the directory", "KIP-858")
 CLEAN_SHUTDOWN_EPOCH = _since((3, 7), ".kafka_cleanshutdown holds the broker's epoch", "KIP-966")
 LOCK_REMOVED = _since((3, 8), "a stop removes the .lock")
 # How a log is closed
 TRIMMED_BEFORE_CLOSE = _since(
-    (4, 4), "a clean stop trims the indexes of active segments before it closes any, those of __cluster_metadata-0 not; a close trims none",
+    (4, 4),
+    (
+        "a clean stop trims the indexes of active segments before it closes any, those of "
+        "__cluster_metadata-0 not; a close trims none"
+    ),
     "KAFKA-20979",
-)  # fmt: skip
+)
 # How long a log is kept
-TIERED_STORAGE = _since((3, 6), "segments may go to a remote tier, and local limits count", "KIP-405")
-TIERED_COPY_STOPPED = _since((3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950")
+TIERED_STORAGE = _since(
+    (3, 6), "segments may go to a remote tier, and local limits count", "KIP-405"
+)
+TIERED_COPY_STOPPED = _since(
+    (3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950"
+)
 # How a directory is started on
-INDEXES_TRUSTED = _since((2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283")
-SWAPPED_INDEXES = _since((3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew")
+INDEXES_TRUSTED = _since(
+    (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283"
+)
+SWAPPED_INDEXES = _since(
+    (3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew"
+)
 BOOTSTRAP_CHECKPOINT = _since((3, 3), "a start reads bootstrap.checkpoint, which formatting wrote")
 BOOTSTRAP_SNAPSHOT = _since(
-    (4, 4), "formatting puts its records into the first snapshot of the metadata log, and writes no bootstrap.checkpoint", "KAFKA-19648"
+    (4, 4),
+    (
+        "formatting puts its records into the first snapshot of the metadata log, and writes no "
+        "bootstrap.checkpoint"
+    ),
+    "KAFKA-19648",
 )
-STRAYS_RENAMED = _since((3, 7), "a KRaft broker renames directories of replicas that it should not have, as it loads them", "KAFKA-14616")
+STRAYS_RENAMED = _since(
+    (3, 7),
+    "a KRaft broker renames directories of replicas that it should not have, as it loads them",
+    "KAFKA-14616",
+)
 KRAFT_ALONE = _since((4, 0), "there is no ZooKeeper", "KIP-500")
-STORAGE_IN_JAVA = _since((4, 0), "the classes of a log are Java's: its exceptions have other names, and print lists another way")
+STORAGE_IN_JAVA = _since(
+    (4, 0),
+    "the classes of a log are Java's: its exceptions have other names, and print lists another way",
+)
 
-# metadata.version, as MetadataVersion.featureLevel has it in 4.4.0: the first level of each release. That of 4.5, which is in development,
+# metadata.version, as MetadataVersion.featureLevel has it in 4.4.0: the first level of each
+# release. That of 4.5, which is in development,
 # is the last that 4.4.0 knows.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
     (3, 3): 4, (3, 4): 8, (3, 5): 9, (3, 6): 12, (3, 7): 15, (3, 8): 20, (3, 9): 21,
     (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31, (4, 5): 34,
 }  # fmt: skip
-FEATURE_LEVELS = {  # the largest level of each other feature that NEWEST knows (Feature.latestTesting)
-    "kraft.version": 1, "transaction.version": 2, "group.version": 1, "eligible.leader.replicas.version": 1, "share.version": 2,
+# the largest level of each other feature that NEWEST knows (Feature.latestTesting)
+FEATURE_LEVELS = {
+    "kraft.version": 1,
+    "transaction.version": 2,
+    "group.version": 1,
+    "eligible.leader.replicas.version": 1,
+    "share.version": 2,
     "streams.version": 1,
-}  # fmt: skip
+}
 
 
 def release_of_metadata_version(level: int) -> Release | None:
-    """The first release that can write this metadata.version; None below 3.3. What is above all levels is of the last, or later."""
-    return max((release for release, first in METADATA_VERSION_FIRST_LEVELS.items() if first <= level), default=None)
+    """The first release that can write this metadata.version; None below 3.3.
+
+    What is above all levels is of the last, or later.
+    """
+    return max(
+        (release for release, first in METADATA_VERSION_FIRST_LEVELS.items() if first <= level),
+        default=None,
+    )
 
 
 def knows_level(feature: str, level: int) -> bool:
     """Whether NEWEST knows that level of metadata.version or of another feature."""
-    return level <= (max(METADATA_VERSION_FIRST_LEVELS.values()) if feature == "metadata.version" else FEATURE_LEVELS.get(feature, 0))
+    return level <= (
+        max(METADATA_VERSION_FIRST_LEVELS.values())
+        if feature == "metadata.version"
+        else FEATURE_LEVELS.get(feature, 0)
+    )
 
 
 def formatting_level(release: Release) -> int:
-    """The metadata.version that `kafka-storage format` of a release from 3.3 on sets: its last (MetadataVersion.LATEST_PRODUCTION)."""
-    return min(first for later, first in METADATA_VERSION_FIRST_LEVELS.items() if later > release[:2]) - 1
+    """The metadata.version that `kafka-storage format` of a release from 3.3 on sets: its last
+    (MetadataVersion.LATEST_PRODUCTION).
+    """
+    return (
+        min(first for later, first in METADATA_VERSION_FIRST_LEVELS.items() if later > release[:2])
+        - 1
+    )
 
 
 def is_known(release: Release) -> bool:
@@ -126,7 +214,9 @@ def is_known(release: Release) -> bool:
 
 
 def recorded(release: Release) -> Release:
-    """Of a release without its patch, such as (4, 3), the patch that kafkaviz is held against; the release itself where there is none."""
+    """Of a release without its patch, such as (4, 3), the patch that kafkaviz is held against; the
+    release itself where there is none.
+    """
     return next((one for one in START_RECORDED if one[:2] == release), release)
 
 
@@ -141,10 +231,15 @@ def parse(given: str) -> tuple[int, ...]:
     KafkavizError for another text, and for a release that is not known.
     """
     parts = given.strip().split(".")
-    if not 2 <= len(parts) <= 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
+    if not 2 <= len(parts) <= 4 or not all(
+        part.isascii() and part.isdigit() and len(part) < 4 for part in parts
+    ):
         raise KafkavizError(f"{given!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
     release = tuple(map(int, parts))
     if not is_known(release):
         known = f"{text(KNOWN[0])} to {text(KNOWN[-1])}"
-        raise KafkavizError(f"Kafka {given.strip()} is no release that is known; give one from {known}, such as 3.9 or 4.3.1")
+        raise KafkavizError(
+            f"Kafka {given.strip()} is no release that is known; give one from {known}, such as "
+            "3.9 or 4.3.1"
+        )
     return release

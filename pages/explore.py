@@ -1,4 +1,6 @@
-"""Explore: questions to the catalog of a broker directory, in SQL, with their answers as figure and table."""
+"""Explore: questions to the catalog of a broker directory, in SQL, with their answers as figure and
+table.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -49,7 +51,9 @@ def whole(here: Listed, text: str) -> "Query | None":
 
 
 def asks(here: Listed, text: str) -> "Query | None":
-    """The query in its field, and below it what came of it; None where there is no catalog to ask."""
+    """The query in its field, and below it what came of it; None where there is no catalog to
+    ask.
+    """
     query = answered(here, text)
     editor(here, text, query)
     if query:

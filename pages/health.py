@@ -1,4 +1,6 @@
-"""Health: what is wrong with a broker directory, with the bytes that show it, and what its next start will do."""
+"""Health: what is wrong with a broker directory, with the bytes that show it, and what its next
+start will do.
+"""
 
 import streamlit as st
 
@@ -16,7 +18,9 @@ QUICK_S = 0.8  # a checkup that takes no longer shows no progress
 
 
 def main() -> None:
-    """The page; a directory too large for a checkup of its own waits for the pipeline, which judges by its traces alone."""
+    """The page; a directory too large for a checkup of its own waits for the pipeline, which judges
+    by its traces alone.
+    """
     place = frame("Health")
     printed()
     here, wanted = pick.listed(place), release()
@@ -29,7 +33,8 @@ def main() -> None:
 
 
 def checked(here: Listed, asked: str, wanted: str) -> None:
-    """The checkup: how far it is, why it has not come to an end, or what it found and the indexes anew.
+    """The checkup: how far it is, why it has not come to an end, or what it found and the indexes
+    anew.
 
     asked: the release that it goes by; wanted: the one that was chosen.
     """

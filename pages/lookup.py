@@ -28,7 +28,11 @@ def main() -> None:
     place = frame("Lookup")
     printed()
     has_log = place.segment is not None and place.segment.log is not None
-    own = {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)} if has_log else {}
+    own = (
+        {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)}
+        if has_log
+        else {}
+    )
     sets = own | {one: say(f"lookup.set_{one}") for one in SETS}
     wanted = choice.adopt(state.SET, sets.keys(), OWN, set_named)
     if wanted == OWN or (not own and asks_for_place(place)):
@@ -45,8 +49,15 @@ def of_place(place: Place, sets: dict[str, str]) -> None:
     """The open topic-partition."""
     segment = pick.segment(place)
     if segment.log is None:
-        with parts.state("no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1):
-            st.page_link("app.py", label=say("common.show_broker"), icon=":material/dns:", query_params=state.address(place.directory))
+        with parts.state(
+            "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
+        ):
+            st.page_link(
+                "app.py",
+                label=say("common.show_broker"),
+                icon=":material/dns:",
+                query_params=state.address(place.directory),
+            )
         return
     try:
         source = on_disk.of_place(place)
@@ -56,7 +67,9 @@ def of_place(place: Place, sets: dict[str, str]) -> None:
 
 
 def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None = None) -> None:
-    """Controls, stepper, comparison and distribution. assumed: the release that searches unless another is chosen."""
+    """Controls, stepper, comparison and distribution. assumed: the release that searches unless
+    another is chosen.
+    """
     head(source)
     asked = controls(source, sets, assumed)
     sought = target.asked(source, asked.by)
@@ -70,7 +83,9 @@ def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None
 
 
 def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | None) -> None:
-    """The lookup step by step, and what is around it; of an offset outside the log there are no steps. key: of all that was asked."""
+    """The lookup step by step, and what is around it; of an offset outside the log there are no
+    steps. key: of all that was asked.
+    """
     if isinstance(found.found.error, OffsetOutOfRange):
         return target.outside(source, found.found.offset, found.found.error)
     shown, by = stepper.view(found), asked.by
@@ -87,17 +102,29 @@ def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | No
 def head(source: Source) -> None:
     """Which index this is."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        lead = say("common.titled" if source.note else "lookup.alone", title=source.title, below=source.note)
+        lead = say(
+            "common.titled" if source.note else "lookup.alone",
+            title=source.title,
+            below=source.note,
+        )
         parts.title(say("lookup.title"), lead, gap=0)
-        with st.popover(say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"):
+        with st.popover(
+            say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
+        ):
             st.markdown(say("lookup.help"))
 
 
 def damaged(fault: KafkavizError) -> None:
     """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
     is_damage = isinstance(fault, CorruptFile)
-    why = say("lookup.damaged_below", fault=fault_words.told(fault)) if is_damage else fault_words.line(fault)
-    with parts.state("damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why):
+    why = (
+        say("lookup.damaged_below", fault=fault_words.told(fault))
+        if is_damage
+        else fault_words.line(fault)
+    )
+    with parts.state(
+        "damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why
+    ):
         st.button(say("common.try_again"), key="kv_again")
 
 

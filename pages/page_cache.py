@@ -1,4 +1,6 @@
-"""Page cache: which pages of an index a search touches while it grows, which had gone cold, and what other searches would cost."""
+"""Page cache: which pages of an index a search touches while it grows, which had gone cold, and
+what other searches would cost.
+"""
 
 import streamlit as st
 
@@ -32,7 +34,9 @@ def whole(place: Place) -> None:
 
 
 def sections(place: Place) -> None:
-    """From the growth to the exercise; a container keeps the parts of a section apart, which the page does not."""
+    """From the growth to the exercise; a container keeps the parts of a section apart, which the
+    page does not.
+    """
     wanted, offsets, clock = settings(place)
     growing(wanted, clock)
     st.space(32)

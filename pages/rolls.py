@@ -1,4 +1,6 @@
-"""Rolls: a simulated log growing, each roll with its cause; which limit binds where; a partition's real rolls."""
+"""Rolls: a simulated log growing, each roll with its cause; which limit binds where; a partition's
+real rolls.
+"""
 
 import numpy as np
 import streamlit as st
@@ -47,7 +49,9 @@ def whole(place: Place, of: str) -> None:
 
 
 def simulated_log() -> tuple[Workload, LogConfig] | None:
-    """Controls, lanes, curves, table, comparison, and what to take along; the workload and settings, where a log could be made."""
+    """Controls, lanes, curves, table, comparison, and what to take along; the workload and
+    settings, where a log could be made.
+    """
     chosen = controls()
     if chosen is None:
         return None

@@ -42,7 +42,9 @@ def main() -> None:
 
 @st.fragment
 def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
-    """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin moves."""
+    """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin
+    moves.
+    """
     if anatomies.is_lost(anatomy):
         st.rerun()
     tab = choice.adopt(state.TAB, tabs())
@@ -53,7 +55,12 @@ def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
         facts(right, groups)
         tables(place, anatomy)
     shade = st.session_state[state.SHADE]
-    address({state.TAB: None if tab == BATCHES else tab, state.SHADE: None if shade == segment_shade.PLAIN else shade})
+    address(
+        {
+            state.TAB: None if tab == BATCHES else tab,
+            state.SHADE: None if shade == segment_shade.PLAIN else shade,
+        }
+    )
 
 
 main()

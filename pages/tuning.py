@@ -23,7 +23,17 @@ from kafkaviz.ui.tuning.topics import topics
 from kafkaviz.ui.tuning.verdict import verdict
 from kafkaviz.words import say
 
-BUDGETS = (state.P99, state.COLD_P99, state.SHARE, state.FETCHES, state.CORES, state.STORAGE, state.READS_AS, state.TIERED, state.WORKLOAD)
+BUDGETS = (
+    state.P99,
+    state.COLD_P99,
+    state.SHARE,
+    state.FETCHES,
+    state.CORES,
+    state.STORAGE,
+    state.READS_AS,
+    state.TIERED,
+    state.WORKLOAD,
+)
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
 
@@ -44,12 +54,19 @@ def whole(place: Place) -> None:
         if of.kind != "workload" and place.fault:
             pick.partition(place)
         head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
-        controls = st.container(key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20)
+        controls = st.container(
+            key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
+        )
         if of.kind == "workload":
             of = replace(of, name=scope.workload())
         wanted = scope.wanted(of)
         reading = readings.readings().of(wanted) if wanted else None
-        if reading and reading.wait(readings.PATIENCE_S) and reading.source and not reading.is_empty:
+        if (
+            reading
+            and reading.wait(readings.PATIENCE_S)
+            and reading.source
+            and not reading.is_empty
+        ):
             measured(of, wanted.key, reading.source, head, controls)
             return
         with head:
@@ -61,7 +78,9 @@ def whole(place: Place) -> None:
 
 
 def measured(of: Scope, key: str, source: Source, head, controls) -> None:
-    """The page of what was measured: what it is, the curves beside the verdict, and what follows from them."""
+    """The page of what was measured: what it is, the curves beside the verdict, and what follows
+    from them.
+    """
     curves, side = st.columns(CURVES, gap=20)
     with side, st.container(key="kv_verdict_side", gap=16):
         slot = st.container()
@@ -73,7 +92,13 @@ def measured(of: Scope, key: str, source: Source, head, controls) -> None:
         scope.segmented(of)
         shown = replace(shown, chosen=interval(shown))
         budgets.p99()
-        st.button(say("tuning.today"), icon=":material/replay:", key="kv_today", on_click=today_again, args=(shown.today.interval_bytes,))
+        st.button(
+            say("tuning.today"),
+            icon=":material/replay:",
+            key="kv_today",
+            on_click=today_again,
+            args=(shown.today.interval_bytes,),
+        )
     with slot:
         verdict(shown)
     with curves, st.container(gap=16):
@@ -82,7 +107,9 @@ def measured(of: Scope, key: str, source: Source, head, controls) -> None:
 
 
 def answered(of: Scope, key: str, source: Source) -> Shown:
-    """The answer under the budgets that the controls say, which are drawn here but for that of the p99."""
+    """The answer under the budgets that the controls say, which are drawn here but for that of the
+    p99.
+    """
     rest, storage, is_tiered = budgets.more(source)
     asked, costs = budgets.budgets_now(rest), answers.costs(source, storage)
     answer = answers.answer(key, asked, costs, is_tiered, source)

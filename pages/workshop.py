@@ -1,4 +1,6 @@
-"""Workshop: lessons on how the three files work, each step with a live figure, a question to answer first, and tasks that are checked."""
+"""Workshop: lessons on how the three files work, each step with a live figure, a question to answer
+first, and tasks that are checked.
+"""
 
 from kafkaviz.ui.lessons import show
 

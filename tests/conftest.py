@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("any machine", deadline=None)  # how long an example takes says more of the machine than of the code
+# how long an example takes says more of the machine than of the code
+settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
 DATA = Path(__file__).parent / "data"
@@ -19,7 +20,8 @@ SAMPLES = Path(__file__).parents[1] / "sample_data"
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of several processes each takes the next file: those that take long come first, with a browser and without by turns.
+    """Of several processes each takes the next file: those that take long come first, with a
+    browser and without by turns.
 
     Else one process would be alone with them at the end, or all would have a browser at once.
     """
@@ -27,7 +29,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     places: dict[Path, int] = {}
     for kind in ("browser", "slow"):
-        long = Counter(item.path for item in items if item.get_closest_marker(kind) and item.path not in places)
+        long = Counter(
+            item.path for item in items if item.get_closest_marker(kind) and item.path not in places
+        )
         places |= {path: place for place, (path, _) in enumerate(long.most_common())}
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (places.get(item.path, len(tests)), -tests[item.path], item.path))
@@ -41,10 +45,15 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of whole broker directories (data/) and Kafka's recorded answers (vectors/), which is not part of the product."""
+    """The folder of whole broker directories (data/) and Kafka's recorded answers (vectors/), which
+    is not part of the product.
+    """
     folder = Path(os.environ.get("KAFKAVIZ_SHARED") or Path(__file__).parents[2] / "shared")
     if not folder.is_dir():
-        pytest.skip(f"needs the folder of recorded broker directories: set KAFKAVIZ_SHARED or put it at {folder}")
+        pytest.skip(
+            "needs the folder of recorded broker directories: set KAFKAVIZ_SHARED or put it at "
+            f"{folder}"
+        )
     return folder
 
 
@@ -58,7 +67,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def own_main() -> Iterator[None]:
-    """A page in AppTest puts its script in the place of __main__, and a process that is spawned later would begin with that page."""
+    """A page in AppTest puts its script in the place of __main__, and a process that is spawned
+    later would begin with that page.
+    """
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
@@ -66,14 +77,18 @@ def own_main() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def unconfined() -> Iterator[None]:
-    """A page that may not open everything confines its process for good, which here goes on with other tests."""
+    """A page that may not open everything confines its process for good, which here goes on with
+    other tests.
+    """
     yield
     os.environ.pop("KAFKAVIZ_CONFINED_TO", None)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def garbage() -> Iterator[None]:
-    """A page keeps what stays out of Python's searches, in a server for good; here the next file's tests would pile theirs up on it."""
+    """A page keeps what stays out of Python's searches, in a server for good; here the next file's
+    tests would pile theirs up on it.
+    """
     yield
     garbage = sys.modules.get("kafkaviz.ui.garbage")
     if garbage and garbage._watch in gc.callbacks:
@@ -101,7 +116,9 @@ def damaged(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def unstartable(cache: Path) -> Path:
-    """The partition of a 4.3.1 broker's directory that no start loads, with the metadata log that tells its settings."""
+    """The partition of a 4.3.1 broker's directory that no start loads, with the metadata log that
+    tells its settings.
+    """
     from kafkaviz.log.archive import opened
 
     return opened(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
@@ -109,7 +126,9 @@ def unstartable(cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def restarted_4_4(cache: Path) -> Path:
-    """The metadata log and one partition of a 4.4.0 broker that recovered them and was stopped cleanly; two closed segments lost a trim."""
+    """The metadata log and one partition of a 4.4.0 broker that recovered them and was stopped
+    cleanly; two closed segments lost a trim.
+    """
     from kafkaviz.log.archive import opened
 
     return opened(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")

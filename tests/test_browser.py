@@ -1,4 +1,6 @@
-"""The app as a person meets it: a real server, a real Chromium, clicks; any error in the console fails."""
+"""The app as a person meets it: a real server, a real Chromium, clicks; any error in the console
+fails.
+"""
 
 import itertools
 import shutil
@@ -15,14 +17,18 @@ from kafkaviz.ui.cache import catalog_path
 from kafkaviz.words import text_in
 from tests.pipeline.conftest import ingest_in_process
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
+)
 
 PATIENCE_MS = 30_000
 SPARK_PATIENCE_MS = 180_000
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"
+    ),
 ]
 
 
@@ -35,7 +41,9 @@ def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture(scope="module")
 def server_that_has_read(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The same with the catalog of that broker, as after an earlier visit: no page of it need wait for Spark."""
+    """The same with the catalog of that broker, as after an earlier visit: no page of it need wait
+    for Spark.
+    """
     cache = tmp_path_factory.mktemp("browser-cache")
     shutil.copytree(catalogs_of(clean, tmp_path_factory.getbasetemp()), cache / "catalogs")
     with serving(cache, str(clean)) as address:
@@ -44,7 +52,9 @@ def server_that_has_read(clean: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @lru_cache(maxsize=1)
 def catalogs_of(directory: Path, folder: Path) -> Path:
-    """A folder of this test process, with the directory's catalog under the name that the app looks for."""
+    """A folder of this test process, with the directory's catalog under the name that the app looks
+    for.
+    """
     name = catalog_path(open_broker(directory)).name
     ingest_in_process(directory, catalog=folder / "catalogs-of-browsers" / name)
     return folder / "catalogs-of-browsers"
@@ -65,8 +75,12 @@ def page(browser: "sync_api.Browser") -> Iterator["sync_api.Page"]:
 
 
 @contextmanager
-def watched(browser: "sync_api.Browser", width: int = 1280, theme: str = "light") -> Iterator["sync_api.Page"]:
-    """A page of a visitor who was never here; AssertionError at its end if its console showed an error."""
+def watched(
+    browser: "sync_api.Browser", width: int = 1280, theme: str = "light"
+) -> Iterator["sync_api.Page"]:
+    """A page of a visitor who was never here; AssertionError at its end if its console showed an
+    error.
+    """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE_MS)
@@ -82,12 +96,17 @@ def heading(page: "sync_api.Page", text: str) -> None:
 
 
 def test_open_and_see_the_broker(server, page):
-    """The whole broker paints from the directory alone: title, map, table; nothing is clipped at 1280 px."""
+    """The whole broker paints from the directory alone: title, map, table; nothing is clipped at
+    1280 px.
+    """
     page.goto(server)
     heading(page, "37 topic-partitions")
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
-    assert page.get_by_text("stopped cleanly").is_visible() and page.get_by_text("4.3 or later").first.is_visible()
+    assert (
+        page.get_by_text("stopped cleanly").is_visible()
+        and page.get_by_text("4.3 or later").first.is_visible()
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.locator("[data-testid=stException]").count() == 0
 
@@ -102,9 +121,19 @@ def test_the_broker_on_paper(server, page):
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 718, "height": 1040})
     rows.last.wait_for()
-    assert not page.locator(".st-key-kv_top").is_visible() and not page.locator("[data-testid=stSidebar]").is_visible()
-    assert [one.inner_text() for one in page.locator("[data-testid=stMain]").get_by_role("button").all() if one.is_visible()] == []
-    box, edge = page.locator(".st-key-kv_paper_rows table").bounding_box(), page.locator(".st-key-kv_fig_map").bounding_box()
+    assert (
+        not page.locator(".st-key-kv_top").is_visible()
+        and not page.locator("[data-testid=stSidebar]").is_visible()
+    )
+    assert [
+        one.inner_text()
+        for one in page.locator("[data-testid=stMain]").get_by_role("button").all()
+        if one.is_visible()
+    ] == []
+    box, edge = (
+        page.locator(".st-key-kv_paper_rows table").bounding_box(),
+        page.locator(".st-key-kv_fig_map").bounding_box(),
+    )
     assert box["x"] + box["width"] <= edge["x"] + edge["width"] + 1
 
 
@@ -135,9 +164,15 @@ def test_sparks_numbers_arrive(server, page):
     page.goto(server)
     heading(page, "37 topic-partitions")
     page.get_by_text("By name", exact=True).click()
-    page.get_by_text("54\u202f917 batches, 261\u202f296 records").wait_for(timeout=SPARK_PATIENCE_MS)
-    assert page.locator(".kv-metrics.owed").count() == 0 and page.get_by_text("read in full, nothing was changed").is_visible()
-    page.wait_for_url("**order=By+name**")  # it is told behind the numbers, which may come with the same run
+    page.get_by_text("54\u202f917 batches, 261\u202f296 records").wait_for(
+        timeout=SPARK_PATIENCE_MS
+    )
+    assert (
+        page.locator(".kv-metrics.owed").count() == 0
+        and page.get_by_text("read in full, nothing was changed").is_visible()
+    )
+    # it is told behind the numbers, which may come with the same run
+    page.wait_for_url("**order=By+name**")
     assert page.get_by_role("radio", name="By name").is_checked()
 
 
@@ -152,7 +187,9 @@ def test_a_click_in_the_map_opens_the_segment(server, page):
 
 
 def test_a_pinned_batch_comes_back_with_its_link(server, page):
-    """A deep link shows its batch in the ruler and in the table; a key moves on, and the new address brings that back."""
+    """A deep link shows its batch in the ruler and in the table; a key moves on, and the new
+    address brings that back.
+    """
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     heading(page, "payments-0")
     page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
@@ -171,13 +208,21 @@ def test_dark_and_back(server, page):
     heading(page, "payments-0")
     light = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
     page.get_by_role("button", name="Light or dark").click()
-    page.wait_for_function("getComputedStyle(document.querySelector('.stApp')).colorScheme == 'dark'")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('.stApp')).colorScheme == 'dark'"
+    )
     page.goto(server)
     heading(page, "37 topic-partitions")
-    assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == "rgb(15, 19, 24)" != light
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+        == "rgb(15, 19, 24)"
+        != light
+    )
 
 
-@pytest.mark.parametrize(("below", "words"), [("missing", "is not there"), (".", "No topic-partition found")])
+@pytest.mark.parametrize(
+    ("below", "words"), [("missing", "is not there"), (".", "No topic-partition found")]
+)
 def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words):
     """No traceback: what, why, and one way on."""
     page.goto(f"{server}/?dir={tmp_path / below}")
@@ -198,7 +243,9 @@ def test_a_segment_is_found_again_from_health(server, page):
 
 @pytest.mark.parametrize(("language", "last"), [("en", "Go to"), ("zh", "前往")])
 def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, language, last):
-    """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a deleted topic behind it."""
+    """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a
+    deleted topic behind it.
+    """
     broker = tmp_path / "a-long-path-to-the-directory-of-a-broker"
     broker.mkdir()
     (broker / "meta.properties").write_text("version=1\n")
@@ -208,16 +255,22 @@ def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, languag
     page.locator(".dt svg").wait_for()
     shown = ".st-key-kv_top button:visible"
     page.locator(shown, has_text=last).wait_for()
-    boxes = sorted((one.bounding_box() for one in page.locator(shown).all()), key=lambda box: box["x"])
+    boxes = sorted(
+        (one.bounding_box() for one in page.locator(shown).all()), key=lambda box: box["x"]
+    )
     assert len(boxes) >= 5 and boxes[-1]["x"] + boxes[-1]["width"] <= 1280 - 16, boxes
-    assert all(one["x"] + one["width"] <= after["x"] for one, after in itertools.pairwise(boxes)), boxes
+    assert all(one["x"] + one["width"] <= after["x"] for one, after in itertools.pairwise(boxes)), (
+        boxes
+    )
     assert page.get_by_text("…-delete").first.is_visible()
     assert page.get_by_text(text_in(language, "common.kind_deleted"), exact=True).first.is_visible()
 
 
 @pytest.mark.parametrize("how", ["Enter", "Open"])
 def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
-    """To the directory that was open before, and it stays there: what was typed is not opened a second time."""
+    """To the directory that was open before, and it stays there: what was typed is not opened a
+    second time.
+    """
     page.goto(server)
     heading(page, "37 topic-partitions")
     field = page.locator(".st-key-kv_path input")
@@ -243,11 +296,16 @@ def click_a_bar(page: "sync_api.Page") -> None:
 
 
 def test_back_leads_to_the_map_as_it_was(server, page):
-    """From the map and from the table: one step back, with the order that was chosen, and forward again."""
+    """From the map and from the table: one step back, with the order that was chosen, and forward
+    again.
+    """
     page.goto(server)
     page.get_by_text("By name", exact=True).click()
     page.wait_for_url("**order=By+name")
-    page.wait_for_function("document.querySelector('.js-plotly-plot .annotation')?.textContent === '__cluster_metadata-0'")
+    page.wait_for_function(
+        "document.querySelector('.js-plotly-plot .annotation')?.textContent === "
+        "'__cluster_metadata-0'"
+    )
     before, steps = page.url, page.evaluate("history.length")
     click_a_bar(page)
     page.wait_for_url("**/segment?**")
@@ -256,14 +314,19 @@ def test_back_leads_to_the_map_as_it_was(server, page):
     page.go_back()
     heading(page, "37 topic-partitions")
     assert page.url == before
-    page.wait_for_function("document.querySelector('.js-plotly-plot .annotation')?.textContent === '__cluster_metadata-0'")
+    page.wait_for_function(
+        "document.querySelector('.js-plotly-plot .annotation')?.textContent === "
+        "'__cluster_metadata-0'"
+    )
     assert page.get_by_role("radio", name="By name").is_checked()
     page.go_forward()
     heading(page, "accounts-0")
 
 
 def test_back_stops_at_each_segment_that_was_seen(server, page):
-    """A step within a page stays one of its own: from the second segment to the broker, and back to the second segment."""
+    """A step within a page stays one of its own: from the second segment to the broker, and back to
+    the second segment.
+    """
     page.goto(f"{server}/segment?tp=payments-0&segment=7975")
     page.locator(".dt svg").wait_for()
     page.keyboard.press("]")

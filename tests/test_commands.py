@@ -26,7 +26,9 @@ HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"
 
 @pytest.fixture
 def server(monkeypatch) -> list[tuple]:
-    """The calls that would have turned this process into the server: (program, arguments, environment)."""
+    """The calls that would have turned this process into the server: (program, arguments,
+    environment).
+    """
     calls = []
     monkeypatch.setattr(os, "execve", lambda *call: calls.append(call))
     return calls
@@ -64,11 +66,15 @@ def test_too_many_arguments_name_the_help_of_their_command(capsys):
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
 def test_help_tells_of_json(command, capsys):
-    """A command that has a result has --json and says what it prints; the one that serves pages says why it has none."""
+    """A command that has a result has --json and says what it prints; the one that serves pages
+    says why it has none.
+    """
     with pytest.raises(SystemExit):
         main([command, "--help"])
     told = capsys.readouterr().out
-    assert ("  --json  " in told and "\n--json prints one object" in told) or (command == "app" and "there is no --json" in told)
+    assert ("  --json  " in told and "\n--json prints one object" in told) or (
+        command == "app" and "there is no --json" in told
+    )
 
 
 def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
@@ -77,7 +83,11 @@ def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", partition)
     log = partition / "00000000000000000000.log"
     log.write_bytes(log.read_bytes()[:-10])
-    for arguments in (["check", partition], ["lookup", partition, "--offset", "3"], ["rebuild", partition, "--out", tmp_path / "out"]):
+    for arguments in (
+        ["check", partition],
+        ["lookup", partition, "--offset", "3"],
+        ["rebuild", partition, "--out", tmp_path / "out"],
+    ):
         main([*map(str, arguments), "--json"])
         keys = set(_keys(json.loads(capsys.readouterr().out)))
         with pytest.raises(SystemExit):
@@ -89,11 +99,15 @@ def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
 def _keys(value) -> Iterator[str]:
     if isinstance(value, dict):
         yield from value
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for part in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         yield from _keys(part)
 
 
-@pytest.mark.parametrize("line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"])
+@pytest.mark.parametrize(
+    "line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"]
+)
 def test_wrong_usage_is_2(line, capsys, server):
     """What is not understood ends with 2, and with one line: the reason, and where the usage is."""
     with pytest.raises(SystemExit) as stop:
@@ -107,7 +121,9 @@ def test_wrong_usage_is_2(line, capsys, server):
 def test_the_command_line_is_light():
     """`kafkaviz --help` imports nothing that takes long to import."""
     script = "import sys, kafkaviz.__main__ as m; m.parser(); print(*sys.modules)"
-    modules = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    modules = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
     assert "kafkaviz.commands.app" in modules
     assert HEAVY & set(modules) == set()
 
@@ -116,7 +132,10 @@ def test_an_error_is_one_line(raising, capsys):
     """What kafkaviz raises reaches a person as one line on stderr, and ends with 2."""
     raising(CorruptFile("orders-0/00000000000000000000.log", 4096, "batch length is -1"))
     assert main(["app"]) == 2
-    assert capsys.readouterr() == ("", "kafkaviz: orders-0/00000000000000000000.log, byte 4096: batch length is -1\n")
+    assert capsys.readouterr() == (
+        "",
+        "kafkaviz: orders-0/00000000000000000000.log, byte 4096: batch length is -1\n",
+    )
 
 
 def test_an_interrupt_is_130(raising, capsys):
@@ -127,9 +146,22 @@ def test_an_interrupt_is_130(raising, capsys):
 
 
 def test_the_end_waits_for_llvm(monkeypatch, capsys):
-    """A function that LLVM calls back is not left by an exception, which would abort the process; soon afterwards it comes."""
-    called = {"__name__": "llvmlite.binding.executionengine", "os": os, "sleep": sleep, "went_on": []}
-    exec(f"def back():\n os.kill(os.getpid(), {signal.SIGTERM:d})\n sleep(0.12)\n went_on.append(True)", called)
+    """A function that LLVM calls back is not left by an exception, which would abort the process;
+    soon afterwards it comes.
+    """
+    called = {
+        "__name__": "llvmlite.binding.executionengine",
+        "os": os,
+        "sleep": sleep,
+        "went_on": [],
+    }
+    exec(
+        (
+            f"def back():\n os.kill(os.getpid(), {signal.SIGTERM:d})\n sleep(0.12)\n "
+            "went_on.append(True)"
+        ),
+        called,
+    )
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGALRM)
     monkeypatch.setattr(app, "run", lambda args: (called["back"](), sleep(10)))
     started = monotonic()
@@ -139,10 +171,25 @@ def test_the_end_waits_for_llvm(monkeypatch, capsys):
 
 
 def test_app_becomes_the_server(server, tmp_path, monkeypatch):
-    """The pages hear of directory, master and limit through their environment; the directory is made absolute."""
+    """The pages hear of directory, master and limit through their environment; the directory is
+    made absolute.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
-    main(["app", "data", "--port", "8600", "--master", "local[2]", "--allow-root", str(tmp_path), "--allow-root", "data"])
+    main(
+        [
+            "app",
+            "data",
+            "--port",
+            "8600",
+            "--master",
+            "local[2]",
+            "--allow-root",
+            str(tmp_path),
+            "--allow-root",
+            "data",
+        ]
+    )
     [(program, arguments, environment)] = server
     assert program == sys.executable
     assert arguments[1:] == ["-P", "-m", "kafkaviz.ui.server", "8600"]
@@ -157,7 +204,11 @@ def test_a_root_with_a_colon_in_its_name_is_one_directory(server, tmp_path, monk
     root.mkdir()
     main(["app", "--allow-root", str(root), "--lessons", str(root)])
     environment = server[0][2]
-    assert directories_of(environment["KAFKAVIZ_ALLOW_ROOT"]) == directories_of(environment["KAFKAVIZ_LESSONS"]) == (root,)
+    assert (
+        directories_of(environment["KAFKAVIZ_ALLOW_ROOT"])
+        == directories_of(environment["KAFKAVIZ_LESSONS"])
+        == (root,)
+    )
 
 
 def test_the_names_of_the_server_reach_it(server, capsys):
@@ -176,7 +227,10 @@ def test_a_port_that_is_taken_is_said(server, capsys):
         port = taken.getsockname()[1]
         assert main(["app", "--port", str(port)]) == 2
     told = capsys.readouterr().err
-    assert told == f"kafkaviz: port {port} is in use; name another, or leave --port out for the next free one\n"
+    assert told == (
+        f"kafkaviz: port {port} is in use; name another, or leave --port out for the next free "
+        "one\n"
+    )
     assert server == [] and main(["app", "--port", str(port)]) is None and len(server) == 1
 
 
@@ -194,7 +248,12 @@ def test_app_names_a_missing_directory(server, tmp_path, capsys):
     for line in (["app"], ["check"], ["tune"], ["lookup", "--offset", "1"]):
         assert main([line[0], str(tmp_path / "nowhere"), *line[1:]]) == 2
         said.add(capsys.readouterr().err)
-    assert said == {f"kafkaviz: {tmp_path / 'nowhere'}: is not there; check the path; it may have been moved or removed\n"}
+    assert said == {
+        (
+            f"kafkaviz: {tmp_path / 'nowhere'}: is not there; check the path; it may have been "
+            "moved or removed\n"
+        )
+    }
     assert server == []
 
 
@@ -215,13 +274,18 @@ def test_app_of_an_installed_package_says_where_it_is(server, tmp_path, capsys, 
 
 
 def test_app_answers_soon(tmp_path):
-    """The real thing: `kafkaviz app` from another directory listens on 127.0.0.1, with the checkout's settings."""
+    """The real thing: `kafkaviz app` from another directory listens on 127.0.0.1, with the
+    checkout's settings.
+    """
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "kafkaviz", "app", "--port", str(port)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}  # this checkout, whichever one is installed
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    # this checkout, whichever one is installed
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
         try:
             assert wait_for(f"http://127.0.0.1:{port}/_stcore/health", seconds=30) == b"ok"
         finally:
@@ -245,17 +309,36 @@ def wait_for(url: str, seconds: float) -> bytes | None:
 def test_a_reader_that_has_had_enough_is_no_fault(data):
     """As with `| head -1`: no traceback, whatever the command still had to say."""
     command = f"{sys.executable} -m kafkaviz dump {next(data.rglob('*.log'))} --print-data-log"
-    done = subprocess.run(f"{{ {command}; echo $? >&2; }} | head -1", shell=True, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        f"{{ {command}; echo $? >&2; }} | head -1",
+        shell=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.startswith("Dumping ") and "Traceback" not in done.stderr
     assert done.stderr.split()[-1] in ("0", "141")  # as fast as head was
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device without room")
-@pytest.mark.parametrize("command", ["lookup {} --offset 3", "check {} --json", "simulate --list", "rebuild {} --out {out}"])
+@pytest.mark.parametrize(
+    "command",
+    ["lookup {} --offset 3", "check {} --json", "simulate --list", "rebuild {} --out {out}"],
+)
 def test_output_that_finds_no_room_is_one_line(data, tmp_path, command):
-    """Status 2, since 1 means for check that it found something; no traceback, nor Python's own words at the end."""
+    """Status 2, since 1 means for check that it found something; no traceback, nor Python's own
+    words at the end.
+    """
     line = command.format(data / "kafka-4.3.1" / "nulls-0", out=tmp_path / "out")
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "kafkaviz", *line.split()], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2 and done.stderr.splitlines()[-1] == "kafkaviz: No space left on device"
+        done = subprocess.run(
+            [sys.executable, "-m", "kafkaviz", *line.split()],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (
+        done.returncode == 2 and done.stderr.splitlines()[-1] == "kafkaviz: No space left on device"
+    )
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr

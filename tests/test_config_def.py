@@ -11,14 +11,26 @@ NEWEST = (4, 4, 0)
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("segment.bytes", " 2000000 ", 2_000_000), ("segment.bytes", "+2000000", 2_000_000), ("preallocate", " TRUE ", True),
-        ("min.cleanable.dirty.ratio", "0.5f", 0.5), ("cleanup.policy", "compact, delete", "compact,delete"), ("cleanup.policy", "", ""),
-        ("retention.bytes", "-5", -5), ("segment.jitter.ms", "99999999999", 99_999_999_999), ("internal.segment.bytes", "5", 5),
-        ("log.roll.hours", "2", 7_200_000), ("log.retention.minutes", "3", 180_000), ("log.retention.hours", "-1", -1),
-        ("log.index.interval.bytes", "0", 0), ("compression.gzip.level", "-1", -1), ("max.decompressed.message.bytes", "1", 1),
-        ("log.remote.copy.lag.ms", "-1", -1), ("remote.copy.lag.bytes", "-1", -1), ("errors.deadletterqueue.group.enable", "TRUE", True),
+        ("segment.bytes", " 2000000 ", 2_000_000),
+        ("segment.bytes", "+2000000", 2_000_000),
+        ("preallocate", " TRUE ", True),
+        ("min.cleanable.dirty.ratio", "0.5f", 0.5),
+        ("cleanup.policy", "compact, delete", "compact,delete"),
+        ("cleanup.policy", "", ""),
+        ("retention.bytes", "-5", -5),
+        ("segment.jitter.ms", "99999999999", 99_999_999_999),
+        ("internal.segment.bytes", "5", 5),
+        ("log.roll.hours", "2", 7_200_000),
+        ("log.retention.minutes", "3", 180_000),
+        ("log.retention.hours", "-1", -1),
+        ("log.index.interval.bytes", "0", 0),
+        ("compression.gzip.level", "-1", -1),
+        ("max.decompressed.message.bytes", "1", 1),
+        ("log.remote.copy.lag.ms", "-1", -1),
+        ("remote.copy.lag.bytes", "-1", -1),
+        ("errors.deadletterqueue.group.enable", "TRUE", True),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_read_in_the_topics_unit(name, text, value):
     """A broker's name is taken for the topic's, hours and minutes become milliseconds."""
     assert config_def.parse(name, text, NEWEST)[1] == value
@@ -65,11 +77,15 @@ def test_a_value_is_refused_with_kafkas_words(line):
 @pytest.mark.parametrize(
     ("name", "text", "accepts", "refuses"),
     [
-        ("segment.bytes", "14", (4, 0), (4, 1)), ("log.segment.bytes", "14", (3, 9), (4, 0)), ("segment.index.bytes", "3", (3, 2), (3, 3)),
+        ("segment.bytes", "14", (4, 0), (4, 1)),
+        ("log.segment.bytes", "14", (3, 9), (4, 0)),
+        ("segment.index.bytes", "3", (3, 2), (3, 3)),
     ],
-)  # fmt: skip
+)
 def test_limits_moved_with_the_releases(name, text, accepts, refuses):
-    """A limit counts from the release that brought it; a topic's and a broker's came in different ones."""
+    """A limit counts from the release that brought it; a topic's and a broker's came in different
+    ones.
+    """
     assert config_def.parse(name, text, accepts)[1] == int(text)
     with pytest.raises(RefusedSetting):
         config_def.parse(name, text, refuses)
@@ -87,13 +103,23 @@ def test_defaults_moved_with_the_releases():
 
 
 def test_settings_that_came_with_4_4():
-    """Their defaults, as LogConfig.CONFIG of 4.4.0 has them; the limit of what a batch unpacks to came to 4.2.2 too."""
+    """Their defaults, as LogConfig.CONFIG of 4.4.0 has them; the limit of what a batch unpacks to
+    came to 4.2.2 too.
+    """
     brought = {
-        "max.decompressed.message.bytes": 2_147_483_639, "remote.copy.lag.ms": 0, "remote.copy.lag.bytes": -1,
+        "max.decompressed.message.bytes": 2_147_483_639,
+        "remote.copy.lag.ms": 0,
+        "remote.copy.lag.bytes": -1,
         "errors.deadletterqueue.group.enable": False,
-    }  # fmt: skip
-    known = {release: config_def.defaults(release) for release in ((4, 2, 1), (4, 2, 2), (4, 3, 1), (4, 4))}
-    found = {release: {name: one[name] for name in brought if name in one} for release, one in known.items()}
+    }
+    known = {
+        release: config_def.defaults(release)
+        for release in ((4, 2, 1), (4, 2, 2), (4, 3, 1), (4, 4))
+    }
+    found = {
+        release: {name: one[name] for name in brought if name in one}
+        for release, one in known.items()
+    }
     patched = {"max.decompressed.message.bytes": 2_147_483_639}
     assert found == {(4, 2, 1): {}, (4, 2, 2): patched, (4, 3, 1): {}, (4, 4): brought}
 

@@ -1,4 +1,6 @@
-"""The house of nine floors: a file may use its own floor and those below it, and some packages live in one room alone."""
+"""The house of nine floors: a file may use its own floor and those below it, and some packages live
+in one room alone.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
-    "errors": 0, "units": 0, "versions": 0, "config_def": 0,
+    "errors": 0,
+    "units": 0,
+    "versions": 0,
+    "config_def": 0,
     "binary": 1,
     "format": 2,
     "log": 3,
@@ -16,25 +21,54 @@ FLOORS = {
     "simulate": 5,
     "analyse": 6,
     "pipeline": 7,
-    "words": 8, "figures": 8,
-    "ui": 9, "commands": 9, "report": 9, "reporting": 9, "__main__": 9, "__init__": 9,
-}  # fmt: skip
+    "words": 8,
+    "figures": 8,
+    "ui": 9,
+    "commands": 9,
+    "report": 9,
+    "reporting": 9,
+    "__main__": 9,
+    "__init__": 9,
+}
 TOP = 9  # app.py and pages/ too
-HOMES = {"pyspark": {"pipeline"}, "plotly": {"figures", "report"}, "streamlit": {"ui", "app", "pages"}}
+HOMES = {
+    "pyspark": {"pipeline"},
+    "plotly": {"figures", "report"},
+    "streamlit": {"ui", "app", "pages"},
+}
 STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("ui", "commands"), ("commands", "ui")}
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
-WINGS = ["lessons", "whole", "writing", "starting", "recovering", "sending"]  # of simulate/: each uses those behind it in this list
-WORLD = {"datetime", "glob", "io", "logging", "os", "pathlib", "random", "shutil", "socket", "subprocess", "sys", "tempfile", "time"}
+# of simulate/: each uses those behind it in this list
+WINGS = ["lessons", "whole", "writing", "starting", "recovering", "sending"]
+WORLD = {
+    "datetime",
+    "glob",
+    "io",
+    "logging",
+    "os",
+    "pathlib",
+    "random",
+    "shutil",
+    "socket",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "time",
+}
 WORLDLY_CALLS = {"open", "print", "input"}
 
 
 def module_name(path: Path) -> str:
-    """kafkaviz/log/segment.py -> "kafkaviz.log.segment", app.py -> "app"; a package keeps its __init__."""
+    """kafkaviz/log/segment.py -> "kafkaviz.log.segment", app.py -> "app"; a package keeps its
+    __init__.
+    """
     return ".".join(path.with_suffix("").parts)
 
 
 def room(module: str) -> str:
-    """The part of a name that has a floor or a home: "log" of kafkaviz.log.segment, "pages" of pages.segment."""
+    """The part of a name that has a floor or a home: "log" of kafkaviz.log.segment, "pages" of
+    pages.segment.
+    """
     parts = module.split(".")
     return (parts[1] if len(parts) > 1 else "__init__") if parts[0] == "kafkaviz" else parts[0]
 
@@ -45,7 +79,9 @@ def floor(module: str) -> int | None:
 
 
 def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
-    """Each import as (line, full name of the module); of `from kafkaviz import units, Broker` the second is the tour."""
+    """Each import as (line, full name of the module); of `from kafkaviz import units, Broker` the
+    second is the tour.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -53,7 +89,12 @@ def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
             start = module.split(".")[: -node.level] if node.level else []
             source = ".".join([*start, *filter(None, [node.module])])
             for alias in node.names:
-                yield node.lineno, f"{source}.{alias.name}" if source != "kafkaviz" or alias.name in FLOORS else source
+                yield (
+                    node.lineno,
+                    f"{source}.{alias.name}"
+                    if source != "kafkaviz" or alias.name in FLOORS
+                    else source,
+                )
 
 
 def faults(source: str, module: str) -> list[tuple[int, str]]:
@@ -61,9 +102,16 @@ def faults(source: str, module: str) -> list[tuple[int, str]]:
     if floor(module) is None:
         return [(1, f"{room(module)} has no floor: give it one in FLOORS")]
     tree = ast.parse(source)
-    found = [(line, fault) for line, name in imports(tree, module) for fault in import_faults(module, name)]
+    found = [
+        (line, fault)
+        for line, name in imports(tree, module)
+        for fault in import_faults(module, name)
+    ]
     if module.startswith(BUFFERS_ALONE):
-        found += [(line, f"calls {name}(): this room takes buffers and gives values") for line, name in worldly_calls(tree)]
+        found += [
+            (line, f"calls {name}(): this room takes buffers and gives values")
+            for line, name in worldly_calls(tree)
+        ]
     return sorted(set(found))
 
 
@@ -101,16 +149,30 @@ def wing(module: str) -> str | None:
 def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Calls that reach files or the terminal."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORLDLY_CALLS:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in WORLDLY_CALLS
+        ):
             yield node.lineno, node.func.id
 
 
 def test_no_line_climbs():
-    """Every module of the library and the app keeps to its floor; a fault reads file:line and what is wrong."""
-    files = [*sorted((ROOT / "kafkaviz").rglob("*.py")), *sorted((ROOT / "pages").glob("*.py")), *ROOT.glob("app.py")]
+    """Every module of the library and the app keeps to its floor; a fault reads file:line and what
+    is wrong.
+    """
+    files = [
+        *sorted((ROOT / "kafkaviz").rglob("*.py")),
+        *sorted((ROOT / "pages").glob("*.py")),
+        *ROOT.glob("app.py"),
+    ]
     assert len(files) > 10
     relative = [file.relative_to(ROOT) for file in files]
-    assert [f"{file}:{line} {fault}" for file in relative for line, fault in faults((ROOT / file).read_text(), module_name(file))] == []
+    assert [
+        f"{file}:{line} {fault}"
+        for file in relative
+        for line, fault in faults((ROOT / file).read_text(), module_name(file))
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -124,7 +186,11 @@ def test_no_line_climbs():
         ("kafkaviz.log.__init__", "from ..analyse import cost", 1),
         ("kafkaviz.log.file", "from kafkaviz import open_broker", 1),
         ("kafkaviz.simulate.writing.writer", "from kafkaviz.log import file", 1),
-        ("kafkaviz.simulate.recovering.recovery", "from kafkaviz.simulate.starting import loading", 1),
+        (
+            "kafkaviz.simulate.recovering.recovery",
+            "from kafkaviz.simulate.starting import loading",
+            1,
+        ),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog import read", 1),
         ("kafkaviz.ui.pick", "from kafkaviz.commands import app", 1),
         ("kafkaviz.commands.app", "import kafkaviz.ui.frame", 1),
@@ -147,14 +213,32 @@ def test_a_line_that_climbs_is_named(module, source, line):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("kafkaviz.format.walk", "from kafkaviz import units\nfrom kafkaviz.binary.crc32c import crc"),
-        ("kafkaviz.log.broker", "from .segment import Segment\nfrom kafkaviz.format import names\nimport os, time"),
+        (
+            "kafkaviz.format.walk",
+            "from kafkaviz import units\nfrom kafkaviz.binary.crc32c import crc",
+        ),
+        (
+            "kafkaviz.log.broker",
+            "from .segment import Segment\nfrom kafkaviz.format import names\nimport os, time",
+        ),
         ("kafkaviz.search.lookup", "from kafkaviz.log.partition import Partition\nimport time"),
-        ("kafkaviz.pipeline.job", "from pyspark.sql import DataFrame\nfrom kafkaviz.analyse import sweep"),
-        ("kafkaviz.simulate.writing.writer", "from kafkaviz.simulate.recovering.recovery import recover"),
+        (
+            "kafkaviz.pipeline.job",
+            "from pyspark.sql import DataFrame\nfrom kafkaviz.analyse import sweep",
+        ),
+        (
+            "kafkaviz.simulate.writing.writer",
+            "from kafkaviz.simulate.recovering.recovery import recover",
+        ),
         ("kafkaviz.report", "import plotly.graph_objects\nfrom kafkaviz.figures import theme"),
-        ("kafkaviz.__init__", "from kafkaviz.simulate.writing import writer\nfrom .log.broker import open_broker"),
-        ("pages.segment", "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog"),
+        (
+            "kafkaviz.__init__",
+            "from kafkaviz.simulate.writing import writer\nfrom .log.broker import open_broker",
+        ),
+        (
+            "pages.segment",
+            "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog",
+        ),
         ("app", "import streamlit as st\nfrom kafkaviz.ui.frame import frame"),
     ],
 )

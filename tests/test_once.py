@@ -1,4 +1,6 @@
-"""One fact, one place: the names of Kafka's files, and what a reader would take for the same thing twice."""
+"""One fact, one place: the names of Kafka's files, and what a reader would take for the same thing
+twice.
+"""
 
 import ast
 from collections import defaultdict
@@ -11,7 +13,13 @@ from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES
 
 ROOT = Path(__file__).parents[1] / "kafkaviz"
 PARTITION_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE)
-LITERALS = (*OWN_FILES, *CHECKPOINTS.values(), *PARTITION_FILES, *names.NO_PARTITIONS, names.METADATA_TOPIC)
+LITERALS = (
+    *OWN_FILES,
+    *CHECKPOINTS.values(),
+    *PARTITION_FILES,
+    *names.NO_PARTITIONS,
+    names.METADATA_TOPIC,
+)
 TREES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
 
 
@@ -19,42 +27,64 @@ TREES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py")
 def test_a_name_of_kafkas_is_typed_once(literal):
     """In format/names.py; whoever needs one takes it from there."""
     found = [
-        str(path.relative_to(ROOT)) for path, tree in TREES.items()
-        for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == literal
-    ]  # fmt: skip
+        str(path.relative_to(ROOT))
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value == literal
+    ]
     assert found == ["format/names.py"]
 
 
-@pytest.mark.parametrize("constant", ["HOUR_MS", "MOST_RELATIVE", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED"])
+@pytest.mark.parametrize(
+    "constant", ["HOUR_MS", "MOST_RELATIVE", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED"]
+)
 def test_a_constant_is_defined_once(constant):
     """And imported elsewhere."""
     found = defaultdict(int)
     for path, tree in TREES.items():
         for node in tree.body:
             targets = node.targets if isinstance(node, ast.Assign) else []
-            named = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            named = [
+                one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)
+            ]
             found[path] += sum(one.id == constant for one in named)
     assert sum(found.values()) == 1, [path for path, count in found.items() if count]
 
 
-@pytest.mark.parametrize(("text", "home"), [
-    ("np.maximum.accumulate(np.concatenate([[", "simulate/recovering/epochs.py"),  # epochs that are newer than all before
-    ("piece = held[position : position + len(buffer)]", "simulate/stored.py"),  # bytes at hand, read by position
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        # epochs that are newer than all before
+        ("np.maximum.accumulate(np.concatenate([[", "simulate/recovering/epochs.py"),
+        # bytes at hand, read by position
+        ("piece = held[position : position + len(buffer)]", "simulate/stored.py"),
+    ],
+)
 def test_a_loop_is_written_once(text, home):
     """On the floor of the simulator; replaying has a clock that only goes forward."""
-    found = [str(path.relative_to(ROOT)) for path in TREES if "simulate" in path.parts and text in path.read_text()]
+    found = [
+        str(path.relative_to(ROOT))
+        for path in TREES
+        if "simulate" in path.parts and text in path.read_text()
+    ]
     assert [one for one in found if one != "simulate/whole/replaying.py"] == [home]
 
 
 def test_what_an_option_takes_is_a_function_of_no_command():
     """Commands do not know each other: what several need lies in a folder beside them."""
-    commands = {path.stem for path in TREES if path.parent.name == "commands" and path.stem != "__init__"}
+    commands = {
+        path.stem for path in TREES if path.parent.name == "commands" and path.stem != "__init__"
+    }
     found = {
-        f"{path.name} imports {node.module}" for path, tree in TREES.items() if "commands" in path.parts
-        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module
-        if (parts := node.module.split("."))[:2] == ["kafkaviz", "commands"] and len(parts) == 3 and parts[2] in commands
-    }  # fmt: skip
+        f"{path.name} imports {node.module}"
+        for path, tree in TREES.items()
+        if "commands" in path.parts
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        if (parts := node.module.split("."))[:2] == ["kafkaviz", "commands"]
+        and len(parts) == 3
+        and parts[2] in commands
+    }
     assert found == set()
 
 
@@ -62,10 +92,13 @@ def test_what_an_option_takes_is_a_function_of_no_command():
 def test_an_object_of_json_is_built_once(key):
     """Two commands that print it have it from one place."""
     found = [
-        path for path, tree in TREES.items()
-        for node in ast.walk(tree) if isinstance(node, ast.Dict) and "commands" in path.parts
-        for name in node.keys if isinstance(name, ast.Constant) and name.value == key
-    ]  # fmt: skip
+        path
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict) and "commands" in path.parts
+        for name in node.keys
+        if isinstance(name, ast.Constant) and name.value == key
+    ]
     assert found == []
 
 

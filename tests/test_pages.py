@@ -1,4 +1,7 @@
-"""The Broker page without a browser: its words in every state. Spark is a stand-in; the browser's tests run the real one."""
+"""The Broker page without a browser: its words in every state.
+
+Spark is a stand-in; the browser's tests run the real one.
+"""
 
 import json
 import zipfile
@@ -24,7 +27,9 @@ PATIENCE_S = 60
 
 @pytest.fixture(autouse=True)
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
-    """No Spark, no directory and no root from the environment, nothing cached by the test before."""
+    """No Spark, no directory and no root from the environment, nothing cached by the test
+    before.
+    """
     fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
     monkeypatch.setattr(job, "start_ingest", fake)
     for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
@@ -73,10 +78,20 @@ def test_the_sample_opens_without_a_word():
     at = page()
     text = html(at)
     assert "<h1>37 topic-partitions, 20.5 MiB of log, found by 95.4 KiB of index</h1>" in text
-    assert "stopped cleanly" in text and "Kafka 4.3 or later" in text and "names and sizes are read" in text
-    assert "5\u202f442 offset, 4\u202f513 time entries" in text and "<i>–</i> batches, <i>–</i> records" in text
+    assert (
+        "stopped cleanly" in text
+        and "Kafka 4.3 or later" in text
+        and "names and sizes are read" in text
+    )
+    assert (
+        "5\u202f442 offset, 4\u202f513 time entries" in text
+        and "<i>–</i> batches, <i>–</i> records" in text
+    )
     assert "tiny-index-0 is indexed most densely: an entry every 243 bytes" in text
-    assert "3 segments that are not in use (-delete, .deleted) are counted too." in text and "torn, not to scale" not in text
+    assert (
+        "3 segments that are not in use (-delete, .deleted) are counted too." in text
+        and "torn, not to scale" not in text
+    )
     assert len(at.get("plotly_chart")) == 1 and len(at.dataframe[0].value) == 37
 
 
@@ -86,7 +101,10 @@ def test_what_kafkaviz_wrote_passes_for_no_broker(small):
     (small / "server.properties").write_text(f"#{names.SIMULATED}\nnode.id=7\n")
     st.cache_resource.clear()
     text = html(page(small))
-    assert "<h1>Simulated: 2 topic-partitions" in text and "simulated by kafkaviz, no broker wrote it" in text
+    assert (
+        "<h1>Simulated: 2 topic-partitions" in text
+        and "simulated by kafkaviz, no broker wrote it" in text
+    )
 
 
 def test_a_started_server_opens_its_directory(small, monkeypatch):
@@ -100,7 +118,10 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
     """In the reader's language, as the command line does."""
     (small / "copy").mkdir()
     (small / "copy" / "00000000000000000000.log").touch()
-    assert "Holds a .log, but has no name of a topic-partition. Rename it TOPIC-N, such as orders-0." in html(page(small / "copy"))
+    assert (
+        "Holds a .log, but has no name of a topic-partition. Rename it TOPIC-N, such as orders-0."
+        in html(page(small / "copy"))
+    )
     assert "请按“主题-编号”重命名，例如 orders-0" in html(page(small / "copy", lang="zh"))
 
 
@@ -118,7 +139,9 @@ def test_a_failed_ingest_says_why(small, starts):
     """One sentence, and a way to try again; the page stands."""
     starts.progress = Progress(state="failed", error="no Java found; install Java 17 or newer")
     at = page(small)
-    assert "Spark stopped: no Java found; install Java 17 or newer" in html(at) and "<h1>2 topic-partitions" in html(at)
+    assert "Spark stopped: no Java found; install Java 17 or newer" in html(
+        at
+    ) and "<h1>2 topic-partitions" in html(at)
     assert 'class="kv-metrics owed"' in html(at)  # of the first run, which did not know yet
     assert 'class="kv-metrics"' in html(at.run()) and "<i>–</i> batches" in html(at)
     button(at, "Try again").click().run()
@@ -151,7 +174,9 @@ def test_many_topic_partitions_have_pages(tmp_path):
         make_segment(tmp_path / f"topic-{number}", 0, 100 + number, [])
     at = page(tmp_path, rows="2")
     assert "rows 61–70 of 70" in html(at)
-    rows = [note["text"] for note in figure(at)["layout"]["annotations"] if note.get("xshift", 0) < 0]
+    rows = [
+        note["text"] for note in figure(at)["layout"]["annotations"] if note.get("xshift", 0) < 0
+    ]
     assert rows == [f"topic-{number}" for number in range(9, -1, -1)]
 
 
@@ -159,11 +184,23 @@ def test_many_topic_partitions_have_pages(tmp_path):
     ("name", "words", "actions"),
     [
         ("nowhere", "is not there", ["Try again", "Use a sample"]),
-        ("void", "Give a directory of log.dirs, or an archive of one.", ["Try again", "Use a sample"]),
-        ("00000000000000000042.index", "Is a file. Give the directory that it lies in.", ["Try again", "Use a sample"]),
+        (
+            "void",
+            "Give a directory of log.dirs, or an archive of one.",
+            ["Try again", "Use a sample"],
+        ),
+        (
+            "00000000000000000042.index",
+            "Is a file. Give the directory that it lies in.",
+            ["Try again", "Use a sample"],
+        ),
         ("above", "looks like a broker directory", ["Open", "Try again"]),
         ("broken.tar.gz", "could not be unpacked", ["Try again", "Use a sample"]),
-        ("text.txt", "Is a file. Give a broker directory, a .tar, .tar.gz or a .zip.", ["Try again", "Use a sample"]),
+        (
+            "text.txt",
+            "Is a file. Give a broker directory, a .tar, .tar.gz or a .zip.",
+            ["Try again", "Use a sample"],
+        ),
         ("bare", "holds no topic-partition", ["Try again", "Use a sample"]),
     ],
 )
@@ -191,14 +228,18 @@ def test_the_way_on_leads_on(tmp_path):
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path)
     next(one for one in at.button if one.key == "kv_nearby_0").click().run()
-    assert "<h1>1 topic-partition, 10 B of log" in html(at) and asked(at, "dir") == str(tmp_path / "kafka")
+    assert "<h1>1 topic-partition, 10 B of log" in html(at) and asked(at, "dir") == str(
+        tmp_path / "kafka"
+    )
     at = page(tmp_path / "nowhere")
     button(at, "Use a sample").click().run()
     assert "<h1>37 topic-partitions" in html(at)
 
 
 def test_a_directory_without_permission(small, monkeypatch):
-    """Whose it is and its mode; the tests may run as a user who reads everything, so the refusal is made."""
+    """Whose it is and its mode; the tests may run as a user who reads everything, so the refusal is
+    made.
+    """
     refused = CannotOpen(small, "may not be read", "copy it", kind="permission")
     monkeypatch.setattr(cache, "open_broker", lambda path: (_ for _ in ()).throw(refused))
     small.chmod(0o700)
@@ -216,7 +257,9 @@ def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
 
 
 def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
-    """The page's own button leads to one of them, by the archive's address; nothing beside the archive may be opened that way."""
+    """The page's own button leads to one of them, by the archive's address; nothing beside the
+    archive may be opened that way.
+    """
     root = tmp_path / "root"
     root.mkdir()
     with zipfile.ZipFile(root / "two.zip", "w") as out:
@@ -250,7 +293,11 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
 
     monkeypatch.setattr(archive, "opened", waiting)
     at = page(tmp_path / "long.zip")
-    assert "<h1>long.zip is being unpacked" in html(at) and "7 MiB read so far" in html(at) and "5 MiB" not in html(at)
+    assert (
+        "<h1>long.zip is being unpacked" in html(at)
+        and "7 MiB read so far" in html(at)
+        and "5 MiB" not in html(at)
+    )
     button(at, "Cancel").click().run()
     assert "<h1>37 topic-partitions" in html(at) and "being unpacked" not in html(at)
 
@@ -263,7 +310,9 @@ def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
         for number in range(4):
             out.writestr(f"orders-{number}/00000000000000000000.log", b"")
     at = page(tmp_path / "long.zip")
-    assert "long.zip could not be unpacked" in html(at) and "holds more than 3 files and folders. Unpack it yourself" in html(at)
+    assert "long.zip could not be unpacked" in html(
+        at
+    ) and "holds more than 3 files and folders. Unpack it yourself" in html(at)
     assert "being unpacked" not in html(at)
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 30)
     button(at, "Try again").click().run()
@@ -277,7 +326,9 @@ def test_no_sample_and_nothing_given(monkeypatch, tmp_path):
 
 
 def test_part_of_a_directory(small, monkeypatch):
-    """An index that cannot be read takes its segment out of the totals, and is named; Try again reads it again."""
+    """An index that cannot be read takes its segment out of the totals, and is named; Try again
+    reads it again.
+    """
     real = file.read_written
 
     def refusing(path):
@@ -287,7 +338,9 @@ def test_part_of_a_directory(small, monkeypatch):
 
     monkeypatch.setattr(file, "read_written", refusing)
     at = page(small)
-    assert "1 of 2 segments are shown" in html(at) and "orders-0/00000000000000000000.index" in html(at)
+    assert "1 of 2 segments are shown" in html(
+        at
+    ) and "orders-0/00000000000000000000.index" in html(at)
     assert "<h1>2 topic-partitions" in html(at) and "1 file not read" in html(at)
     monkeypatch.setattr(file, "read_written", real)
     assert "segments are shown" in html(at.run())
@@ -299,11 +352,15 @@ def test_names_from_disk_become_no_markup(tmp_path):
     """A directory may be called anything; so may a cluster."""
     evil = tmp_path / "<img src=x onerror=alert(1)>"
     make_segment(evil / "a<b>c-0", 0, 10, [])
-    (evil / "meta.properties").write_text("version=1\nnode.id=<script>x</script>\ncluster.id=<b>c</b>\n")
+    (evil / "meta.properties").write_text(
+        "version=1\nnode.id=<script>x</script>\ncluster.id=<b>c</b>\n"
+    )
     at = page(evil)
     text = html(at)
     assert "<img" not in text and "<script>" not in text and "<b>c" not in text
-    assert "<b>c-0" not in json.dumps([note["text"] for note in figure(at)["layout"]["annotations"]])
+    assert "<b>c-0" not in json.dumps(
+        [note["text"] for note in figure(at)["layout"]["annotations"]]
+    )
 
 
 def test_a_name_that_is_no_text(tmp_path):
@@ -326,7 +383,9 @@ def test_an_address_may_hold_anything():
     """No traceback for a path that is none, nor for parameters of another page."""
     assert "is not there" in html(page("/data\0/kafka"))
     assert "is not there" in html(page("~nobody-of-this-name"))
-    assert "<h1>37 topic-partitions" in html(page(access.samples()[0], tp="<b>", segment="-1", pin="x", order="Backwards", rows="99"))
+    assert "<h1>37 topic-partitions" in html(
+        page(access.samples()[0], tp="<b>", segment="-1", pin="x", order="Backwards", rows="99")
+    )
 
 
 def test_the_table_is_filtered(small):
@@ -339,21 +398,31 @@ def test_the_table_is_filtered(small):
 def test_a_filter_that_fits_nothing(small):
     """It comes with the address; what is there is said, and one button brings it back."""
     at = page(small, filter="<b>")
-    assert "No topic-partition has “&lt;b&gt;” in its name" in html(at) and "2 topic-partitions are here." in html(at)
+    assert "No topic-partition has “&lt;b&gt;” in its name" in html(
+        at
+    ) and "2 topic-partitions are here." in html(at)
     assert not at.dataframe
     button(at, "Clear the filter").click().run()
-    assert len(at.dataframe[0].value) == 2 and "Clear the filter" not in [one.label for one in at.button]
+    assert len(at.dataframe[0].value) == 2 and "Clear the filter" not in [
+        one.label for one in at.button
+    ]
 
 
 def test_a_long_table_says_that_it_goes_on(small):
     """How many rows lie below the ones that are seen; a short one says nothing."""
-    assert "23 more; scroll" in html(page(access.samples()[0])) and "more; scroll" not in html(page(small))
+    assert "23 more; scroll" in html(page(access.samples()[0])) and "more; scroll" not in html(
+        page(small)
+    )
 
 
 def test_a_wrong_path_is_an_error():
     """Its mark says so, not that of a mere notice."""
     text = html(page("/data/nowhere/kafka"))
-    assert 'class="kv-sev error"' in text and 'class="kv-sev info"' not in text and "is not there" in text
+    assert (
+        'class="kv-sev error"' in text
+        and 'class="kv-sev info"' not in text
+        and "is not there" in text
+    )
 
 
 def test_the_keys_are_listed_until_dismissed(small):
@@ -361,7 +430,9 @@ def test_the_keys_are_listed_until_dismissed(small):
     at = page(small)
     assert "kv-kb" not in html(at)
     button(at, "`?` Keys").click().run()
-    assert "go to a page, topic-partition, segment or offset" in html(at) and "segment before, segment after" in html(at)
+    assert "go to a page, topic-partition, segment or offset" in html(
+        at
+    ) and "segment before, segment after" in html(at)
     assert "kv-kb" in html(at.run())
 
 
@@ -369,7 +440,9 @@ def test_go_to_finds_an_offset(small):
     """From anywhere to the segment that holds it."""
     at = page(small)
     button(at, "Go to").click().run()
-    assert [link.proto.label for link in at.get("page_link") if link.proto.label.startswith("orders")] == [r"orders\-0 :gray[1000 B]"]
+    assert [
+        link.proto.label for link in at.get("page_link") if link.proto.label.startswith("orders")
+    ] == [r"orders\-0 :gray[1000 B]"]
     next(one for one in at.text_input if one.key == "kv_goto_text").set_value("orders-0 7").run()
     links = [link.proto for link in at.get("page_link") if link.proto.label.startswith("Offset")]
     assert [link.label for link in links] == [r"Offset 7 in orders\-0 :gray[1000 B]"]

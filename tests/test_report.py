@@ -1,4 +1,6 @@
-"""The report: one file that opens without a network, the same twice, in which nothing that was read is markup."""
+"""The report: one file that opens without a network, the same twice, in which nothing that was read
+is markup.
+"""
 
 import base64
 import gzip
@@ -31,7 +33,10 @@ from kafkaviz.reporting.subject import gather
 
 MADE_MS = 1_790_000_000_000
 TRAP = "<img src=x onerror=alert(1)>"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
 
 
 class Read(HTMLParser):
@@ -61,10 +66,19 @@ class Read(HTMLParser):
 
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
-    """A batch of records with these values, the trap as their key and as the name of a header whose value is no text."""
-    body = record.build(Record(delta, 0, TRAP.encode(), value, ((TRAP, b"\xff\0"),)) for delta, value in enumerate(values))
+    """A batch of records with these values, the trap as their key and as the name of a header whose
+    value is no text.
+    """
+    body = record.build(
+        Record(delta, 0, TRAP.encode(), value, ((TRAP, b"\xff\0"),))
+        for delta, value in enumerate(values)
+    )
     header = np.zeros(1, HEADER)
-    header["base_offset"], header["batch_length_bytes"], header["magic"] = base_offset, HEADER_BYTES - LENGTH_END + len(body), 2
+    header["base_offset"], header["batch_length_bytes"], header["magic"] = (
+        base_offset,
+        HEADER_BYTES - LENGTH_END + len(body),
+        2,
+    )
     header["last_offset_delta"], header["record_count"] = len(values) - 1, len(values)
     header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_700_000_000_000
     for name in ("producer_id", "producer_epoch", "base_sequence"):
@@ -75,7 +89,9 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
 
 @pytest.fixture
 def trapped(tmp_path) -> Path:
-    """A broker directory with markup wherever somebody could put some: a topic's name, an id, a record, behind the last batch."""
+    """A broker directory with markup wherever somebody could put some: a topic's name, an id, a
+    record, behind the last batch.
+    """
     root = tmp_path / "<b>broker"
     (root / f"{TRAP}-0").mkdir(parents=True)
     (root / "meta.properties").write_text(f"version=1\nnode.id=1\ncluster.id={TRAP}\n")
@@ -93,21 +109,36 @@ def damaged_page(damaged) -> str:
 
 def test_the_same_directory_gives_the_same_bytes_but_for_the_date(damaged, damaged_page):
     """Twice, and once of another day."""
-    again, later = (report.report(open_broker(damaged), made_ms) for made_ms in (MADE_MS, MADE_MS + 86_400_000))
+    again, later = (
+        report.report(open_broker(damaged), made_ms) for made_ms in (MADE_MS, MADE_MS + 86_400_000)
+    )
     assert again == damaged_page != later
     assert later.replace("2026-09-22", "2026-09-21") == damaged_page
 
 
 def test_all_of_it_stands_in_one_file(damaged_page):
-    """No address of anything else, the figures in both modes, and not much larger than Plotly and the fonts."""
+    """No address of anything else, the figures in both modes, and not much larger than Plotly and
+    the fonts.
+    """
     read = Read(damaged_page)
-    loads = [value for _, attributes in read.tags for name, value in attributes.items() if name in ("src", "srcset", "action")]
-    assert loads == [] and {one["href"][0] for one in read.named("a")} == {"#"} and not read.named("link")
+    loads = [
+        value
+        for _, attributes in read.tags
+        for name, value in attributes.items()
+        if name in ("src", "srcset", "action")
+    ]
+    assert (
+        loads == []
+        and {one["href"][0] for one in read.named("a")} == {"#"}
+        and not read.named("link")
+    )
     assert set(re.findall(r"url\(\"?([a-z]+:[a-z]+)", damaged_page)) == {"data:font", "data:image"}
     assert "@import" not in damaged_page and 1_000_000 < len(damaged_page.encode()) < 2_800_000
     figures = figures_of(damaged_page)
     assert list(figures) == ["map", "headers", "bytes", "limits", "assumptions"]
-    assert all(list(one) == ["light", "dark"] and one["light"] != one["dark"] for one in figures.values())
+    assert all(
+        list(one) == ["light", "dark"] and one["light"] != one["dark"] for one in figures.values()
+    )
 
 
 def figures_of(page: str) -> dict:
@@ -117,24 +148,46 @@ def figures_of(page: str) -> dict:
 
 
 def test_only_its_own_two_scripts_may_run(damaged_page):
-    """The policy names the checksum of the one that stands there, and that of Plotly; nothing is fetched."""
-    policy = next(one["content"] for one in Read(damaged_page).named("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    """The policy names the checksum of the one that stands there, and that of Plotly; nothing is
+    fetched.
+    """
+    policy = next(
+        one["content"]
+        for one in Read(damaged_page).named("meta")
+        if one.get("http-equiv") == "Content-Security-Policy"
+    )
     script = re.search(r"<script>(.*)</script>\s*</body>", damaged_page, re.DOTALL)[1]
-    plotly = re.search(r'id="packed-plotly" type="application/octet-stream">([^<]+)<', damaged_page)[1]
-    held = [base64.b64encode(hashlib.sha256(one).digest()).decode() for one in (script.encode(), gzip.decompress(base64.b64decode(plotly)))]
-    assert re.search("script-src ([^;]+);", policy)[1] == " ".join(f"'sha256-{one}'" for one in held)
-    assert policy.startswith("default-src 'none'") and "unsafe-eval" not in policy and "http" not in policy
+    plotly = re.search(
+        r'id="packed-plotly" type="application/octet-stream">([^<]+)<', damaged_page
+    )[1]
+    held = [
+        base64.b64encode(hashlib.sha256(one).digest()).decode()
+        for one in (script.encode(), gzip.decompress(base64.b64decode(plotly)))
+    ]
+    assert re.search("script-src ([^;]+);", policy)[1] == " ".join(
+        f"'sha256-{one}'" for one in held
+    )
+    assert (
+        policy.startswith("default-src 'none'")
+        and "unsafe-eval" not in policy
+        and "http" not in policy
+    )
 
 
 def test_it_says_what_the_command_says(damaged, damaged_page):
-    """Each finding's words with its evidence and its next step, the start, and the verdict on the interval."""
+    """Each finding's words with its evidence and its next step, the start, and the verdict on the
+    interval.
+    """
     words, found = Read(damaged_page).words.casefold(), health.check(damaged)
     told = [one for one in found.findings if one.severity == "error"]
     assert len(told) == 5
     for one in told:
         told = one.code, one.consequence, one.next_step, one.evidence.found, one.reference or ""
         assert [text for text in told if text.casefold() not in words] == []
-    assert outlook_words.sentence(found.outlook).casefold() in words and "index.interval.bytes" in words
+    assert (
+        outlook_words.sentence(found.outlook).casefold() in words
+        and "index.interval.bytes" in words
+    )
     assert "5 errors, 9 warnings, 3 worth knowing" in words
 
 
@@ -144,10 +197,16 @@ def test_a_reader_who_does_not_see_it_is_told(damaged_page):
     levels = [int(name[1]) for name, _ in read.tags if re.fullmatch("h[1-6]", name)]
     assert levels.count(1) == 1 and levels[0] == 1
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
-    assert all(one["role"] == "img" and len(one["aria-label"]) > 20 for one in read.named("div") if "data-figure" in one)
+    assert all(
+        one["role"] == "img" and len(one["aria-label"]) > 20
+        for one in read.named("div")
+        if "data-figure" in one
+    )
     assert all(one["aria-label"] for one in read.named("span") if one.get("role") == "img")
     assert all(f'id="{one["aria-labelledby"]}"' in damaged_page for one in read.named("section"))
-    assert len(read.named("caption")) == len(read.named("table")) > 5 and all(one.get("scope") for one in read.named("th"))
+    assert len(read.named("caption")) == len(read.named("table")) > 5 and all(
+        one.get("scope") for one in read.named("th")
+    )
     assert ("html", {"lang": "en"}) in read.tags
 
 
@@ -155,7 +214,9 @@ def test_nothing_that_was_read_becomes_markup(trapped):
     """Names, ids and records with HTML in them are shown as they are."""
     page = report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)
     read = Read(page)
-    assert not read.named("img") and not any(one == "onerror" for _, attributes in read.tags for one in attributes)
+    assert not read.named("img") and not any(
+        one == "onerror" for _, attributes in read.tags for one in attributes
+    )
     assert len(read.named("script")) == 3 and "<b>broker" in read.words
     assert read.words.count(TRAP) > 5 and '</script><script>alert(1)</script>"\\u202e' in read.words
     labels = [note["text"] for note in figures_of(page)["map"]["light"]["layout"]["annotations"]]
@@ -165,29 +226,53 @@ def test_nothing_that_was_read_becomes_markup(trapped):
 def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
     """No value, no key, no byte of a .log; asked for, the last records."""
     broker = open_broker(trapped)
-    quiet, open_ = (Read(report.report(broker, MADE_MS, with_payload=asked)).words for asked in (False, True))
-    assert "zweitens" not in quiet and "log-garbage-tail" in quiet and TRAP.encode().hex(" ")[:20] not in quiet
-    assert "A few records" in open_ and "zweitens" in open_ and f"{TRAP}: ff 00 (2 B)" in open_ and TRAP.encode().hex(" ")[:20] in open_
+    quiet, open_ = (
+        Read(report.report(broker, MADE_MS, with_payload=asked)).words for asked in (False, True)
+    )
+    assert (
+        "zweitens" not in quiet
+        and "log-garbage-tail" in quiet
+        and TRAP.encode().hex(" ")[:20] not in quiet
+    )
+    assert (
+        "A few records" in open_
+        and "zweitens" in open_
+        and f"{TRAP}: ff 00 (2 B)" in open_
+        and TRAP.encode().hex(" ")[:20] in open_
+    )
 
 
 def test_only_the_end_of_a_log_is_read_for_its_last_records(clean, monkeypatch):
-    """From an index entry near it on: not the rows of all batches, of which a full segment has millions."""
+    """From an index entry near it on: not the rows of all batches, of which a full segment has
+    millions.
+    """
     read, scan, partition = [], Segment.scan, open_broker(clean).partition("orders-0")
     last = partition.live[-1]
     monkeypatch.setattr(records, "STRETCH_BYTES", 16_384)
-    monkeypatch.setattr(Segment, "scan", lambda self, start, stop: read.append((start, stop)) or scan(self, start, stop))
+    monkeypatch.setattr(
+        Segment,
+        "scan",
+        lambda self, start, stop: read.append((start, stop)) or scan(self, start, stop),
+    )
     told = records._sample(partition)
-    assert told.rows and read == [(read[0][0], last.log.size_bytes)] and last.log.size_bytes - read[0][0] < 40_000
+    assert (
+        told.rows
+        and read == [(read[0][0], last.log.size_bytes)]
+        and last.log.size_bytes - read[0][0] < 40_000
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "is_shown"),
     [
-        ("a-0/00000000000000000000.index", True), ("a-0/00000000000000000000.timeindex.deleted", True),
-        ("a-0/00000000000000000000.log", False), ("a-0/00000000000000000000.log.cleaned", False),
-        ("__cluster_metadata-0/00000000000000000010-0000000001.checkpoint", False), ("a-0/index", False),
+        ("a-0/00000000000000000000.index", True),
+        ("a-0/00000000000000000000.timeindex.deleted", True),
+        ("a-0/00000000000000000000.log", False),
+        ("a-0/00000000000000000000.log.cleaned", False),
+        ("__cluster_metadata-0/00000000000000000010-0000000001.checkpoint", False),
+        ("a-0/index", False),
     ],
-)  # fmt: skip
+)
 def test_which_files_can_hold_a_records_content(name, is_shown):
     """Bytes of all others are shown as evidence."""
     assert health_part._is_index(name) is is_shown
@@ -197,45 +282,87 @@ def test_checksums_as_sha256sum_takes_them(trapped):
     """Every file, by the tool's own word; a name with a line break too."""
     (trapped / "odd\nname").write_text("x")
     found = list(inputs.digests(open_broker(trapped)))
-    sums = "\n".join(closing._line(one.sha256, one.name) for one in found).replace("&lt;", "<").replace("&gt;", ">")
-    answer = subprocess.run(["sha256sum", "-c", "--strict"], input=sums + "\n", cwd=trapped, text=True, capture_output=True)
+    sums = (
+        "\n".join(closing._line(one.sha256, one.name) for one in found)
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+    )
+    answer = subprocess.run(
+        ["sha256sum", "-c", "--strict"],
+        input=sums + "\n",
+        cwd=trapped,
+        text=True,
+        capture_output=True,
+    )
     assert answer.returncode == 0, answer.stderr
     assert len(found) == 3 and answer.stdout.count("OK") == 3
-    assert html.html(sums) in report.report(open_broker(trapped), MADE_MS, with_sha256=True) or sums.count("\n") == 2
+    assert (
+        html.html(sums) in report.report(open_broker(trapped), MADE_MS, with_sha256=True)
+        or sums.count("\n") == 2
+    )
 
 
 @pytest.mark.parametrize(("logs", "gap"), [(3, "2px"), (400, "0.5px")])
 def test_the_gaps_of_the_strip_leave_room_for_its_logs(logs, gap):
     """400 gaps as wide as those of some logs would be wider than the page."""
-    bars = tuple(Bar(f"busy-{number}", 100, 1 / logs, 0, False, "kept whole") for number in range(logs))
-    assert f"gap:{gap}" in health_part._strip(Strip("What the start will do", bars, "", "")).replace(" ", "")
+    bars = tuple(
+        Bar(f"busy-{number}", 100, 1 / logs, 0, False, "kept whole") for number in range(logs)
+    )
+    assert f"gap:{gap}" in health_part._strip(
+        Strip("What the start will do", bars, "", "")
+    ).replace(" ", "")
 
 
 def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
     """Neither clean nor unclean: one answer for both would contradict the other."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     words = Read(report.report(open_broker(tmp_path / "orders-2"), MADE_MS)).words
-    assert "How its broker was stopped is not known." in words and "not known: one partition was read" in words
+    assert (
+        "How its broker was stopped is not known." in words
+        and "not known: one partition was read" in words
+    )
     assert "It was stopped cleanly" not in words and "not stopped cleanly" not in words
 
 
 def test_a_partition_by_itself(clean):
     """It is told apart from its broker, and tuned as the topic it is of."""
-    words = Read(report.report(open_broker(clean / "payments-0"), MADE_MS, typed={"log.retention.ms": "-1"})).words
-    assert "1 topic-partition, 2.38 MiB of log in 3 segments." in words and "for this partition alone" in words
-    assert "Keep 4\u202f096" in words and "log.retention.ms, as typed" in words and "heartbeat" not in words
+    words = Read(
+        report.report(open_broker(clean / "payments-0"), MADE_MS, typed={"log.retention.ms": "-1"})
+    ).words
+    assert (
+        "1 topic-partition, 2.38 MiB of log in 3 segments." in words
+        and "for this partition alone" in words
+    )
+    assert (
+        "Keep 4\u202f096" in words
+        and "log.retention.ms, as typed" in words
+        and "heartbeat" not in words
+    )
     assert "--entity-type topics --entity-name payments" in words
 
 
 def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
-    """Batches, records, entries, codecs, newest records; and what stands behind the last batches."""
+    """Batches, records, entries, codecs, newest records; and what stands behind the last
+    batches.
+    """
     known, tails = subject._counted(open_broker(clean), lambda what: None)
-    assert (known.total.batches, known.total.records, known.total.offset_entries, known.total.time_entries) == (54_917, 261_296, 5442, 4513)
-    assert not tails and known.total.torn_bytes == 0 and known.codecs["clicks-mixed-0"] == ("none", "gzip", "snappy", "lz4", "zstd")
+    assert (
+        known.total.batches,
+        known.total.records,
+        known.total.offset_entries,
+        known.total.time_entries,
+    ) == (54_917, 261_296, 5442, 4513)
+    assert (
+        not tails
+        and known.total.torn_bytes == 0
+        and known.codecs["clicks-mixed-0"] == ("none", "gzip", "snappy", "lz4", "zstd")
+    )
     assert len(known.entries.position) == 5442
     assert set(subject._counted(open_broker(killed), lambda what: None)[1].values()) == {
-        "last batch cut short", "512 zero bytes at the end", "45 bytes that do not belong"
-    }  # fmt: skip
+        "last batch cut short",
+        "512 zero bytes at the end",
+        "45 bytes that do not belong",
+    }
 
 
 def test_a_partition_without_a_record(clean):
@@ -262,9 +389,13 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
 
 def test_the_directory_is_as_it_was(damaged, damaged_page):
     """No file more, none touched."""
-    seen = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))}
+    seen = {
+        path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
+    }
     report.report(open_broker(damaged), MADE_MS, with_payload=True, with_sha256=True)
-    assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))} == seen
+    assert {
+        path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
+    } == seen
 
 
 def test_text_is_escaped_and_markup_is_not():
@@ -279,18 +410,38 @@ def test_text_is_escaped_and_markup_is_not():
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium")
+@pytest.mark.skipif(
+    CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"
+)
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_it_opens_without_a_network(damaged_page, trapped, tmp_path, mode):
-    """Offline in Chromium: every figure is drawn, in the reader's mode, nothing is asked for, the console is silent, no trap goes off."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
-    trap = [report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)] if mode == "light" else []
+    """Offline in Chromium: every figure is drawn, in the reader's mode, nothing is asked for, the
+    console is silent, no trap goes off.
+    """
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
+    )
+    trap = (
+        [report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)]
+        if mode == "light"
+        else []
+    )
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
         for text in (damaged_page, *trap):
             (tmp_path / "report.html").write_text(text, encoding="utf-8")
             seen = drawn(browser, (tmp_path / "report.html").as_uri(), mode)
-            assert seen == {"requests": 1, "said": [], "figures": 5, "wide": False, "undrawn": 0, "turns": True, "ink": INK[mode]}
+            assert seen == {
+                "requests": 1,
+                "said": [],
+                "figures": 5,
+                "wide": False,
+                "undrawn": 0,
+                "turns": True,
+                "ink": INK[mode],
+            }
         browser.close()
 
 
@@ -298,8 +449,12 @@ INK = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
 
 
 def drawn(browser, address: str, mode: str) -> dict:
-    """What a browser without a network makes of a page; turns: whether the figures follow a reader who turns the mode."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=mode, offline=True)
+    """What a browser without a network makes of a page; turns: whether the figures follow a reader
+    who turns the mode.
+    """
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, color_scheme=mode, offline=True
+    )
     page, requests, said = context.new_page(), [], []
     page.on("request", lambda one: requests.append(one.url))
     page.on("console", lambda one: said.append(one.text))
@@ -308,10 +463,13 @@ def drawn(browser, address: str, mode: str) -> dict:
     page.goto(address)
     page.locator("html[data-drawn]").wait_for(timeout=30_000)
     found = {
-        "requests": len(requests), "said": said, "figures": page.locator(".plot .main-svg:first-child").count(),
-        "wide": page.evaluate("document.documentElement.scrollWidth") > 1280, "undrawn": page.locator(".undrawn").count(),
+        "requests": len(requests),
+        "said": said,
+        "figures": page.locator(".plot .main-svg:first-child").count(),
+        "wide": page.evaluate("document.documentElement.scrollWidth") > 1280,
+        "undrawn": page.locator(".undrawn").count(),
         "ink": page.evaluate("getComputedStyle(document.documentElement).backgroundColor"),
-    }  # fmt: skip
+    }
     words = page.locator(".plot .main-svg text").first
     fill = "one => getComputedStyle(one).fill"
     before = words.evaluate(fill)
@@ -323,19 +481,32 @@ def drawn(browser, address: str, mode: str) -> dict:
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium")
+@pytest.mark.skipif(
+    CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"
+)
 def test_it_prints(damaged_page, tmp_path):
-    """On paper it is light, what is folded is open, and no figure is wider than the page; then all is as it was."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
+    """On paper it is light, what is folded is open, and no figure is wider than the page; then all
+    is as it was.
+    """
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
+    )
     (tmp_path / "report.html").write_text(damaged_page, encoding="utf-8")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"])
-        page = browser.new_context(viewport={"width": 680, "height": 900}, color_scheme="dark", offline=True).new_page()
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_context(
+            viewport={"width": 680, "height": 900}, color_scheme="dark", offline=True
+        ).new_page()
         page.goto((tmp_path / "report.html").as_uri())
         page.locator("html[data-drawn]").wait_for(timeout=30_000)
         page.emulate_media(media="print", color_scheme="dark")
         page.evaluate("() => { dispatchEvent(new Event('beforeprint')) }")
-        assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == INK["light"]
+        assert (
+            page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            == INK["light"]
+        )
         assert page.locator("details:not([open])").count() == 0 < page.locator("details").count()
         assert page.evaluate("document.documentElement.scrollWidth") <= 680
         page.evaluate("() => { dispatchEvent(new Event('afterprint')) }")

@@ -15,5 +15,8 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     answers, whole = tuning.answers(source.cases, case, budgets, costs)
     of = Tuned(source, answers, whole, tuning.every(case.measured, costs, budgets), budgets, costs)
     text = str(_compared(of))
-    assert "--entity-name dense-index --add-config index.interval.bytes=8192" in text and "--entity-name tiny-index" in text
+    assert (
+        "--entity-name dense-index --add-config index.interval.bytes=8192" in text
+        and "--entity-name tiny-index" in text
+    )
     assert "--entity-type brokers" not in text and "If you change it all the same" not in text

@@ -1,4 +1,6 @@
-"""What the repository promises about itself: one list of dependencies, a lock for any machine, no path of one machine."""
+"""What the repository promises about itself: one list of dependencies, a lock for any machine, no
+path of one machine.
+"""
 
 import re
 import subprocess
@@ -19,7 +21,11 @@ def requirements() -> list[str]:
 
 def machine_paths(name: str, text: str) -> list[str]:
     """NAME:LINE of every path that exists on one machine alone."""
-    return [f"{name}:{number}" for number, line in enumerate(text.splitlines(), start=1) if MACHINE_PATH.search(line)]
+    return [
+        f"{name}:{number}"
+        for number, line in enumerate(text.splitlines(), start=1)
+        if MACHINE_PATH.search(line)
+    ]
 
 
 def tracked_texts() -> list[tuple[str, str]]:
@@ -27,8 +33,16 @@ def tracked_texts() -> list[tuple[str, str]]:
     git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if git.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
-    files = {name: (ROOT / name).read_bytes() for name in git.stdout.split("\0") if name and (ROOT / name).is_file()}
-    return [(name, data.decode()) for name, data in files.items() if b"\0" not in data and _is_utf8(data)]
+    files = {
+        name: (ROOT / name).read_bytes()
+        for name in git.stdout.split("\0")
+        if name and (ROOT / name).is_file()
+    }
+    return [
+        (name, data.decode())
+        for name, data in files.items()
+        if b"\0" not in data and _is_utf8(data)
+    ]
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -48,7 +62,9 @@ def test_no_file_names_a_path_of_one_machine():
 
 def test_a_path_of_one_machine_is_found():
     """The search itself: a path counts where it starts, not inside another."""
-    text = "\n".join(["see " + "/work" + "/x", "a" + "/work" + "/x", "/var/lib/kafka", '"' + "/home" + '/kafka"'])
+    text = "\n".join(
+        ["see " + "/work" + "/x", "a" + "/work" + "/x", "/var/lib/kafka", '"' + "/home" + '/kafka"']
+    )
     assert machine_paths("notes.md", text) == ["notes.md:1", "notes.md:4"]
 
 
@@ -59,7 +75,9 @@ def test_both_lists_of_dependencies_say_the_same():
 
 
 def test_the_lock_fits_every_machine():
-    """It holds each dependency at one version for each Python, and names no package index and no folder."""
+    """It holds each dependency at one version for each Python, and names no package index and no
+    folder.
+    """
     lock = (ROOT / "requirements.lock").read_text()
     assert not re.search(r"https?:|file:|--(?:extra-)?index-url|--find-links", lock)
     pinned = set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))
@@ -75,4 +93,8 @@ def test_every_command_has_a_file_and_every_file_a_command():
 
 def test_the_sample_brokers_stay_small():
     """A clone stays quick: the archives together take 8 MB at most."""
-    assert 0 < sum(file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz")) <= 8_000_000
+    assert (
+        0
+        < sum(file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz"))
+        <= 8_000_000
+    )

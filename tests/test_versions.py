@@ -31,15 +31,40 @@ def test_a_way_begins_with_its_release(way, first, before):
 
 def test_an_entry_a_batch_came_in_patches():
     """KAFKA-806: in 3.9.1 and 3.9.2, not in 4.0.0, again from 4.0.1 on."""
-    releases = [(3, 8), (3, 9), (3, 9, 0), (3, 9, 1), (3, 9, 2), (4, 0), (4, 0, 0), (4, 0, 1), (4, 1), (4, 3, 1)]
-    assert [versions.ENTRY_PER_BATCH.of(one) for one in releases] == [False, False, False, True, True, False, False, True, True, True]
+    releases = [
+        (3, 8),
+        (3, 9),
+        (3, 9, 0),
+        (3, 9, 1),
+        (3, 9, 2),
+        (4, 0),
+        (4, 0, 0),
+        (4, 0, 1),
+        (4, 1),
+        (4, 3, 1),
+    ]
+    assert [versions.ENTRY_PER_BATCH.of(one) for one in releases] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_both_profiles_are_made_of_the_table():
     """What a search and a writer do in 2.0, of which the two know different halves."""
     assert (search_profile("2.0").warm, search_profile("2.1").warm) == (False, True)
     old, new = astuple(profile((1, 1)))[1:], astuple(profile((4, 3, 1)))[1:]
-    assert (old, new) == ((True, True, True, True, False, True), (False, False, False, False, True, True))
+    assert (old, new) == (
+        (True, True, True, True, False, True),
+        (False, False, False, False, True, True),
+    )
     assert astuple(profile((4, 4, 0)))[1:] == (False, False, False, False, True, False)
 
 
@@ -47,9 +72,14 @@ ROOT = Path(__file__).parents[1]
 TABLES = ("kafkaviz/versions.py", "kafkaviz/config_def.py")
 OTHER_VERSIONS = ("kafkaviz/format/", "kafkaviz/pipeline/")  # of a record's fields, and of Java
 SOURCES = sorted(
-    name for path in [*(ROOT / "kafkaviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+    name
+    for path in [
+        *(ROOT / "kafkaviz").rglob("*.py"),
+        *(ROOT / "pages").glob("*.py"),
+        ROOT / "app.py",
+    ]
     if (name := path.relative_to(ROOT).as_posix()) not in TABLES
-)  # fmt: skip
+)
 
 
 def is_release(node: ast.expr, name: str) -> bool:
@@ -59,14 +89,22 @@ def is_release(node: ast.expr, name: str) -> bool:
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) == "versions.parse"
     called = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return called.lower().endswith("release") or (called.lower().endswith("version") and not name.startswith(OTHER_VERSIONS))
+    return called.lower().endswith("release") or (
+        called.lower().endswith("version") and not name.startswith(OTHER_VERSIONS)
+    )
 
 
 def compared(source: str, name: str) -> list[str]:
     """The comparisons of a release in a file, as before or after another."""
     nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
-    ordered = (node for node in nodes if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE))
-    return [ast.unparse(node) for node in ordered if any(is_release(one, name) for one in (node.left, *node.comparators))]
+    ordered = (
+        node for node in nodes if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+    )
+    return [
+        ast.unparse(node)
+        for node in ordered
+        if any(is_release(one, name) for one in (node.left, *node.comparators))
+    ]
 
 
 def test_no_file_knows_the_release_of_a_change_by_itself():
@@ -75,7 +113,15 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
     assert len(found) > 300 and {name: lines for name, lines in found.items() if lines} == {}
 
 
-@pytest.mark.parametrize("line", ["release >= (2, 0)", "of.release < SINCE", "(3, 9) <= version", "versions.parse(text) > first"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "release >= (2, 0)",
+        "of.release < SINCE",
+        "(3, 9) <= version",
+        "versions.parse(text) > first",
+    ],
+)
 def test_such_a_comparison_would_be_seen(line):
     """The ways in which one was written."""
     assert compared(line, "kafkaviz/analyse/health.py") == [line]
@@ -87,5 +133,9 @@ def test_every_way_is_gone_by():
     used = set()
     for name in SOURCES:
         with (ROOT / name).open("rb") as file:
-            used |= {token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME}
+            used |= {
+                token.string
+                for token in tokenize.tokenize(file.readline)
+                if token.type == tokenize.NAME
+            }
     assert len(ways) > 20 and ways - used == set()

@@ -1,1 +1,3 @@
-"""Floor 6: what a log costs, what its settings were, what is wrong; on values, never on files by itself."""
+"""Floor 6: what a log costs, what its settings were, what is wrong; on values, never on files by
+itself.
+"""

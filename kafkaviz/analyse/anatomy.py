@@ -1,4 +1,6 @@
-"""One segment read whole: its batches, both indexes, how they point at each other, and what follows the last batch."""
+"""One segment read whole: its batches, both indexes, how they point at each other, and what follows
+the last batch.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,13 +30,18 @@ class Anatomy:
     times: Index
     links: Links
     tail: Tail | None
-    log_after: FileInfo | None  # the .log after the reading; not as before it where a broker was writing
+    # the .log after the reading; not as before it where a broker was writing
+    log_after: FileInfo | None
 
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
         """The size of the .log before and after the reading, where it changed meanwhile."""
         before, after = self.segment.log, self.log_after
-        changed = before and after and (before.size_bytes, before.mtime_ns) != (after.size_bytes, after.mtime_ns)
+        changed = (
+            before
+            and after
+            and (before.size_bytes, before.mtime_ns) != (after.size_bytes, after.mtime_ns)
+        )
         return (before.size_bytes, after.size_bytes) if changed else None
 
     @cached_property
@@ -48,7 +55,9 @@ class Anatomy:
         return bool((self.batches["leader_epoch"] >= 0).any())
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """The first and last offset that a search from this slot of .index passes over, where it points past the batch of its key."""
+        """The first and last offset that a search from this slot of .index passes over, where it
+        points past the batch of its key.
+        """
         links, entries = self.links, self.index.entries
         if links.entry_aim[slot] != Aim.PAST:
             return None
@@ -59,7 +68,10 @@ class Anatomy:
 
 
 def read(segment: Segment) -> Anatomy:
-    """The anatomy of a segment, whichever of its files exist. Raises CannotOpen for a file that may not be read."""
+    """The anatomy of a segment, whichever of its files exist.
+
+    Raises CannotOpen for a file that may not be read.
+    """
     batches, end = segment.walk()
     index, times = segment.offset_slots, segment.time_slots
     tail, after = _tail(segment.log, batches, end), _after(segment.log)
@@ -72,14 +84,22 @@ def read(segment: Segment) -> Anatomy:
 
 
 def _of_these(batches: np.ndarray, end: End, index: Index, times: Index) -> tuple[Index, Index]:
-    """The entries of batches that were read: others came with batches that a broker wrote meanwhile."""
+    """The entries of batches that were read: others came with batches that a broker wrote
+    meanwhile.
+    """
     last_offset = int(batches["last_offset"].max()) if len(batches) else -1
     known, dated = index.entries["position"] < end.position, times.entries["offset"] <= last_offset
-    return index._replace(entries=index.entries[known]), times._replace(entries=times.entries[dated])
+    return index._replace(entries=index.entries[known]), times._replace(
+        entries=times.entries[dated]
+    )
 
 
 def _tail(log: FileInfo | None, batches: np.ndarray, end: End) -> Tail | None:
-    return tails.read(log, end.position, int(batches["last_offset"][-1]) if len(batches) else None) if log else None
+    return (
+        tails.read(log, end.position, int(batches["last_offset"][-1]) if len(batches) else None)
+        if log
+        else None
+    )
 
 
 def _after(log: FileInfo | None) -> FileInfo | None:

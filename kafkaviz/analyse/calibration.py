@@ -1,7 +1,9 @@
-"""What this machine takes for the steps that a lookup is made of: reads from the page cache, page faults, and reads from the disk.
+"""What this machine takes for the steps that a lookup is made of: reads from the page cache, page
+faults, and reads from the disk.
 
-A file of its own is written, read and removed, in a folder that is no directory of Kafka's. Each number is told with its least, its median
-and its 90th percentile: on a machine that does other things too the median moves by half from one run to the next.
+A file of its own is written, read and removed, in a folder that is no directory of Kafka's. Each
+number is told with its least, its median and its 90th percentile: on a machine that does other
+things too the median moves by half from one run to the next.
 """
 
 import ctypes
@@ -40,7 +42,10 @@ def kept_at() -> Path:
 
 
 def kept() -> dict | None:
-    """The last calibration; None where there is none. CannotOpen of a file that is none: a number that is missing is not made up."""
+    """The last calibration; None where there is none.
+
+    CannotOpen of a file that is none: a number that is missing is not made up.
+    """
     path = kept_at()
     try:
         found = json.loads(path.read_text())
@@ -49,7 +54,9 @@ def kept() -> dict | None:
     except (OSError, ValueError):
         found = None
     if not _is_calibration(found):
-        raise CannotOpen(path, "is no calibration", "measure again with kafkaviz calibrate, or remove it")
+        raise CannotOpen(
+            path, "is no calibration", "measure again with kafkaviz calibrate, or remove it"
+        )
     return found
 
 
@@ -58,15 +65,21 @@ def _is_calibration(found: object) -> bool:
     if not isinstance(found, dict) or not isinstance(found.get("measured_at"), str):
         return False
     read = found.get("random_read_us")
-    return all(map(_is_measure, [*(found.get(name) for name in HITS), *([] if read is None else [read])]))
+    return all(
+        map(_is_measure, [*(found.get(name) for name in HITS), *([] if read is None else [read])])
+    )
 
 
 def _is_measure(one: object) -> bool:
-    return isinstance(one, dict) and all(isinstance(one.get(name), int | float) for name in ("min", "median", "p90"))
+    return isinstance(one, dict) and all(
+        isinstance(one.get(name), int | float) for name in ("min", "median", "p90")
+    )
 
 
 def keep(found: Mapping) -> Path:
-    """Writes a calibration where kept() finds it; CannotOpen where that folder cannot be written."""
+    """Writes a calibration where kept() finds it; CannotOpen where that folder cannot be
+    written.
+    """
     path = kept_at()
     with file.failing_kindly(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,27 +90,39 @@ def keep(found: Mapping) -> Path:
 
 
 def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
-    """Measures in a folder of the disk that is meant, without it in the cache folder; CannotOpen for a directory of Kafka's.
+    """Measures in a folder of the disk that is meant, without it in the cache folder; CannotOpen
+    for a directory of Kafka's.
 
-    Each measure is {min, median, p90, samples} in µs. random_read_us is null where the reads were answered by memory: on a tmpfs, or
-    where the system keeps the file; notes say so.
+    Each measure is {min, median, p90, samples} in µs. random_read_us is null where the reads were
+    answered by memory: on a tmpfs, or where the system keeps the file; notes say so.
     """
     folder = elsewhere(folder or archive.cache_folder())
     if not folder.is_dir() and folder != archive.cache_folder():
         raise CannotOpen(folder, "is no folder", kind="missing")
     folder.mkdir(parents=True, exist_ok=True)
-    with file.failing_kindly(folder), tempfile.TemporaryFile(dir=folder, prefix=".kafkaviz-calibrate-") as one:
+    with (
+        file.failing_kindly(folder),
+        tempfile.TemporaryFile(dir=folder, prefix=".kafkaviz-calibrate-") as one,
+    ):
         _fill(one.fileno(), file_bytes)
         hits = {size: _hits(one.fileno(), file_bytes, size) for size in (MAGIC_END, HEADER_BYTES)}
         fault = _faults(one.fileno(), file_bytes)
         read, notes = _random_reads(one.fileno(), file_bytes)
-    machine = {"processors": os.cpu_count(), "architecture": platform.machine(), "system": f"{platform.system()} {platform.release()}"}
+    machine = {
+        "processors": os.cpu_count(),
+        "architecture": platform.machine(),
+        "system": f"{platform.system()} {platform.release()}",
+    }
     return {
-        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"), "folder": str(folder),
+        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "folder": str(folder),
         "machine": machine,
-        **{f"pread_{size}_us": found for size, found in hits.items()}, "minor_fault_us": fault, "random_read_us": read,
-        "file_bytes": file_bytes, "notes": [*_busy([*hits.values(), fault]), *notes],
-    }  # fmt: skip
+        **{f"pread_{size}_us": found for size, found in hits.items()},
+        "minor_fault_us": fault,
+        "random_read_us": read,
+        "file_bytes": file_bytes,
+        "notes": [*_busy([*hits.values(), fault]), *notes],
+    }
 
 
 def _fill(descriptor: int, size_bytes: int) -> None:
@@ -109,11 +134,16 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
-    """A pread of so many bytes from the page cache, at places that differ, without Python in between."""
+    """A pread of so many bytes from the page cache, at places that differ, without Python in
+    between.
+    """
     from kafkaviz.binary.compiled import njit
 
     pread = ctypes.CDLL(None, use_errno=True).pread
-    pread.argtypes, pread.restype = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long), ctypes.c_ssize_t
+    pread.argtypes, pread.restype = (
+        (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long),
+        ctypes.c_ssize_t,
+    )
 
     def many(descriptor, address, positions, read_bytes):
         total = 0
@@ -123,7 +153,9 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
 
     compiled = njit()(many)
     buffer = np.zeros(read_bytes, np.uint8)
-    places = np.random.default_rng(1).integers(0, size_bytes - read_bytes, (HIT_SAMPLES, HITS_A_SAMPLE))
+    places = np.random.default_rng(1).integers(
+        0, size_bytes - read_bytes, (HIT_SAMPLES, HITS_A_SAMPLE)
+    )
     compiled(descriptor, buffer.ctypes.data, places[0], read_bytes)
     found = []
     for positions in places:
@@ -147,12 +179,21 @@ def _faults(descriptor: int, size_bytes: int) -> dict:
 
 
 def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[str]]:
-    """(a read of 4 KiB that is not in the page cache, None where there was no such; what to know of it)."""
+    """(a read of 4 KiB that is not in the page cache, None where there was no such; what to know of
+    it).
+    """
     if not hasattr(os, "posix_fadvise"):
-        return None, ["this system cannot drop a file from its page cache: reads from the disk were not measured"]
+        return None, [
+            (
+                "this system cannot drop a file from its page cache: reads from the disk were not "
+                "measured"
+            )
+        ]
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    pages = random.Random(2).sample(range(size_bytes // PAGE_BYTES), min(READ_SAMPLES, size_bytes // PAGE_BYTES))
+    pages = random.Random(2).sample(
+        range(size_bytes // PAGE_BYTES), min(READ_SAMPLES, size_bytes // PAGE_BYTES)
+    )
     found = []
     for page in pages:
         started = time.perf_counter_ns()
@@ -160,18 +201,36 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[s
         found.append((time.perf_counter_ns() - started) / 1000)
     told = _told(found)
     if told["median"] < IN_MEMORY_US:
-        return None, ["the file stayed in memory, as on a tmpfs: name a folder on the disk that is meant to measure its reads"]
-    return told, ["a cache below the system, of a hypervisor or a controller, may have answered: then the disk itself is slower"]
+        return None, [
+            (
+                "the file stayed in memory, as on a tmpfs: name a folder on the disk that is meant "
+                "to measure its reads"
+            )
+        ]
+    return told, [
+        (
+            "a cache below the system, of a hypervisor or a controller, may have answered: then "
+            "the disk itself is slower"
+        )
+    ]
 
 
 def _busy(measures: list[dict]) -> list[str]:
     """What to say of a machine that did other things meanwhile."""
     most = max(one["p90"] / one["median"] for one in measures)
-    words = f"p90 is up to {most:.0f} times the median: the machine did other things too, measure again when it is quiet"
+    words = (
+        f"p90 is up to {most:.0f} times the median: the machine did other things too, measure "
+        "again when it is quiet"
+    )
     return [words] if most > BUSY else []
 
 
 def _told(found: list[float]) -> dict:
     """The least, the median and the 90th percentile, in µs."""
     low, median, p90 = np.percentile(found, (0, 50, 90)).tolist()
-    return {"min": round(low, 3), "median": round(median, 3), "p90": round(p90, 3), "samples": len(found)}
+    return {
+        "min": round(low, 3),
+        "median": round(median, 3),
+        "p90": round(p90, 3),
+        "samples": len(found),
+    }

@@ -1,7 +1,9 @@
-"""How many device reads a lookup takes that finds nothing of the .log in memory: the kernel's read-ahead, played through.
+"""How many device reads a lookup takes that finds nothing of the .log in memory: the kernel's
+read-ahead, played through.
 
-A scan reads the first bytes of each batch, from the entry on. Where batches are smaller than a page the kernel sees a file that is read
-on and on, and loads 1, 4, 8, 16, 32 ... pages at a time; where they are larger each header is a read of its own:
+A scan reads the first bytes of each batch, from the entry on. Where batches are smaller than a page
+the kernel sees a file that is read on and on, and loads 1, 4, 8, 16, 32 ... pages at a time; where
+they are larger each header is a read of its own:
 
     batches of 1 KB,  interval 1 MiB     500 headers in 500 KB, some 8 reads
     batches of 16 KB, interval 1 MiB      34 headers in 540 KB, 34 reads
@@ -19,27 +21,36 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
 BLOCK = 1 << 18  # batches that are counted at once
-SCAN = np.dtype([  # a scan that goes on
-    ("entry", "i8"),  # the position of the last entry; of scans whose starts are known, the row that is not read yet
-    ("start", "i8"),  # where it began, a position or a row
-    ("last_page", "i8"),  # touched
-    ("loaded_end", "i8"),  # the first page that is not loaded
-    ("window", "i8"),  # pages that are loaded next
-    ("count", "i8"),  # device reads so far
-])  # fmt: skip
+SCAN = np.dtype(
+    [  # a scan that goes on
+        # the position of the last entry; of scans whose starts are known, the row that is not read
+        # yet
+        ("entry", "i8"),
+        ("start", "i8"),  # where it began, a position or a row
+        ("last_page", "i8"),  # touched
+        ("loaded_end", "i8"),  # the first page that is not loaded
+        ("window", "i8"),  # pages that are loaded next
+        ("count", "i8"),  # device reads so far
+    ]
+)
 BEGIN = (0, 0, -2, -1, 1, 0)
 
 
 @dataclass(frozen=True)
 class ColdReads:
-    """Of each interval how many lookups, one at each batch's base offset, take how many device reads, counted by their number from 0."""
+    """Of each interval how many lookups, one at each batch's base offset, take how many device
+    reads, counted by their number from 0.
+    """
 
     intervals: np.ndarray
     counts: tuple[np.ndarray, ...]
 
     def __add__(self, other: "ColdReads") -> "ColdReads":
         """Both together, of the same intervals."""
-        return ColdReads(self.intervals, tuple(sweep.added(*pair) for pair in zip(self.counts, other.counts, strict=True)))
+        return ColdReads(
+            self.intervals,
+            tuple(sweep.added(*pair) for pair in zip(self.counts, other.counts, strict=True)),
+        )
 
     def only(self, interval_bytes: int) -> "ColdReads":
         """Those of one interval."""
@@ -58,19 +69,38 @@ class ColdReads:
 
 
 class ColdSweeper:
-    """One segment while it is read, chunk by chunk: of each interval a few numbers go on from one to the next."""
+    """One segment while it is read, chunk by chunk: of each interval a few numbers go on from one
+    to the next.
+    """
 
-    def __init__(self, intervals: np.ndarray, by_base_offset: bool = False, read_ahead_bytes: int = READ_AHEAD_BYTES) -> None:
+    def __init__(
+        self,
+        intervals: np.ndarray,
+        by_base_offset: bool = False,
+        read_ahead_bytes: int = READ_AHEAD_BYTES,
+    ) -> None:
         """by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61."""
-        self._intervals, self._how, self._log_bytes = np.asarray(intervals, np.int64), _how(by_base_offset, read_ahead_bytes), 0
-        self._scans, self._counts = np.array([BEGIN] * len(intervals), SCAN), [np.zeros(0, np.int64)] * len(intervals)
+        self._intervals, self._how, self._log_bytes = (
+            np.asarray(intervals, np.int64),
+            _how(by_base_offset, read_ahead_bytes),
+            0,
+        )
+        self._scans, self._counts = (
+            np.array([BEGIN] * len(intervals), SCAN),
+            [np.zeros(0, np.int64)] * len(intervals),
+        )
 
     def take(self, batches: np.ndarray) -> None:
         """The next batches of the segment: format.batch.BATCH."""
-        sizes, single = np.ascontiguousarray(batches["size_bytes"], np.int64), batches["base_offset"] == batches["last_offset"]
+        sizes, single = (
+            np.ascontiguousarray(batches["size_bytes"], np.int64),
+            batches["base_offset"] == batches["last_offset"],
+        )
         positions = np.cumsum(sizes) - sizes + self._log_bytes
         for place, interval in enumerate(self._intervals.tolist()):
-            reads = _reads_of_interval(positions, single, interval, self._scans[place : place + 1], *self._how)
+            reads = _reads_of_interval(
+                positions, single, interval, self._scans[place : place + 1], *self._how
+            )
             self._counts[place] = sweep.added(self._counts[place], np.bincount(reads))
         self._log_bytes += int(sizes.sum())
 
@@ -80,7 +110,10 @@ class ColdSweeper:
 
 
 def cold_reads(
-    batches: np.ndarray, intervals: np.ndarray, by_base_offset: bool = False, read_ahead_bytes: int = READ_AHEAD_BYTES
+    batches: np.ndarray,
+    intervals: np.ndarray,
+    by_base_offset: bool = False,
+    read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
     """Of one segment's batches (format.batch.BATCH), all at once."""
     sweeper = ColdSweeper(intervals, by_base_offset, read_ahead_bytes)
@@ -89,15 +122,29 @@ def cold_reads(
 
 
 def of_starts(
-    positions: np.ndarray, starts: np.ndarray, intervals: np.ndarray, by_base_offset: bool, read_ahead_bytes: int = READ_AHEAD_BYTES
+    positions: np.ndarray,
+    starts: np.ndarray,
+    intervals: np.ndarray,
+    by_base_offset: bool,
+    read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
-    """The same where it is known at which row each batch's scan starts; intervals: of one, whose index that is.
+    """The same where it is known at which row each batch's scan starts; intervals: of one, whose
+    index that is.
 
     positions, starts: (n,) of integers, of all batches of a segment.
     """
-    scan, how, counts = np.array([BEGIN], SCAN), _how(by_base_offset, read_ahead_bytes), np.zeros(0, np.int64)
+    scan, how, counts = (
+        np.array([BEGIN], SCAN),
+        _how(by_base_offset, read_ahead_bytes),
+        np.zeros(0, np.int64),
+    )
     for first in range(0, len(positions), BLOCK):
-        counts = sweep.added(counts, np.bincount(_reads(positions, starts, first, min(first + BLOCK, len(positions)), scan, *how)))
+        counts = sweep.added(
+            counts,
+            np.bincount(
+                _reads(positions, starts, first, min(first + BLOCK, len(positions)), scan, *how)
+            ),
+        )
     return ColdReads(intervals, (counts,))
 
 
@@ -108,7 +155,9 @@ def _how(by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
 
 @njit(cache=True)
 def _reads_of_interval(positions, single, interval, scans, header_bytes, most_pages):
-    """Of each batch how many device reads a lookup of its base offset takes, where each batch may get an entry."""
+    """Of each batch how many device reads a lookup of its base offset takes, where each batch may
+    get an entry.
+    """
     reads, scan = np.empty(len(positions), np.int64), scans[0]
     for row in range(len(positions)):
         position = positions[row]

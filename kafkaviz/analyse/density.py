@@ -1,6 +1,7 @@
 """How densely an index samples its log: the bytes between entries, and the batches that have none.
 
-Entries at positions 5000, 10000 and 16000 leave gaps of 5000, 5000 and 6000 bytes: the first is counted from byte 0.
+Entries at positions 5000, 10000 and 16000 leave gaps of 5000, 5000 and 6000 bytes: the first is
+counted from byte 0.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ NO_SLOT = np.zeros(0, int)
 
 @dataclass(frozen=True)
 class Density:
-    """The gaps of one .index, each a gap that is there (no mean of two), and the batches a search must step to; None without an entry."""
+    """The gaps of one .index, each a gap that is there (no mean of two), and the batches a search
+    must step to; None without an entry.
+    """
 
     gap_min_bytes: int | None
     gap_median_bytes: int | None
@@ -22,22 +25,29 @@ class Density:
 
 
 def gaps(entries: np.ndarray) -> np.ndarray:
-    """The bytes of .log between each entry and the one before it; negative where positions do not grow."""
+    """The bytes of .log between each entry and the one before it; negative where positions do not
+    grow.
+    """
     return np.diff(entries["position"], prepend=0)
 
 
-def density(entries: np.ndarray, batch_slot: np.ndarray, wrong_slots: np.ndarray = NO_SLOT) -> Density:
+def density(
+    entries: np.ndarray, batch_slot: np.ndarray, wrong_slots: np.ndarray = NO_SLOT
+) -> Density:
     """How dense the entries of an .index lie in its log.
 
-    batch_slot: each batch's own entry or -1, and wrong_slots: the entries that lead astray, as links.Links has them. Gaps before and
-    behind those are left out, and gaps that are not above 0: they are damage, and say nothing of how the index was written.
+    batch_slot: each batch's own entry or -1, and wrong_slots: the entries that lead astray, as
+    links.Links has them. Gaps before and behind those are left out, and gaps that are not above 0:
+    they are damage, and say nothing of how the index was written.
     """
     found = gaps(entries)
     found[wrong_slots] = 0
     found[(wrong_slots + 1)[wrong_slots + 1 < len(found)]] = 0
     ordered = np.sort(found[found > 0])
     quantiles = [_quantile(ordered, share) for share in (0, 0.5, 0.99)]
-    return Density(*quantiles, batches=len(batch_slot), never_indexed=int(np.count_nonzero(batch_slot < 0)))
+    return Density(
+        *quantiles, batches=len(batch_slot), never_indexed=int(np.count_nonzero(batch_slot < 0))
+    )
 
 
 def _quantile(ordered: np.ndarray, share: float) -> int | None:

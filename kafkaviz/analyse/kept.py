@@ -1,7 +1,9 @@
-"""Until when retention keeps one segment, without reading its log: told from the last time entry of each segment up to it.
+"""Until when retention keeps one segment, without reading its log: told from the last time entry of
+each segment up to it.
 
-A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex. What a check finds by reading
-every .log is the same, but for logs whose time index is damaged: there retention tells what the next start makes of it.
+A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex.
+What a check finds by reading every .log is the same, but for logs whose time index is damaged:
+there retention tells what the next start makes of it.
 """
 
 from kafkaviz.analyse import retention
@@ -19,17 +21,29 @@ ENTRY_BYTES = time_index.ENTRY.itemsize
 
 
 def kept(planned: Plan, partition: Partition, anatomy: Anatomy) -> tuple[LogRetention, Kept] | None:
-    """The log and what keeps the segment that was read; None of one that no limit concerns. planned: of the whole directory."""
+    """The log and what keeps the segment that was read; None of one that no limit concerns.
+    planned: of the whole directory.
+    """
     live = partition.live
-    at = next((place for place, one in enumerate(live) if one.base_offset == anatomy.segment.base_offset), None)
-    if at is None or not anatomy.segment.in_use or partition.state != "current" or partition.topic == METADATA_TOPIC:
+    at = next(
+        (place for place, one in enumerate(live) if one.base_offset == anatomy.segment.base_offset),
+        None,
+    )
+    if (
+        at is None
+        or not anatomy.segment.in_use
+        or partition.state != "current"
+        or partition.topic == METADATA_TOPIC
+    ):
         return None
     anew = not planned.clean and anatomy.segment.state == "active"
     later = (Aged(one.base_offset, one.log.size_bytes, None, "unknown") for one in live[at + 1 :])
     aged = [*map(glimpsed, live[:at]), _read(anatomy, anew), *later]
     end = None if at + 1 < len(live) else _end(anatomy)
     places = partition.log_start_offset, partition.high_watermark, end
-    log = retention.of_log(partition.directory, aged, planned.limits(partition), planned.now_ms, *places)
+    log = retention.of_log(
+        partition.directory, aged, planned.limits(partition), planned.now_ms, *places
+    )
     return log, log.segments[at]
 
 
@@ -37,7 +51,13 @@ def glimpsed(segment: Segment) -> Aged:
     """A segment by its last time entry; by the time of its .log where it has none."""
     log, times = segment.log, segment.timeindex
     try:
-        data = b"" if times is None else file.read(times.path, max(0, _whole_bytes(times.size_bytes) - ENTRY_BYTES), ENTRY_BYTES)
+        data = (
+            b""
+            if times is None
+            else file.read(
+                times.path, max(0, _whole_bytes(times.size_bytes) - ENTRY_BYTES), ENTRY_BYTES
+            )
+        )
     except CannotOpen:
         return Aged(segment.base_offset, log.size_bytes, None, "unknown")
     entries = time_index.parse(data)
@@ -47,7 +67,11 @@ def glimpsed(segment: Segment) -> Aged:
 
 def _end(anatomy: Anatomy) -> int:
     """One past the last offset."""
-    return int(anatomy.batches["last_offset"][-1]) + 1 if len(anatomy.batches) else anatomy.segment.base_offset
+    return (
+        int(anatomy.batches["last_offset"][-1]) + 1
+        if len(anatomy.batches)
+        else anatomy.segment.base_offset
+    )
 
 
 def _whole_bytes(size_bytes: int) -> int:
@@ -57,7 +81,13 @@ def _whole_bytes(size_bytes: int) -> int:
 def _read(anatomy: Anatomy, is_recovered: bool) -> Aged:
     """The segment that was read; is_recovered: its batches count, and not its time entries."""
     times, log, batches = anatomy.times, anatomy.segment.log, anatomy.batches
-    last_ms = 0 if times.unwritten else int(times.entries["timestamp_ms"][-1]) if len(times.entries) else -1
+    last_ms = (
+        0
+        if times.unwritten
+        else int(times.entries["timestamp_ms"][-1])
+        if len(times.entries)
+        else -1
+    )
     if is_recovered:
         last_ms = int(batches["max_timestamp_ms"].max()) if len(batches) else -1
     size_bytes = anatomy.end.position if is_recovered else log.size_bytes

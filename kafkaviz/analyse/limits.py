@@ -1,13 +1,17 @@
-"""When each limit alone would roll a segment, in closed form: which one binds, and how large an index must be not to be the one.
+"""When each limit alone would roll a segment, in closed form: which one binds, and how large an
+index must be not to be the one.
 
-Batches of one size arrive at one speed. Then index points are G bytes apart, and each limit has its time until a roll:
+Batches of one size arrive at one speed. Then index points are G bytes apart, and each limit has its
+time until a roll:
 
     batches of 1000 B, index.interval.bytes 4096: an entry every 5th batch, G = 5000 B
     segment.bytes        1 GiB / 1 MB/s                              1074 s
     offset index         12 800 slots * 5000 B / 1 MB/s                64 s
-    time index            8 532 slots * 5000 B / 1 MB/s                43 s   the lowest: with 100 KiB of index it rolls every 43 s
+    time index            8 532 slots * 5000 B / 1 MB/s                43 s   the lowest: with 100
+    KiB of index it rolls every 43 s
 
-As LogSegment.shouldRoll of Kafka 4.3.1. The sums hold for a leader, whose appends are single batches.
+As LogSegment.shouldRoll of Kafka 4.3.1. The sums hold for a leader, whose appends are single
+batches.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +27,8 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.simulate.config import IndexConfig, LogConfig
 
 SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = REASONS
-ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX  # what ends a segment of a log as it is written; no offsets are skipped there
+# what ends a segment of a log as it is written; no offsets are skipped there
+ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX
 MOST_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # that fit one segment
 HALVINGS = 60
@@ -42,8 +47,9 @@ class IndexRoom(StrEnum):
 class Load:
     """What is written to a topic-partition.
 
-    batch_bytes: the mean; spread: the standard deviation of the batch sizes over their mean, 0 where all are alike;
-    time_share: of the index points, how many find a newer timestamp; None for stamps of the clock, in milliseconds.
+    batch_bytes: the mean; spread: the standard deviation of the batch sizes over their mean, 0
+    where all are alike; time_share: of the index points, how many find a newer timestamp; None for
+    stamps of the clock, in milliseconds.
     """
 
     batch_bytes: float
@@ -62,7 +68,9 @@ class Stretch:
 
 
 def index_room(segment_index_bytes: int) -> IndexRoom:
-    """What a log can do with indexes of so many bytes; a limit of Kafka's own only from 3.3 on, which is 4."""
+    """What a log can do with indexes of so many bytes; a limit of Kafka's own only from 3.3 on,
+    which is 4.
+    """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
     return IndexRoom.WORKS if usable_time_slots(segment_index_bytes) else IndexRoom.ALWAYS_FULL
@@ -74,17 +82,23 @@ def offset_slots(segment_index_bytes: int) -> int:
 
 
 def usable_time_slots(segment_index_bytes: int) -> int:
-    """The entries with which a time index is full: its last slot is kept for the entry of the roll."""
+    """The entries with which a time index is full: its last slot is kept for the entry of the
+    roll.
+    """
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
-    """The .log between two index points where all batches are of one size: the first multiple above the interval."""
+    """The .log between two index points where all batches are of one size: the first multiple above
+    the interval.
+    """
     return (index_interval_bytes // batch_bytes + 1) * batch_bytes
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Of the index points, how many find a newer timestamp than the last entry's, stamped by a clock of milliseconds."""
+    """Of the index points, how many find a newer timestamp than the last entry's, stamped by a
+    clock of milliseconds.
+    """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
 
@@ -94,7 +108,9 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """The .log at which the time index is full, where this share of the index points adds an entry to it."""
+    """The .log at which the time index is full, where this share of the index points adds an entry
+    to it.
+    """
     return usable_time_slots(segment_index_bytes) * gap / share
 
 
@@ -105,15 +121,23 @@ def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
 
 
 def mean_jitter_ms(config: LogConfig) -> float:
-    """The jitter is drawn anew for each segment, evenly below segment.jitter.ms, or below segment.ms where that is less."""
+    """The jitter is drawn anew for each segment, evenly below segment.jitter.ms, or below
+    segment.ms where that is less.
+    """
     return min(config.segment_jitter_ms, config.segment_ms) / 2
 
 
-def until_roll_s(config: LogConfig, load: Load, bytes_per_s: float | np.ndarray) -> dict[str, np.ndarray]:
-    """The seconds until a roll by each limit alone, at each speed; infinite where a limit is never reached."""
+def until_roll_s(
+    config: LogConfig, load: Load, bytes_per_s: float | np.ndarray
+) -> dict[str, np.ndarray]:
+    """The seconds until a roll by each limit alone, at each speed; infinite where a limit is never
+    reached.
+    """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
-    share = time_share(gap, speed) if load.time_share is None else np.full_like(speed, load.time_share)
+    share = (
+        time_share(gap, speed) if load.time_share is None else np.full_like(speed, load.time_share)
+    )
     tail = load.batch_bytes * (1 + load.spread**2) / 2
     waited = (config.most_segment_ms - mean_jitter_ms(config)) / 1000 + load.batch_bytes / speed
     with np.errstate(divide="ignore"):
@@ -128,14 +152,18 @@ def until_roll_s(config: LogConfig, load: Load, bytes_per_s: float | np.ndarray)
 
 
 def first_limit(times: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """At each speed the number of the limit that is reached first, in Kafka's order, and after how many seconds."""
+    """At each speed the number of the limit that is reached first, in Kafka's order, and after how
+    many seconds.
+    """
     stacked = np.vstack([np.atleast_1d(times[cause]) for cause in REASONS])
     first = stacked.argmin(axis=0)
     return first, stacked[first, np.arange(stacked.shape[1])]
 
 
 def stretches(config: LogConfig, load: Load, speeds: np.ndarray = SPEEDS) -> tuple[Stretch, ...]:
-    """Which limit decides from which speed to which, slowest first; the speeds between are found by halving."""
+    """Which limit decides from which speed to which, slowest first; the speeds between are found by
+    halving.
+    """
 
     def deciding(speed: float) -> int:
         return int(first_limit(until_roll_s(config, load, speed))[0][0])
@@ -147,7 +175,8 @@ def stretches(config: LogConfig, load: Load, speeds: np.ndarray = SPEEDS) -> tup
             edges.append(_halved(lambda speed, before=before: deciding(speed) == before, low, high))
             causes.append(after)
     return tuple(
-        Stretch(REASONS[cause], first, last) for cause, first, last in zip(causes, edges, [*edges[1:], float(speeds[-1])], strict=True)
+        Stretch(REASONS[cause], first, last)
+        for cause, first, last in zip(causes, edges, [*edges[1:], float(speeds[-1])], strict=True)
     )
 
 

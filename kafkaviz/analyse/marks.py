@@ -1,6 +1,8 @@
-"""What a picture of segments says of a topic-partition: what was found about it, the worst first, one mark a code.
+"""What a picture of segments says of a topic-partition: what was found about it, the worst first,
+one mark a code.
 
-What the next start does about it is left out, unless it fails: after a kill that is true of every topic-partition.
+What the next start does about it is left out, unless it fails: after a kill that is true of every
+topic-partition.
 
     of([("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")])
     {"orders-0": (Mark(code="index-offset-mismatch", severity="error", base_offsets=(858,)),)}
@@ -22,11 +24,15 @@ class Mark(NamedTuple):
 
     code: str
     severity: str
-    base_offsets: tuple[int, ...] = ()  # of the segments whose files it is about; none where it is about the directory
+    # of the segments whose files it is about; none where it is about the directory
+    base_offsets: tuple[int, ...] = ()
 
 
 def of(rows: Iterable[tuple[str | None, str | None, str, str]]) -> dict[str, tuple[Mark, ...]]:
-    """The marks by topic-partition directory; rows: READS of each finding. What is mere information is no mark."""
+    """The marks by topic-partition directory; rows: READS of each finding.
+
+    What is mere information is no mark.
+    """
     told: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(lambda: defaultdict(set))
     for directory, file, code, severity in rows:
         if directory is None or severity == INFO or code in FORETOLD:
@@ -43,5 +49,17 @@ def found(findings: Iterable[Finding]) -> dict[str, tuple[Mark, ...]]:
 
 
 def _in_order(codes: dict[tuple[str, str], set[int]]) -> tuple[Mark, ...]:
-    marks = [Mark(code, severity, tuple(sorted(base_offsets))) for (code, severity), base_offsets in codes.items()]
-    return tuple(sorted(marks, key=lambda mark: (SEVERITIES.index(mark.severity), FAMILIES.index(CODES[mark.code].family), mark.code)))
+    marks = [
+        Mark(code, severity, tuple(sorted(base_offsets)))
+        for (code, severity), base_offsets in codes.items()
+    ]
+    return tuple(
+        sorted(
+            marks,
+            key=lambda mark: (
+                SEVERITIES.index(mark.severity),
+                FAMILIES.index(CODES[mark.code].family),
+                mark.code,
+            ),
+        )
+    )

@@ -1,6 +1,7 @@
 """What a start will do to a directory, counted once, for the page and the command alike.
 
-    outlook.of(restart, logs=30)    Outlook(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
+outlook.of(restart, logs=30)    Outlook(logs=30, cut_logs=3, cut_bytes=1021,
+rebuilt_segments=24, ...)
 """
 
 from collections.abc import Iterable
@@ -14,13 +15,14 @@ from kafkaviz.simulate.steps import RECOVERED
 class Outlook:
     """A start in numbers. A log is that of one topic-partition directory.
 
-    logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for what every start may delete;
-    deleted_directories: of topics that were deleted. read_logs: read again from their recovery points, since the broker was not
-    stopped cleanly; rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
-    stray_directories: that it takes for stray, and does not serve.
-    as_before: whether all that is read again ends in the same bytes as before.
-    waiting_files: that were to be deleted anyway; snapshots: of producers, that it writes or removes, as any start may; epochs: files of
-    leader epochs that it writes anew from the batches.
+    logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for
+    what every start may delete; deleted_directories: of topics that were deleted. read_logs: read
+    again from their recovery points, since the broker was not stopped cleanly; rebuilt_segments:
+    whose indexes are written anew from their batches, for whatever reason. stray_directories: that
+    it takes for stray, and does not serve. as_before: whether all that is read again ends in the
+    same bytes as before. waiting_files: that were to be deleted anyway; snapshots: of producers,
+    that it writes or removes, as any start may; epochs: files of leader epochs that it writes anew
+    from the batches.
     """
 
     clean: bool
@@ -53,12 +55,24 @@ def of(restart: Restart, logs: int) -> Outlook:
         deleted_files=len({one.file for one in deleted if one.file and not one.expected}),
         deleted_directories=len({one.partition for one in deleted if not one.file}),
         read_logs=len({one.partition for one in restart.steps if one.cause == "unflushed"}),
-        waiting_files=len({one.file for one in deleted if one.file and one.cause == "leftover-deleted"}),
-        snapshots=len({one.file for one in restart.steps if one.file and one.cause == "producer-state"}),
+        waiting_files=len(
+            {one.file for one in deleted if one.file and one.cause == "leftover-deleted"}
+        ),
+        snapshots=len(
+            {one.file for one in restart.steps if one.file and one.cause == "producer-state"}
+        ),
         epochs=len({one.file for one in restart.steps if one.cause == "leader-epochs"}),
-        stray_directories=len({one.partition for one in restart.steps if one.cause == "becomes-stray"}),
+        stray_directories=len(
+            {one.partition for one in restart.steps if one.cause == "becomes-stray"}
+        ),
         as_before=not cuts and bool(again) and is_as_before(again),
-        rebuilt_segments=len({(one.partition, one.segment) for one in restart.steps if one.action == "rebuild" and one.cause in RECOVERED}),
+        rebuilt_segments=len(
+            {
+                (one.partition, one.segment)
+                for one in restart.steps
+                if one.action == "rebuild" and one.cause in RECOVERED
+            }
+        ),
     )
 
 

@@ -1,10 +1,12 @@
-"""What a broker directory holds, as one table: a row a segment, and its sums a topic-partition and in all.
+"""What a broker directory holds, as one table: a row a segment, and its sums a topic-partition and
+in all.
 
-Names and sizes are known as soon as the directory was listed. What takes reading is UNKNOWN until somebody has read it: the index
-files (`with_entries`), the batches (`with_batches`). A sum with an unknown part is unknown, never too small.
+Names and sizes are known as soon as the directory was listed. What takes reading is UNKNOWN until
+somebody has read it: the index files (`with_entries`), the batches (`with_batches`). A sum with an
+unknown part is unknown, never too small.
 
-A topic-partition with one closed segment of 1000 bytes and 2 entries, and an active one of 500 bytes and 1 entry, covers 500 bytes
-with an entry: `overview.partitions[0].bytes_an_entry == 500`.
+A topic-partition with one closed segment of 1000 bytes and 2 entries, and an active one of 500
+bytes and 1 entry, covers 500 bytes with an entry: `overview.partitions[0].bytes_an_entry == 500`.
 """
 
 from collections import defaultdict
@@ -23,7 +25,8 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.units import legible
 
 UNKNOWN = -1
-KINDS = ("closed", "active", "deleted", "cleaned", "swap")  # a segment of a deleted topic counts as deleted
+# a segment of a deleted topic counts as deleted
+KINDS = ("closed", "active", "deleted", "cleaned", "swap")
 SEGMENT = np.dtype(
     [
         ("partition", "i4"),  # the place of its topic-partition in Overview.partitions
@@ -43,7 +46,16 @@ SEGMENT = np.dtype(
         ("max_timestamp_ms", "i8"),
     ]
 )
-COUNTED = ("batches", "records", "valid_bytes", "torn_bytes", "last_offset", "max_timestamp_ms", "offset_entries", "time_entries")
+COUNTED = (
+    "batches",
+    "records",
+    "valid_bytes",
+    "torn_bytes",
+    "last_offset",
+    "max_timestamp_ms",
+    "offset_entries",
+    "time_entries",
+)
 COUNTED_IN = {  # the file that each count is of: where it is missing, there are none
     "batches": "log",
     "records": "log",
@@ -52,14 +64,17 @@ COUNTED_IN = {  # the file that each count is of: where it is missing, there are
     "offset_entries": "index",
     "time_entries": "timeindex",
 }
-KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")  # what a row of a catalog's segments table stands for
+# what a row of a catalog's segments table stands for
+KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")
 READ_BYTES = 64 << 20  # more index than this is left to the pipeline
 READ_FILES = 4000
 FEW_ENTRIES = 4  # enough to see how they point
 
 
 class Sums(NamedTuple):
-    """Figures of some segments together; None is not known, because it was not read yet or cannot be."""
+    """Figures of some segments together; None is not known, because it was not read yet or cannot
+    be.
+    """
 
     segments: int
     log_bytes: int
@@ -78,7 +93,10 @@ class Sums(NamedTuple):
         """The written bytes of both indexes."""
         if self.offset_entries is None or self.time_entries is None:
             return None
-        return self.offset_entries * offset_index.ENTRY.itemsize + self.time_entries * time_index.ENTRY.itemsize
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
 
     @property
     def bytes_an_entry(self) -> float | None:
@@ -88,7 +106,11 @@ class Sums(NamedTuple):
     @property
     def index_share(self) -> float | None:
         """The written bytes of both indexes for each byte of log."""
-        return self.index_bytes / self.covered_bytes if self.covered_bytes and self.index_bytes is not None else None
+        return (
+            self.index_bytes / self.covered_bytes
+            if self.covered_bytes and self.index_bytes is not None
+            else None
+        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +151,9 @@ class Overview:
     @cached_property
     def starts(self) -> np.ndarray:
         """Where each topic-partition's rows begin, and after them the number of rows."""
-        return np.searchsorted(self.segments["partition"], np.arange(len(self.broker.partitions) + 1))
+        return np.searchsorted(
+            self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
+        )
 
     def rows_of(self, partition: int) -> np.ndarray:
         """The segments of one topic-partition."""
@@ -138,7 +162,9 @@ class Overview:
     @cached_property
     def partitions(self) -> tuple[Row, ...]:
         """A row a topic-partition, in the broker's order."""
-        return tuple(self._row(place, partition) for place, partition in enumerate(self.broker.partitions))
+        return tuple(
+            self._row(place, partition) for place, partition in enumerate(self.broker.partitions)
+        )
 
     def _row(self, place: int, partition: Partition) -> Row:
         rows = self.rows_of(place)
@@ -166,9 +192,12 @@ class Overview:
 def torn(segments: np.ndarray) -> np.ndarray:
     """Which of these rows are of a log that ends in bytes that are no batch, as a mask.
 
-    What a broker deletes at its next start or has deleted already is no log any more: where it stops says nothing.
+    What a broker deletes at its next start or has deleted already is no log any more: where it
+    stops says nothing.
     """
-    return (segments["torn_bytes"] > 0) & np.isin(segments["kind"], [KINDS.index("closed"), KINDS.index("active")])
+    return (segments["torn_bytes"] > 0) & np.isin(
+        segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
+    )
 
 
 def telling(overview: Overview) -> tuple[str, int] | None:
@@ -191,7 +220,9 @@ def telling(overview: Overview) -> tuple[str, int] | None:
 
 
 def largest(overview: Overview) -> tuple[str, int] | None:
-    """The segment with the longest log: its directory and base offset; None where there is no segment."""
+    """The segment with the longest log: its directory and base offset; None where there is no
+    segment.
+    """
     if not len(overview.segments):
         return None
     found = overview.segments[overview.segments["log_bytes"].argmax()]
@@ -200,7 +231,11 @@ def largest(overview: Overview) -> tuple[str, int] | None:
 
 def inventory(broker: Broker) -> Overview:
     """What the listing of the directory says, and nothing that takes opening a file."""
-    rows = [row for place, partition in enumerate(broker.partitions) for row in _listed(place, partition)]
+    rows = [
+        row
+        for place, partition in enumerate(broker.partitions)
+        for row in _listed(place, partition)
+    ]
     return Overview(broker, np.array(rows, SEGMENT), problems=broker.problems)
 
 
@@ -227,22 +262,35 @@ def kind(partition: Partition, segment: Segment) -> str:
 
 
 def readable(broker: Broker) -> bool:
-    """Whether the index files are small enough to be read at once: READ_BYTES on disk, READ_FILES files."""
+    """Whether the index files are small enough to be read at once: READ_BYTES on disk, READ_FILES
+    files.
+    """
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     files = [found for segment in segments for found in (segment.index, segment.timeindex) if found]
-    return len(files) <= READ_FILES and sum(min(found.size_bytes, found.allocated_bytes) for found in files) <= READ_BYTES
+    return (
+        len(files) <= READ_FILES
+        and sum(min(found.size_bytes, found.allocated_bytes) for found in files) <= READ_BYTES
+    )
 
 
 def with_entries(overview: Overview) -> Overview:
-    """Adds offset_entries, time_entries and entries, from the index files; where one cannot be read the segment is left out."""
+    """Adds offset_entries, time_entries and entries, from the index files; where one cannot be read
+    the segment is left out.
+    """
     segments, found, problems = overview.segments.copy(), [], list(overview.problems)
     for place, partition in enumerate(overview.broker.partitions):
         before = 0
-        for row, segment in zip(segments[overview.starts[place] : overview.starts[place + 1]], partition.segments, strict=True):
+        for row, segment in zip(
+            segments[overview.starts[place] : overview.starts[place + 1]],
+            partition.segments,
+            strict=True,
+        ):
             try:
                 positions, row["time_entries"] = _read(segment)
                 row["offset_entries"] = len(positions)
-                found.append((place, positions[(positions >= 0) & (positions < row["log_bytes"])] + before))
+                found.append(
+                    (place, positions[(positions >= 0) & (positions < row["log_bytes"])] + before)
+                )
             except CannotOpen as fault:
                 row["left_out"] = True
                 problems.append(Problem(fault.path, fault.what))
@@ -251,23 +299,32 @@ def with_entries(overview: Overview) -> Overview:
 
 
 def _read(segment: Segment) -> tuple[np.ndarray, int]:
-    """The positions in the offset index, and the number of time entries, of a copy: a segment keeps what it read while it lives."""
+    """The positions in the offset index, and the number of time entries, of a copy: a segment keeps
+    what it read while it lives.
+    """
     once = replace(segment)
     return once.offset_index["position"], len(once.time_index)
 
 
 def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
     places = [np.full(len(positions), place, np.int32) for place, positions in found]
-    return Entries(np.concatenate([np.empty(0, np.int32), *places]), np.concatenate([np.empty(0, np.int64), *(one for _, one in found)]))
+    return Entries(
+        np.concatenate([np.empty(0, np.int32), *places]),
+        np.concatenate([np.empty(0, np.int64), *(one for _, one in found)]),
+    )
 
 
 def with_batches(overview: Overview, read: Mapping[str, Sequence]) -> Overview:
-    """Adds what a catalog knows: its segments table as columns, with directory, suffix, codecs and problems of each segment.
+    """Adds what a catalog knows: its segments table as columns, with directory, suffix, codecs and
+    problems of each segment.
 
-    A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A segment with a
-    problem is left out; a null alone says nothing of that, for a file that is missing has no numbers either.
+    A row counts for a segment when its log has the same length and time: a file that changed since
+    is unknown again. A segment with a problem is left out; a null alone says nothing of that, for a
+    file that is missing has no numbers either.
     """
-    known = {key: number for number, key in enumerate(zip(*(read[name] for name in KEY), strict=True))}
+    known = {
+        key: number for number, key in enumerate(zip(*(read[name] for name in KEY), strict=True))
+    }
     segments = overview.segments.copy()
     codecs: dict[str, set[str]] = defaultdict(set)
     problems: list[Problem] = []
@@ -282,7 +339,9 @@ def with_batches(overview: Overview, read: Mapping[str, Sequence]) -> Overview:
             row[name] = _count(segment, name, read[name][number])
     together = {one.path: one for one in [*problems, *overview.problems]}
     by_directory = {directory: tuple(sorted(names)) for directory, names in codecs.items()}
-    return replace(overview, segments=segments, codecs=by_directory, problems=tuple(together.values()))
+    return replace(
+        overview, segments=segments, codecs=by_directory, problems=tuple(together.values())
+    )
 
 
 def _count(segment: Segment, name: str, value: int | None) -> int:
@@ -295,7 +354,15 @@ def _count(segment: Segment, name: str, value: int | None) -> int:
 def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
     """KEY of each segment and the segment, in the order of Overview.segments."""
     return [
-        ((partition.directory, segment.base_offset, "" if segment.in_use else segment.state, *_stamp(segment)), segment)
+        (
+            (
+                partition.directory,
+                segment.base_offset,
+                "" if segment.in_use else segment.state,
+                *_stamp(segment),
+            ),
+            segment,
+        )
         for partition in broker.partitions
         for segment in partition.segments
     ]
@@ -312,7 +379,10 @@ def _sums(rows: np.ndarray) -> Sums:
         len(rows),
         *(int(rows[name].sum()) for name in ("log_bytes", "length_bytes", "allocated_bytes")),
         int(read["log_bytes"].sum()),
-        *(_sum(read[name], len(rows)) for name in ("offset_entries", "time_entries", "batches", "records", "torn_bytes")),
+        *(
+            _sum(read[name], len(rows))
+            for name in ("offset_entries", "time_entries", "batches", "records", "torn_bytes")
+        ),
         newest if newest >= 0 else None,
     )
 

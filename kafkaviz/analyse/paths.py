@@ -1,4 +1,6 @@
-"""What a path given to a command means: a broker directory, a partition directory, one segment by its .log, or an index by itself."""
+"""What a path given to a command means: a broker directory, a partition directory, one segment by
+its .log, or an index by itself.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +24,15 @@ WHOLE_LOG = "give a partition directory, or an archive of one"
 
 
 def index_kind(path: Path) -> str | None:
-    """"index" or "timeindex" where the path names one, else None."""
+    """ "index" or "timeindex" where the path names one, else None."""
     name = names.parse_file(path.name)
     return name.kind if name and name.kind in INDEXES else None
 
 
 def version(path: Path, told: str = WHAT_TO_GIVE) -> str:
-    """The release that the directory around a path looks like; told: what to give instead of a path that is none of it."""
+    """The release that the directory around a path looks like; told: what to give instead of a path
+    that is none of it.
+    """
     return assumed(path, told).text
 
 
@@ -42,7 +46,10 @@ def assumed(path: Path, told: str = WHAT_TO_GIVE) -> Assumed:
 
 
 def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
-    """What a lookup in a partition, or in the one segment whose .log this is, searches. CannotOpen for any other path."""
+    """What a lookup in a partition, or in the one segment whose .log this is, searches.
+
+    CannotOpen for any other path.
+    """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return lookups.served(_partition(path), version, as_is)
@@ -51,39 +58,58 @@ def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
         raise CannotOpen(path, "is no .log", WHAT_TO_GIVE, kind="not-kafka")
     partition = _around(path)
     if name.suffix:  # a broker serves none of these
-        return ServedLog(partition.directory, (serving.of_segment(partition.segment(name.base_offset, name.suffix)),))
+        return ServedLog(
+            partition.directory,
+            (serving.of_segment(partition.segment(name.base_offset, name.suffix)),),
+        )
     return _alone(partition, name.base_offset, version, as_is)
 
 
 def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, ServedSegment]:
-    """(the directory's name, the segment that the index belongs to); of the segment nothing else need be there."""
+    """(the directory's name, the segment that the index belongs to); of the segment nothing else
+    need be there.
+    """
     path = archive.locate(path)
     name, found = _file_name(path), file.info(path)
     partition = _around(path)
-    segment = next((one for one in partition.live if not name.suffix and one.base_offset == name.base_offset), None)
+    segment = next(
+        (one for one in partition.live if not name.suffix and one.base_offset == name.base_offset),
+        None,
+    )
     if segment and not as_is and lookups.needs_recovery(partition, versions.parse(version)):
         recovered = lookups.served(partition, version).segments
         kept = next((one for one in recovered if one.base_offset == name.base_offset), None)
         if kept:
             return partition.directory, kept
     log = serving.ServedFile(path.name, 0, lambda: file.reader(path))
-    return partition.directory, ServedSegment(name.base_offset, log, **{name.kind: serving.of_file(found)})
+    return partition.directory, ServedSegment(
+        name.base_offset, log, **{name.kind: serving.of_file(found)}
+    )
 
 
 def open_directory(path: Path | str) -> Broker:
-    """A broker directory, a partition directory alone, an archive of either, or a partition in an archive. CannotOpen as open_broker.
+    """A broker directory, a partition directory alone, an archive of either, or a partition in an
+    archive. CannotOpen as open_broker.
 
-    An archive that holds one partition and no file of a broker is that partition alone, as its directory is.
+    An archive that holds one partition and no file of a broker is that partition alone, as its
+    directory is.
     """
     given, path = file.absolute(path), archive.locate(Path(path))
     broker = open_broker(path)
-    if archive.is_archive(path) and path.is_file() and len(broker.partitions) == 1 and not own_files(broker.path):
+    if (
+        archive.is_archive(path)
+        and path.is_file()
+        and len(broker.partitions) == 1
+        and not own_files(broker.path)
+    ):
         broker = open_broker(broker.partitions[0].path)
     return replace(broker, source=given)
 
 
 def open_segments(path: Path, told: str = LOGS) -> tuple[Partition, int | None]:
-    """(the partition, the base offset of its one .log that the path names): a partition directory, an archive of one, or a .log."""
+    """(the partition, the base offset of its one .log that the path names): a partition directory,
+    an archive of one, or a .log.
+    """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return _partition(path, told), None
@@ -100,7 +126,12 @@ def _alone(partition: Partition, base_offset: int, version: str, as_is: bool) ->
         log = lookups.served(partition, version)
         kept = tuple(one for one in log.segments if one.base_offset == base_offset)
         if not kept:
-            raise CannotOpen(segment.log.path, "is deleted by the next start", "give --as-is to read it nevertheless", kind="missing")
+            raise CannotOpen(
+                segment.log.path,
+                "is deleted by the next start",
+                "give --as-is to read it nevertheless",
+                kind="missing",
+            )
         return replace(log, segments=kept)
     return replace(serving.as_they_are(partition), segments=(serving.of_segment(segment),))
 
@@ -121,16 +152,22 @@ def _partition(path: Path, told: str = WHAT_TO_GIVE) -> Partition:
     broker = open_broker(path)
     if len(broker.partitions) > 1:
         such_as = f"name one of them, such as {path / broker.partitions[0].directory}"
-        raise CannotOpen(path, f"holds {len(broker.partitions)} partitions", such_as, kind="not-kafka")
+        raise CannotOpen(
+            path, f"holds {len(broker.partitions)} partitions", such_as, kind="not-kafka"
+        )
     return _only(broker, told)
 
 
 def _only(broker: Broker, told: str = WHAT_TO_GIVE) -> Partition:
-    """The one partition of a broker directory; CannotOpen where there is none that can be read, as when it vanishes meanwhile."""
+    """The one partition of a broker directory; CannotOpen where there is none that can be read, as
+    when it vanishes meanwhile.
+    """
     if broker.partitions:
         return broker.partitions[0]
     if broker.problems:
-        raise CannotOpen(broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind)
+        raise CannotOpen(
+            broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind
+        )
     raise CannotOpen(broker.path, "holds no partition", told, kind="missing")
 
 
@@ -143,7 +180,9 @@ def _inside(directory: Path) -> list[Path]:
 def _around(path: Path) -> Partition:
     """The partition directory that a file lies in, whatever its name."""
     directory = path.parent
-    if names.parse_directory(directory.name) and any(one.suffix == ".log" for one in _inside(directory)):
+    if names.parse_directory(directory.name) and any(
+        one.suffix == ".log" for one in _inside(directory)
+    ):
         return _only(open_broker(directory))
     return open_partition(directory, PartitionName(directory.name, 0))
 

@@ -1,7 +1,8 @@
-"""The pin: which batch of a segment to look at, the one of a wanted offset, or, where nobody named one, a telling one.
+"""The pin: which batch of a segment to look at, the one of a wanted offset, or, where nobody named
+one, a telling one.
 
-Of 40 batches whose index has a wrong entry in slot 3, the telling one is where slot 3 leads; of a sound segment, an indexed batch of
-several records somewhat before the middle.
+Of 40 batches whose index has a wrong entry in slot 3, the telling one is where slot 3 leads; of a
+sound segment, an indexed batch of several records somewhat before the middle.
 """
 
 from enum import StrEnum
@@ -29,7 +30,8 @@ class Why(StrEnum):
 class Asked(NamedTuple):
     """An offset somebody asked for, its row, and if it has none why not.
 
-    "" is nobody's, and its row a telling one; slot and time are then the slots to look at, where they are what tells.
+    "" is nobody's, and its row a telling one; slot and time are then the slots to look at, where
+    they are what tells.
     """
 
     offset: str
@@ -55,11 +57,15 @@ def find(anatomy: Anatomy, text: str) -> Asked:
 def offsets(anatomy: Anatomy) -> tuple[int, int]:
     """The first and the last offset of a segment that has a batch."""
     first = int(anatomy.batches["base_offset"][0])
-    return first if first >= 0 else anatomy.segment.base_offset, int(anatomy.batches["last_offset"].max())
+    return first if first >= 0 else anatomy.segment.base_offset, int(
+        anatomy.batches["last_offset"].max()
+    )
 
 
 def telling(anatomy: Anatomy) -> Asked:
-    """What to show first: an entry that leads astray, the end of a file in use or cut, else an entry of several records in the middle."""
+    """What to show first: an entry that leads astray, the end of a file in use or cut, else an
+    entry of several records in the middle.
+    """
     links = anatomy.links
     if len(links.wrong_entries):
         slot = int(links.wrong_entries[0])
@@ -80,7 +86,10 @@ def telling(anatomy: Anatomy) -> Asked:
 def _near_the_end(anatomy: Anatomy, rows: np.ndarray) -> int:
     """The last entry but two, or a later one if a window cannot show both that and the end."""
     last = rows[-3:]
-    shown = anatomy.batches["position"][last] > anatomy.batches["position"][rows[-1]] - window_bytes(anatomy) // 2
+    shown = (
+        anatomy.batches["position"][last]
+        > anatomy.batches["position"][rows[-1]] - window_bytes(anatomy) // 2
+    )
     return int(last[np.argmax(shown)])
 
 
@@ -91,7 +100,9 @@ def row_at(anatomy: Anatomy, position: int) -> int:
 
 
 def at_byte(anatomy: Anatomy, kind: str, byte: int) -> Asked:
-    """What goes with a byte of the "log", "index" or "timeindex": its batch, or its slot and the batch that this leads to."""
+    """What goes with a byte of the "log", "index" or "timeindex": its batch, or its slot and the
+    batch that this leads to.
+    """
     links = anatomy.links
     if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
         slot = byte // offset_index.ENTRY.itemsize
@@ -103,7 +114,9 @@ def at_byte(anatomy: Anatomy, kind: str, byte: int) -> Asked:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """A window with room for five entries; without entries, for forty batches; never less than one and a half of the median batch."""
+    """A window with room for five entries; without entries, for forty batches; never less than one
+    and a half of the median batch.
+    """
     median = anatomy.density.gap_median_bytes
     batch = int(np.median(anatomy.batches["size_bytes"]))
     return max(int(median * GAPS_SHOWN) if median else 40 * batch, batch * 3 // 2)

@@ -1,7 +1,9 @@
-"""How many slots and pages a search in an index of so many entries touches, whichever entry it ends at.
+"""How many slots and pages a search in an index of so many entries touches, whichever entry it ends
+at.
 
-Neither depends on the keys, as long as no search meets one by the way: of five entries each search reads as many slots in a heartbeat's
-index as in any other. So the tables are worked out once for a number of entries, by the search itself (search.slots).
+Neither depends on the keys, as long as no search meets one by the way: of five entries each search
+reads as many slots in a heartbeat's index as in any other. So the tables are worked out once for a
+number of entries, by the search itself (search.slots).
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ PLAYED_BITS = 18  # of a number of entries: a 2 MiB .index
 
 @dataclass(frozen=True)
 class Probes:
-    """Of each slot that a search can end at, (n,): the slots read and the pages touched; without the read of the result.
+    """Of each slot that a search can end at, (n,): the slots read and the pages touched; without
+    the read of the result.
 
     tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
     """
@@ -29,7 +32,13 @@ class Probes:
 
 
 @lru_cache(maxsize=64)
-def probes(entries: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES) -> Probes:
+def probes(
+    entries: int,
+    entry_bytes: int,
+    warm: bool = True,
+    warm_bytes: int = WARM_BYTES,
+    page_bytes: int = PAGE_BYTES,
+) -> Probes:
     """Of an index of so many entries; none is met exactly, as of a target between two keys."""
     keys = 2 * np.arange(entries, dtype=np.int64)
     found = slots.floors(keys, keys + 1, entry_bytes, warm, warm_bytes, page_bytes)
@@ -40,7 +49,8 @@ def probes(entries: int, entry_bytes: int, warm: bool = True, warm_bytes: int = 
 
 @lru_cache(maxsize=512)
 def touched(entries: int, entry_bytes: int, stretch_bytes: int = PAGE_BYTES) -> float:
-    """How many stretches of so many bytes a search touches on average: pages, or what the kernel reads around a page that is missing.
+    """How many stretches of so many bytes a search touches on average: pages, or what the kernel
+    reads around a page that is missing.
 
     Beyond as many entries as are worth playing through, each time that they double adds one.
     """

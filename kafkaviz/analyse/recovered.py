@@ -1,7 +1,8 @@
-"""Which segments of a log the next start reads anew: those that were not flushed, and those whose indexes it does not believe.
+"""Which segments of a log the next start reads anew: those that were not flushed, and those whose
+indexes it does not believe.
 
-By the rules of simulate.starting.loading itself, without the reading: a check asks for what retention will see, a lookup for what it may
-read.
+By the rules of simulate.starting.loading itself, without the reading: a check asks for what
+retention will see, a lookup for what it may read.
 """
 
 from collections.abc import Sequence
@@ -15,11 +16,17 @@ from kafkaviz.simulate.config import Profile, profile
 from kafkaviz.simulate.recovering.index_check import Distrust, distrust, unflushed
 
 
-def recovered(segments: Sequence[Segment], clean: bool | None, recovery_point: int | None, release: Release = ()) -> frozenset[int]:
-    """Base offsets. clean: how the broker was stopped, None where that is not known; release: () where nothing tells.
+def recovered(
+    segments: Sequence[Segment],
+    clean: bool | None,
+    recovery_point: int | None,
+    release: Release = (),
+) -> frozenset[int]:
+    """Base offsets. clean: how the broker was stopped, None where that is not known; release: ()
+    where nothing tells.
 
-    A segment that the start deletes, as one before it lost bytes, is among them; so are those that a start would come to if it did not
-    end before.
+    A segment that the start deletes, as one before it lost bytes, is among them; so are those that
+    a start would come to if it did not end before.
     """
     of = profile(release or versions.NEWEST_RELEASE)
     bases = [one.base_offset for one in segments]
@@ -28,7 +35,9 @@ def recovered(segments: Sequence[Segment], clean: bool | None, recovery_point: i
 
 
 def distrusted(segment: Segment, of: Profile) -> Distrust | None:
-    """Why a start builds the indexes of a segment anew though it was flushed; CorruptBytes where it ends there."""
+    """Why a start builds the indexes of a segment anew though it was flushed; CorruptBytes where it
+    ends there.
+    """
     of_kind = served.of_segment(segment)
     return distrust(lambda kind: getattr(of_kind, kind), segment.base_offset, of)
 

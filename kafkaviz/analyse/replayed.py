@@ -27,8 +27,8 @@ from kafkaviz.simulate.whole.simulation import Simulated
 class Replayed:
     """A partition directory as plain values.
 
-    settings: by topic name, those that the directory tells, and the limits that its rolls are inferred from; inferred: the latter.
-    inputs: the directories that nothing is written into.
+    settings: by topic name, those that the directory tells, and the limits that its rolls are
+    inferred from; inferred: the latter. inputs: the directories that nothing is written into.
     """
 
     log: StoredLog
@@ -44,16 +44,30 @@ def open_replayed(path: Path, release: Release) -> Replayed:
         raise CannotOpen(path, "is a .log", "give its partition directory", kind="not-kafka")
     if not partition.live:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
-    if not names.parse_directory(partition.directory):  # the directory that is written has the same name
-        raise CannotOpen(partition.path, "has not the name of a topic-partition", "give the copy one such as orders-0", kind="not-kafka")
+    # the directory that is written has the same name
+    if not names.parse_directory(partition.directory):
+        raise CannotOpen(
+            partition.path,
+            "has not the name of a topic-partition",
+            "give the copy one such as orders-0",
+            kind="not-kafka",
+        )
     found = settings_around(partition, release, {}).of_topic(partition.topic)
-    told = {name: one.value for name, one in found.items() if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS}
+    told = {
+        name: one.value
+        for name, one in found.items()
+        if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS
+    }
     inferred = {name: value for name, value in _limits(partition).items() if name not in told}
-    return Replayed(stored(Log(partition, IndexConfig())), told | inferred, inferred, (partition.path,))
+    return Replayed(
+        stored(Log(partition, IndexConfig())), told | inferred, inferred, (partition.path,)
+    )
 
 
 def _limits(partition: Partition) -> dict[str, Value]:
-    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes; nothing where they cannot be read."""
+    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes; nothing
+    where they cannot be read.
+    """
     try:
         facts = [glance(one) for one in partition.live]
     except KafkavizError:
@@ -63,19 +77,26 @@ def _limits(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A file of a copied segment beside that of its replay. from_position: the first byte that differs, None where all are the same."""
+    """A file of a copied segment beside that of its replay. from_position: the first byte that
+    differs, None where all are the same.
+    """
 
     name: str
     from_position: int | None
 
 
 def compared(replayed: Replayed, simulated: Simulated) -> list[Compared]:
-    """The indexes of each copied segment; a replay without a segment of that base offset has files of no bytes there.
+    """The indexes of each copied segment; a replay without a segment of that base offset has files
+    of no bytes there.
 
     An index of a log that was not closed is compared up to its last byte that is not zero.
     """
     again = {one.name.rpartition("/")[2]: one for one in simulated.files}
-    own = [one for one in replayed.log.files if (name := names.parse_file(one.name)) and name.kind in INDEXES and not name.suffix]
+    own = [
+        one
+        for one in replayed.log.files
+        if (name := names.parse_file(one.name)) and name.kind in INDEXES and not name.suffix
+    ]
     return [Compared(one.name, _differs_from(one, again.get(one.name))) for one in own]
 
 

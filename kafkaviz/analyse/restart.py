@@ -1,4 +1,6 @@
-"""What the next start of a broker will do to a directory on disk: simulate.starting.restart, told of what lies there."""
+"""What the next start of a broker will do to a directory on disk: simulate.starting.restart, told
+of what lies there.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -21,9 +23,21 @@ from kafkaviz.simulate.starting.restart import Restart, Step, joined, restart, s
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
 __all__ = [
-    "ConfigOf", "Log", "Restart", "Step", "all_logs", "before", "configs", "foretell", "foretell_partition", "joined", "log_of",
-    "own_files", "steps", "strange_directories",
-]  # fmt: skip
+    "ConfigOf",
+    "Log",
+    "Restart",
+    "Step",
+    "all_logs",
+    "before",
+    "configs",
+    "foretell",
+    "foretell_partition",
+    "joined",
+    "log_of",
+    "own_files",
+    "steps",
+    "strange_directories",
+]
 
 NEWEST: Release = versions.NEWEST_RELEASE
 
@@ -32,39 +46,60 @@ ConfigOf = Callable[[Partition], IndexConfig]
 
 def configs(settings: Settings) -> ConfigOf:
     """What each partition's log is run with, as the settings of its topic say."""
+
     def of(partition: Partition) -> IndexConfig:
-        interval, room = (settings.find(partition.topic, name).value for name in ("index.interval.bytes", "segment.index.bytes"))
+        interval, room = (
+            settings.find(partition.topic, name).value
+            for name in ("index.interval.bytes", "segment.index.bytes")
+        )
         return IndexConfig(int(interval), int(room))
+
     return of
 
 
 def foretell(
-    broker: Broker, config_of: ConfigOf | None = None, release: Release = NEWEST, watch: OnRecovered | None = None,
+    broker: Broker,
+    config_of: ConfigOf | None = None,
+    release: Release = NEWEST,
+    watch: OnRecovered | None = None,
     image: Image | None = None,
 ) -> Restart:
     """What a start does to a whole broker directory; nothing in it is changed.
 
-    config_of: what each partition's log is run with; without it what the directory itself tells. image: what its metadata log
-    says, where that was read already. watch(directory, base offset, Recovered) is told of each recovered segment.
-    Reads the .log files of the segments that would be recovered, of others little. CannotOpen where a file may not be read.
+    config_of: what each partition's log is run with; without it what the directory itself tells.
+    image: what its metadata log says, where that was read already. watch(directory, base offset,
+    Recovered) is told of each recovered segment. Reads the .log files of the segments that would be
+    recovered, of others little. CannotOpen where a file may not be read.
     """
     settings = open_settings(broker, release) if config_of is None else None
     known = image or (settings.image if settings else metadata_log.image(broker))
     logs = all_logs(broker, config_of or configs(settings), release, known)
     strange = strange_directories(broker.path)
-    return restart(map(stored, logs), broker.clean, profile(release), strange, watch, before(broker, release))
+    return restart(
+        map(stored, logs), broker.clean, profile(release), strange, watch, before(broker, release)
+    )
 
 
 def foretell_partition(
-    broker: Broker, partition: Partition, config: IndexConfig | None = None, release: Release = NEWEST, watch: OnRecovered | None = None
+    broker: Broker,
+    partition: Partition,
+    config: IndexConfig | None = None,
+    release: Release = NEWEST,
+    watch: OnRecovered | None = None,
 ) -> Restart:
     """The same of one partition directory: starts speaks for it alone."""
-    return restart([stored(log_of(broker, partition, config or IndexConfig()))], broker.clean, profile(release), watch=watch)
+    return restart(
+        [stored(log_of(broker, partition, config or IndexConfig()))],
+        broker.clean,
+        profile(release),
+        watch=watch,
+    )
 
 
 @dataclass(frozen=True)
 class Log:
-    """A partition directory that a start loads, and what the broker around it says of it; small enough to be sent to a process.
+    """A partition directory that a start loads, and what the broker around it says of it; small
+    enough to be sent to a process.
 
     recovery_point, log_start_offset, stray: as of simulate.stored.StoredLog.
     """
@@ -83,10 +118,18 @@ def before(broker: Broker, release: Release = NEWEST) -> tuple[Step, ...]:
 
 def own_files(broker: Broker) -> OwnFiles:
     """The files that a start reads first. CannotOpen."""
-    limits = {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES, QUORUM_FILE: file.TEXT_BYTES}
+    limits = {
+        names.META_PROPERTIES: file.PROPERTIES_BYTES,
+        names.BOOTSTRAP: BOOTSTRAP_BYTES,
+        QUORUM_FILE: file.TEXT_BYTES,
+    }
     found = ((broker.path / name, most_bytes) for name, most_bytes in limits.items())
-    properties, bootstrap, quorum = (file.read_whole(path, limit) if os.path.lexists(path) else None for path, limit in found)
-    return OwnFiles(properties, bootstrap, any(one.directory == DIRECTORY for one in broker.partitions), quorum)
+    properties, bootstrap, quorum = (
+        file.read_whole(path, limit) if os.path.lexists(path) else None for path, limit in found
+    )
+    return OwnFiles(
+        properties, bootstrap, any(one.directory == DIRECTORY for one in broker.partitions), quorum
+    )
 
 
 def log_of(broker: Broker, partition: Partition, config: IndexConfig) -> Log:
@@ -96,7 +139,11 @@ def log_of(broker: Broker, partition: Partition, config: IndexConfig) -> Log:
 
 
 def all_logs(
-    broker: Broker, config_of: ConfigOf, release: Release, image: Image, partitions: Iterable[Partition] | None = None
+    broker: Broker,
+    config_of: ConfigOf,
+    release: Release,
+    image: Image,
+    partitions: Iterable[Partition] | None = None,
 ) -> Iterator[Log]:
     """All of a broker directory, or these; image: what its metadata log says."""
     for partition in broker.partitions if partitions is None else partitions:
@@ -105,14 +152,23 @@ def all_logs(
 
 
 def steps(log: Log, clean: bool, release: Release = NEWEST) -> tuple[Step, ...]:
-    """What a start does to one of them, whatever lies beside it; simulate.starting.restart.joined makes one start of all. CannotOpen."""
+    """What a start does to one of them, whatever lies beside it; simulate.starting.restart.joined
+    makes one start of all. CannotOpen.
+    """
     return steps_of(stored(log), clean, profile(release))
 
 
 def stored(log: Log) -> StoredLog:
     """A partition directory as plain values, its files opened when they are read."""
     files = tuple(map(_stored_file, log_files(log.partition)))
-    return StoredLog(log.partition.directory, files, log.config, log.recovery_point, log.log_start_offset, log.stray)
+    return StoredLog(
+        log.partition.directory,
+        files,
+        log.config,
+        log.recovery_point,
+        log.log_start_offset,
+        log.stray,
+    )
 
 
 def log_files(partition: Partition) -> list[FileInfo]:
@@ -121,12 +177,18 @@ def log_files(partition: Partition) -> list[FileInfo]:
 
 
 def stray(broker: Broker, partition: Partition, image: Image, release: Release) -> str | None:
-    """Why the start would take a partition for stray, or None (LogManager.isStrayKraftReplica, 3.7; isStrayReplica, 4.3.1 and 4.4.0).
+    """Why the start would take a partition for stray, or None (LogManager.isStrayKraftReplica, 3.7;
+    isStrayReplica, 4.3.1 and 4.4.0).
 
-    image: what the metadata log in the same directory says; where it is not there, or not whole, nothing is known. The broker may learn
-    of later changes from the controllers before it loads its logs.
+    image: what the metadata log in the same directory says; where it is not there, or not whole,
+    nothing is known. The broker may learn of later changes from the controllers before it loads its
+    logs.
     """
-    if not versions.STRAYS_RENAMED.of(release) or partition.state not in ("current", "future") or partition.directory == DIRECTORY:
+    if (
+        not versions.STRAYS_RENAMED.of(release)
+        or partition.state not in ("current", "future")
+        or partition.directory == DIRECTORY
+    ):
         return None
     if not image.topic_ids or image.problems:
         return None
@@ -138,7 +200,10 @@ def stray(broker: Broker, partition: Partition, image: Image, release: Release) 
     if replicas is None:
         return _unknown(partition, image)
     if broker.node_id and broker.node_id.isdecimal() and int(broker.node_id) not in replicas:
-        return f"the metadata log assigns it to {', '.join(map(str, replicas))}, not to this broker, {broker.node_id}"
+        return (
+            f"the metadata log assigns it to {', '.join(map(str, replicas))}, not to this broker, "
+            f"{broker.node_id}"
+        )
     return None
 
 
@@ -148,22 +213,41 @@ def _unknown(partition: Partition, image: Image) -> str:
         return f"the metadata log knows no partition {partition.partition} of its topic"
     others = image.topic_ids.get(partition.topic)
     if others:
-        return f"its topic has the id {partition.topic_id}, and the metadata log knows {partition.topic} by the id {others}"
+        return (
+            f"its topic has the id {partition.topic_id}, and the metadata log knows "
+            f"{partition.topic} by the id {others}"
+        )
     return f"the metadata log knows no topic of the id {partition.topic_id}"
 
 
 def strange_directories(root: Path) -> Iterator[str]:
-    """Directories that LogManager takes for partitions though their names are none; it refuses to start on them."""
+    """Directories that LogManager takes for partitions though their names are none; it refuses to
+    start on them.
+    """
     with file.failing_kindly(root), os.scandir(root) as entries:
         found = sorted(entry.name for entry in entries if file.is_directory(entry))
-    yield from (name for name in found if name not in names.NO_PARTITIONS and not names.parse_directory(name))
+    yield from (
+        name
+        for name in found
+        if name not in names.NO_PARTITIONS and not names.parse_directory(name)
+    )
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> Offsets:
-    """What the checkpoints say of a partition; of a renamed directory they say the same as of the current one."""
-    same = (one for one in broker.partitions if one.state == "current" and one.label == partition.label)
-    return partition.checkpoints if partition.state == "current" else next((one.checkpoints for one in same), Offsets())
+    """What the checkpoints say of a partition; of a renamed directory they say the same as of the
+    current one.
+    """
+    same = (
+        one for one in broker.partitions if one.state == "current" and one.label == partition.label
+    )
+    return (
+        partition.checkpoints
+        if partition.state == "current"
+        else next((one.checkpoints for one in same), Offsets())
+    )
 
 
 def _stored_file(found: FileInfo) -> StoredFile:
-    return StoredFile(found.name, found.size_bytes, lambda: file.reader(found.path), found.mtime_ns // 1_000_000)
+    return StoredFile(
+        found.name, found.size_bytes, lambda: file.reader(found.path), found.mtime_ns // 1_000_000
+    )

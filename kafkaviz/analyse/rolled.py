@@ -1,4 +1,6 @@
-"""Why a segment was rolled, told from a glance at it and its neighbours: file sizes, the first header, the index files."""
+"""Why a segment was rolled, told from a glance at it and its neighbours: file sizes, the first
+header, the index files.
+"""
 
 import numpy as np
 
@@ -13,7 +15,9 @@ NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at 
 
 
 def roll_reason(partition: Partition, base_offset: int) -> str | None:
-    """The reason why the live segment with this base offset was rolled, as infer.roll_reasons words it; None where none is seen."""
+    """The reason why the live segment with this base offset was rolled, as infer.roll_reasons words
+    it; None where none is seen.
+    """
     live = partition.live
     at = next((place for place, one in enumerate(live) if one.base_offset == base_offset), None)
     if at is None:
@@ -26,7 +30,9 @@ def roll_reason(partition: Partition, base_offset: int) -> str | None:
 
 
 def glance(segment: Segment) -> SegmentFacts:
-    """A segment without walking it: its newest time is that of the last time entry, which a roll writes last."""
+    """A segment without walking it: its newest time is that of the last time entry, which a roll
+    writes last.
+    """
     first = _first_batch(segment)
     times = segment.time_index
     return SegmentFacts(

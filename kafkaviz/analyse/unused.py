@@ -1,8 +1,11 @@
 """The segments of a broker directory that are not in use: they lie there, and no lookup reads them.
 
-    day-0/00000000000000000000.log.deleted                    .deleted: Kafka has renamed it, and removes it soon
-    doomed-0.5b2f-delete/00000000000000000000.log             -delete: its whole directory is renamed
-    rides-0/00000000000000000500.index                        no .log: what is left of a segment; the next start removes it
+    day-0/00000000000000000000.log.deleted                    .deleted: Kafka has renamed it, and
+    removes it soon
+    doomed-0.5b2f-delete/00000000000000000000.log             -delete: its whole directory is
+    renamed
+    rides-0/00000000000000000500.index                        no .log: what is left of a segment;
+    the next start removes it
 
 A number that is without them says so.
 """
@@ -17,7 +20,9 @@ NO_LOG = "no .log"
 
 
 class Unused(NamedTuple):
-    """A segment that is not in use: the first of its files, from the broker directory, and what shows it."""
+    """A segment that is not in use: the first of its files, from the broker directory, and what
+    shows it.
+    """
 
     path: str
     mark: str  # a suffix of the file or of the directory, or NO_LOG
@@ -27,7 +32,13 @@ def unused(partitions: Iterable[Partition]) -> Iterator[Unused]:
     """Those of these topic-partitions."""
     for partition in partitions:
         for segment in partition.segments:
-            set_aside = f"-{partition.state}" if partition.state != "current" else "" if segment.log else NO_LOG
+            set_aside = (
+                f"-{partition.state}"
+                if partition.state != "current"
+                else ""
+                if segment.log
+                else NO_LOG
+            )
             mark = set_aside if segment.in_use else f".{segment.state}"
             if mark:
                 yield Unused(legible(f"{partition.directory}/{segment.files[0].path.name}"), mark)

@@ -1,4 +1,6 @@
-"""What a log would have become with other settings: its batches appended once more, without their payload, by the rules of the writer."""
+"""What a log would have become with other settings: its batches appended once more, without their
+payload, by the rules of the writer.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +18,9 @@ from kafkaviz.simulate.writing.writer import CannotLoad, Log
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A log that was written once more and closed. rolls: by cause, in words of the writer; the last segment was rolled by none."""
+    """A log that was written once more and closed. rolls: by cause, in words of the writer; the
+    last segment was rolled by none.
+    """
 
     config: LogConfig
     segments: int
@@ -28,7 +32,10 @@ class WhatIf:
     @property
     def index_bytes(self) -> int:
         """Of both indexes together."""
-        return self.offset_entries * offset_index.ENTRY.itemsize + self.time_entries * time_index.ENTRY.itemsize
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
 
     @property
     def maps(self) -> int:
@@ -41,14 +48,25 @@ class WhatIf:
         return FILES_A_SEGMENT * self.segments
 
 
-def replay(chunks: Iterable[Chunk], config: LogConfig, of: Profile, start_offset: int = 0, is_leader: bool = True) -> WhatIf:
-    """Appends every chunk's rows; the clock is theirs. KafkavizError with Kafka's exception where it takes one with an exception."""
+def replay(
+    chunks: Iterable[Chunk],
+    config: LogConfig,
+    of: Profile,
+    start_offset: int = 0,
+    is_leader: bool = True,
+) -> WhatIf:
+    """Appends every chunk's rows; the clock is theirs.
+
+    KafkavizError with Kafka's exception where it takes one with an exception.
+    """
     log, now_ms = None, 0
     try:
         for chunk in chunks:
             if len(chunk.rows):
                 now_ms = int(chunk.rows["now_ms"][0]) if log is None else now_ms
-                log = log or Log(config, of, now_ms=now_ms, start_offset=start_offset, is_leader=is_leader)
+                log = log or Log(
+                    config, of, now_ms=now_ms, start_offset=start_offset, is_leader=is_leader
+                )
                 log.append(chunk.rows.copy())
                 now_ms = int(chunk.rows["now_ms"][-1])
     except (AppendFailed, CannotLoad) as failed:
@@ -57,23 +75,38 @@ def replay(chunks: Iterable[Chunk], config: LogConfig, of: Profile, start_offset
     log.close(now_ms)
     rolls = Counter(str(one.rolled.cause) for one in log.segments if one.rolled)
     return WhatIf(
-        config, len(log.segments), dict(rolls), sum(one.log_bytes for one in log.segments),
-        sum(one.index.count for one in log.segments), sum(one.timeindex.count for one in log.segments),
-    )  # fmt: skip
+        config,
+        len(log.segments),
+        dict(rolls),
+        sum(one.log_bytes for one in log.segments),
+        sum(one.index.count for one in log.segments),
+        sum(one.timeindex.count for one in log.segments),
+    )
 
 
 def compare(
-    logs: Sequence[tuple[Callable[[], Iterable[Chunk]], int]], config: LogConfig, changed: Mapping[str, Value], of: Profile,
+    logs: Sequence[tuple[Callable[[], Iterable[Chunk]], int]],
+    config: LogConfig,
+    changed: Mapping[str, Value],
+    of: Profile,
     is_leader: bool = True,
-) -> tuple[WhatIf, WhatIf]:  # fmt: skip
-    """(as the logs are set, with the fields of LogConfig in `changed`), each the sum over the logs. logs: (their chunks, first offset)."""
+) -> tuple[WhatIf, WhatIf]:
+    """(as the logs are set, with the fields of LogConfig in `changed`), each the sum over the logs.
+    logs: (their chunks, first offset).
+    """
     other = replace(config, **changed)
-    return tuple(_total([replay(chunks(), one, of, start, is_leader) for chunks, start in logs], one) for one in (config, other))
+    return tuple(
+        _total([replay(chunks(), one, of, start, is_leader) for chunks, start in logs], one)
+        for one in (config, other)
+    )
 
 
 def _total(found: Sequence[WhatIf], config: LogConfig) -> WhatIf:
     rolls: Counter[str] = Counter()
     for one in found:
         rolls.update(one.rolls)
-    sums = (sum(getattr(one, name) for one in found) for name in ("log_bytes", "offset_entries", "time_entries"))
+    sums = (
+        sum(getattr(one, name) for one in found)
+        for name in ("log_bytes", "offset_entries", "time_entries")
+    )
     return WhatIf(config, sum(one.segments for one in found), dict(rolls), *sums)

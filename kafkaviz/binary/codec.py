@@ -1,7 +1,8 @@
 """Compress and decompress, in the framings that Kafka's clients write.
 
-gzip and zstd are those formats as they are. lz4 is the LZ4 frame format, of which Kafka reads a part. snappy is a header and
-blocks, as the snappy-java library writes them (called xerial), or one bare block, as some clients do.
+gzip and zstd are those formats as they are. lz4 is the LZ4 frame format, of which Kafka reads a
+part. snappy is a header and blocks, as the snappy-java library writes them (called xerial), or one
+bare block, as some clients do.
 """
 
 import gzip
@@ -15,7 +16,8 @@ import pyarrow as pa
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")  # a codec's place is its id in the attributes of a batch
+# a codec's place is its id in the attributes of a batch
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough to hold
 
 _PIECE_BYTES = 2**20
@@ -26,14 +28,17 @@ _XERIAL_BLOCK_BYTES = 32 * 1024
 _LZ4_MAGIC = struct.pack("<I", 0x184D2204)
 _LZ4_BLOCK_BYTES = 64 * 1024
 _LZ4_STORED = 1 << 31  # of a block's size: the block is not compressed
-_LZ4_CONTENT_CHECK, _LZ4_CONTENT_SIZE, _LZ4_BLOCK_CHECKS = 0b100, 0b1000, 0b10000  # flags of the frame header
+# flags of the frame header
+_LZ4_CONTENT_CHECK, _LZ4_CONTENT_SIZE, _LZ4_BLOCK_CHECKS = 0b100, 0b1000, 0b10000
 _LZ4_INDEPENDENT = 0b1100000  # version 1, each block decompressed without the one before
 _INT = struct.Struct(">i")
 _LZ4_INT = struct.Struct("<I")
 
 
 def name(codec_id: int) -> str:
-    """The name of a codec id; CorruptBytes for the ids 5 to 7, which no Kafka release up to 4.3 knows."""
+    """The name of a codec id; CorruptBytes for the ids 5 to 7, which no Kafka release up to 4.3
+    knows.
+    """
     if not 0 <= codec_id < len(CODECS):
         raise CorruptBytes(0, f"Unknown compression type id: {codec_id}")
     return CODECS[codec_id]
@@ -44,14 +49,20 @@ def compress(codec: str, data: bytes | memoryview) -> bytes:
     return _COMPRESS[codec](bytes(data))
 
 
-def decompress(codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES, lz4_header_checked: bool = True) -> bytes:
+def decompress(
+    codec: str,
+    data: bytes | memoryview,
+    limit_bytes: int = LIMIT_BYTES,
+    lz4_header_checked: bool = True,
+) -> bytes:
     """The data that was compressed, at most limit_bytes of it.
 
-    Raises CorruptBytes where Kafka 4.3 fails to decompress, and for data that expands past the limit; its position is a byte of
-    data, 0 where the codec tells none. In one thing it is stricter: bytes behind a gzip member, zstd frame or snappy stream that
-    begin another and do not finish it are corrupt, where Kafka may end before them. A damaged byte can decompress without any
-    error to other bytes: check the checksum of the batch first.
-    lz4_header_checked: False for messages of magic 0, whose writers put a wrong checksum into the LZ4 frame header (KIP-57).
+    Raises CorruptBytes where Kafka 4.3 fails to decompress, and for data that expands past the
+    limit; its position is a byte of data, 0 where the codec tells none. In one thing it is
+    stricter: bytes behind a gzip member, zstd frame or snappy stream that begin another and do not
+    finish it are corrupt, where Kafka may end before them. A damaged byte can decompress without
+    any error to other bytes: check the checksum of the batch first. lz4_header_checked: False for
+    messages of magic 0, whose writers put a wrong checksum into the LZ4 frame header (KIP-57).
     """
     data = memoryview(data)
     if codec == "lz4":
@@ -80,7 +91,9 @@ def _check_limit(size_bytes: int, limit_bytes: int, position: int = 0) -> None:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """The data of all members; as Java's GZIPInputStream, what follows the last member is left unread."""
+    """The data of all members; as Java's GZIPInputStream, what follows the last member is left
+    unread.
+    """
     rest = bytes(data)
     while True:
         member = zlib.decompressobj(wbits=31)
@@ -98,9 +111,11 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
 
 
 def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
-    """The pieces pyarrow makes of the data; reading it all in one call would set the limit aside for each batch.
+    """The pieces pyarrow makes of the data; reading it all in one call would set the limit aside
+    for each batch.
 
-    As its buffers, not as bytes: where the data is corrupt, its read() never gives back the room that it took for a piece.
+    As its buffers, not as bytes: where the data is corrupt, its read() never gives back the room
+    that it took for a piece.
     """
     try:
         stream = pa.CompressedInputStream(pa.BufferReader(data), codec)
@@ -115,12 +130,19 @@ def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
 
 def _to_snappy(data: bytes) -> bytes:
     """A xerial header, then blocks of at most 32 KiB, each behind its size."""
-    blocks = [pa.compress(data[at : at + _XERIAL_BLOCK_BYTES], "snappy", asbytes=True) for at in range(0, len(data), _XERIAL_BLOCK_BYTES)]
-    return _XERIAL.pack(_XERIAL_MAGIC, 1, 1) + b"".join(_INT.pack(len(block)) + block for block in blocks)
+    blocks = [
+        pa.compress(data[at : at + _XERIAL_BLOCK_BYTES], "snappy", asbytes=True)
+        for at in range(0, len(data), _XERIAL_BLOCK_BYTES)
+    ]
+    return _XERIAL.pack(_XERIAL_MAGIC, 1, 1) + b"".join(
+        _INT.pack(len(block)) + block for block in blocks
+    )
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """The blocks of a xerial stream, or the one bare block; as SnappyInputStream of snappy-java 1.1.10."""
+    """The blocks of a xerial stream, or the one bare block; as SnappyInputStream of snappy-java
+    1.1.10.
+    """
     if len(data) < _XERIAL.size or data[:8] != _XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -132,13 +154,22 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
         size_bytes = _INT.unpack_from(data, position)[0]
         start, position = position + _INT.size, position + _INT.size + size_bytes
         if size_bytes < 0 or position > len(data):
-            raise CorruptBytes(start - _INT.size, f"snappy: a block of {size_bytes} bytes, of which {len(data) - start} are there")
+            raise CorruptBytes(
+                start - _INT.size,
+                f"snappy: a block of {size_bytes} bytes, of which {len(data) - start} are there",
+            )
         yield _snappy_block(data[start:position], start, limit_bytes)
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Whether this is the header of a stream that follows another; of these alone snappy-java looks at the version."""
-    return len(header) == _XERIAL.size and header[:8] == _XERIAL_MAGIC and _XERIAL.unpack(header)[1] > 0
+    """Whether this is the header of a stream that follows another; of these alone snappy-java looks
+    at the version.
+    """
+    return (
+        len(header) == _XERIAL.size
+        and header[:8] == _XERIAL_MAGIC
+        and _XERIAL.unpack(header)[1] > 0
+    )
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
@@ -157,23 +188,35 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
 
 
 def _to_lz4(data: bytes) -> bytes:
-    """A frame as Kafka's Lz4BlockOutputStream writes it: independent blocks of at most 64 KiB, no checksums, an end mark."""
+    """A frame as Kafka's Lz4BlockOutputStream writes it: independent blocks of at most 64 KiB, no
+    checksums, an end mark.
+    """
     descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
-    blocks = [_lz4_block(data[at : at + _LZ4_BLOCK_BYTES]) for at in range(0, len(data), _LZ4_BLOCK_BYTES)]
-    return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), *blocks, _LZ4_INT.pack(0)])
+    blocks = [
+        _lz4_block(data[at : at + _LZ4_BLOCK_BYTES]) for at in range(0, len(data), _LZ4_BLOCK_BYTES)
+    ]
+    return b"".join(
+        [_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), *blocks, _LZ4_INT.pack(0)]
+    )
 
 
 def _lz4_block(data: bytes) -> bytes:
     """One block behind its size; stored as it is where compressing would not make it smaller."""
     block = pa.compress(data, "lz4_raw", asbytes=True)
-    return _LZ4_INT.pack(len(block)) + block if len(block) < len(data) else _LZ4_INT.pack(len(data) | _LZ4_STORED) + data
+    return (
+        _LZ4_INT.pack(len(block)) + block
+        if len(block) < len(data)
+        else _LZ4_INT.pack(len(data) | _LZ4_STORED) + data
+    )
 
 
 def _whole_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
-    """The first frame with a header that any LZ4 library takes; CorruptBytes where Kafka refuses a frame.
+    """The first frame with a header that any LZ4 library takes; CorruptBytes where Kafka refuses a
+    frame.
 
-    As Kafka's Lz4BlockInputStream, which knows neither dependent blocks nor dictionaries and reads no checksum of the content
-    and nothing behind the frame. The checksums of blocks stay, and are checked when the frame is decompressed.
+    As Kafka's Lz4BlockInputStream, which knows neither dependent blocks nor dictionaries and reads
+    no checksum of the content and nothing behind the frame. The checksums of blocks stay, and are
+    checked when the frame is decompressed.
     """
     flags, block_bytes, start = _lz4_header(data, header_checked)
     end = start
@@ -204,7 +247,12 @@ def _lz4_header(data: memoryview, checked: bool) -> tuple[int, int, int]:
         (5, "" if (sizes >> 4 & 7) >= 4 else "Block size value must be between 4 and 7"),
         (5, "Reserved3 field must be 0" if sizes >> 7 else ""),
         (len(data), "Stream ended prematurely" if end >= len(data) else ""),
-        (end, "Stream frame descriptor corrupted" if checked and data[end : end + 1] != _lz4_header_check(data[4:end]) else ""),
+        (
+            end,
+            "Stream frame descriptor corrupted"
+            if checked and data[end : end + 1] != _lz4_header_check(data[4:end])
+            else "",
+        ),
     ):
         if fault:
             raise CorruptBytes(position, f"lz4: {fault}")
@@ -219,10 +267,14 @@ def _lz4_size(data: memoryview, position: int) -> int:
 
 
 def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
-    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0, here for less than 16 bytes."""
+    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0, here for less
+    than 16 bytes.
+    """
     sum32, at = 0x165667B1 + len(descriptor), 0
     for at in range(0, len(descriptor) - 3, 4):
-        sum32 = _rotated(sum32 + _LZ4_INT.unpack_from(descriptor, at)[0] * 0xC2B2AE3D, 17) * 0x27D4EB2F
+        sum32 = (
+            _rotated(sum32 + _LZ4_INT.unpack_from(descriptor, at)[0] * 0xC2B2AE3D, 17) * 0x27D4EB2F
+        )
     for byte in descriptor[len(descriptor) & ~3 :]:
         sum32 = _rotated(sum32 + byte * 0x165667B1, 11) * 0x9E3779B1
     for shift, prime in ((15, 0x85EBCA77), (13, 0xC2B2AE3D), (16, 1)):

@@ -1,6 +1,8 @@
-"""numba's njit for modules that must be quick to import: the compiler is loaded when a compiled function is first called.
+"""numba's njit for modules that must be quick to import: the compiler is loaded when a compiled
+function is first called.
 
-A command that looks up one offset calls none of them, and is done before numba alone would have been imported.
+A command that looks up one offset calls none of them, and is done before numba alone would have
+been imported.
 """
 
 import functools
@@ -9,7 +11,9 @@ from functools import cached_property
 
 
 class Compiled:
-    """A function that numba compiles on its first call, or takes from its cache; in other compiled functions it may be used too."""
+    """A function that numba compiles on its first call, or takes from its cache; in other compiled
+    functions it may be used too.
+    """
 
     def __init__(self, function: Callable, options: dict) -> None:
         """options: those of numba.njit."""

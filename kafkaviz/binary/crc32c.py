@@ -1,11 +1,14 @@
-"""CRC-32C (Castagnoli), the checksum of a batch since magic 2; messages of magic 0 and 1 have the CRC-32 of zlib.
+"""CRC-32C (Castagnoli), the checksum of a batch since magic 2; messages of magic 0 and 1 have the
+CRC-32 of zlib.
 
-crc32c is for one buffer from Python. stretches and stretch are for many stretches of a buffer and for compiled loops, where a call
-from Python for each batch of 1 KB would take longer than its checksum does.
+crc32c is for one buffer from Python. stretches and stretch are for many stretches of a buffer and
+for compiled loops, where a call from Python for each batch of 1 KB would take longer than its
+checksum does.
 
-Three streams: the processor's instruction takes 8 bytes at a time and must wait for its own answer, three cycles long. So 768 bytes
-go as three blocks of 256 side by side, and their three sums become one: the sum of a block followed by 256 more bytes is what the
-block's sum becomes behind 256 zeros (a table), xor the sum of those bytes.
+Three streams: the processor's instruction takes 8 bytes at a time and must wait for its own answer,
+three cycles long. So 768 bytes go as three blocks of 256 side by side, and their three sums become
+one: the sum of a block followed by 256 more bytes is what the block's sum becomes behind 256 zeros
+(a table), xor the sum of those bytes.
 """
 
 import numpy as np
@@ -23,17 +26,24 @@ LONG_BYTES, SHORT_BYTES = 2048, 256  # one of three blocks side by side
 
 _ONES = np.uint64(0xFFFFFFFF)
 _LOW = np.uint64(0xFF)
-_INSTRUCTIONS = {  # by the processor: (name, type of the sum and of the word) for 8 bytes and for one
+# by the processor: (name, type of the sum and of the word) for 8 bytes and for one
+_INSTRUCTIONS = {
     "x86_64": (("llvm.x86.sse42.crc32.64.64", 64, 64), ("llvm.x86.sse42.crc32.32.8", 32, 8)),
     "aarch64": (("llvm.aarch64.crc32cx", 32, 64), ("llvm.aarch64.crc32cb", 32, 32)),
 }
 
 
-def stretches(data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The CRC-32C of data[start:end] for each start and end, as uint32; IndexError where a stretch leaves the data."""
+def stretches(
+    data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> np.ndarray:
+    """The CRC-32C of data[start:end] for each start and end, as uint32; IndexError where a stretch
+    leaves the data.
+    """
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
-    return _stretches(buffer, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(ends, np.int64))
+    return _stretches(
+        buffer, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(ends, np.int64)
+    )
 
 
 @njit(cache=True)
@@ -49,14 +59,19 @@ def _stretches(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.nda
 
 @njit(cache=True)
 def stretch(data: np.ndarray, start: int, end: int, before: int) -> int:
-    """The CRC-32C of data[start:end] (uint8), for other compiled functions; IndexError where the stretch leaves the data.
+    """The CRC-32C of data[start:end] (uint8), for other compiled functions; IndexError where the
+    stretch leaves the data.
 
     before: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")
     crc = np.uint64(before) ^ _ONES
-    crc = _by_instruction(crc, data, start, end) if _has_instruction() else _by_tables(crc, data, start, end)
+    crc = (
+        _by_instruction(crc, data, start, end)
+        if _has_instruction()
+        else _by_tables(crc, data, start, end)
+    )
     return np.int64(crc ^ _ONES)
 
 
@@ -78,7 +93,9 @@ def _by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> n
 
 
 @njit(cache=True)
-def _in_blocks(crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, behind: np.ndarray) -> tuple[np.uint64, int]:
+def _in_blocks(
+    crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, behind: np.ndarray
+) -> tuple[np.uint64, int]:
     """(the sum after as many threes of blocks as there are, the byte behind them)."""
     while end - start >= 3 * block_bytes:
         first, second, third = crc, np.uint64(0), np.uint64(0)
@@ -105,13 +122,21 @@ def _shifted(crc: np.uint64, behind: np.ndarray) -> np.uint64:
 def _instructions(context) -> tuple | None:
     """The instructions of the processor that numba compiles for; None if it has none.
 
-    Asked of what numba also writes beside a cached function: on a processor with another name or other features the function is
-    compiled again, so no instruction reaches a processor that does not know it.
+    Asked of what numba also writes beside a cached function: on a processor with another name or
+    other features the function is compiled again, so no instruction reaches a processor that does
+    not know it.
     """
     triple, cpu, features = context.codegen().magic_tuple()
-    processor, known = triple.partition("-")[0].replace("arm64", "aarch64"), set(features.split(","))
+    processor, known = (
+        triple.partition("-")[0].replace("arm64", "aarch64"),
+        set(features.split(",")),
+    )
     wanted = {"x86_64": "+crc32", "aarch64": "+crc"}.get(processor)
-    return _INSTRUCTIONS.get(processor) if wanted in known or (processor == "aarch64" and cpu.startswith("apple-")) else None
+    return (
+        _INSTRUCTIONS.get(processor)
+        if wanted in known or (processor == "aarch64" and cpu.startswith("apple-"))
+        else None
+    )
 
 
 @intrinsic
@@ -131,7 +156,9 @@ def _step(builder: ir.IRBuilder, context, place: int, crc: ir.Value, word: ir.Va
         return crc
     name, crc_bits, word_bits = instructions[place]
     crc_type, word_type = ir.IntType(crc_bits), ir.IntType(word_bits)
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(crc_type, [crc_type, word_type]), name)
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(crc_type, [crc_type, word_type]), name
+    )
     crc = builder.trunc(crc, crc_type) if crc_bits < 64 else crc
     word = builder.zext(word, word_type) if word.type.width < word_bits else word
     after = builder.call(function, [crc, word])
@@ -160,11 +187,15 @@ def _step_byte(typing_context, crc, byte):
 
 @intrinsic
 def _word(typing_context, data, position):
-    """The 8 bytes of data from a position on, unaligned and unchecked: stretch has looked at the bounds."""
+    """The 8 bytes of data from a position on, unaligned and unchecked: stretch has looked at the
+    bounds.
+    """
 
     def code(context, builder, signature, arguments):
         array = make_array(signature.args[0])(context, builder, arguments[0])
-        pointer = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        pointer = builder.bitcast(
+            builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer()
+        )
         return builder.load(pointer, align=1)
 
     return types.uint64(data, types.int64), code
@@ -175,7 +206,9 @@ def _word(typing_context, data, position):
 
 @njit(cache=True)
 def _by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """The sum after data[start:end], eight bytes a step: the table of a place holds what a byte there adds to the sum."""
+    """The sum after data[start:end], eight bytes a step: the table of a place holds what a byte
+    there adds to the sum.
+    """
     while end - start >= 8:
         crc ^= _word(data, start)
         mixed = np.uint32(0)
@@ -213,7 +246,12 @@ def _behind(zero_bytes: int, of_byte: np.ndarray) -> np.ndarray:
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ of_byte[sums & 0xFF]
     for _ in range(zero_bytes.bit_length() - 1):
-        table = table[0, table & 0xFF] ^ table[1, table >> 8 & 0xFF] ^ table[2, table >> 16 & 0xFF] ^ table[3, table >> 24]
+        table = (
+            table[0, table & 0xFF]
+            ^ table[1, table >> 8 & 0xFF]
+            ^ table[2, table >> 16 & 0xFF]
+            ^ table[3, table >> 24]
+        )
     return table
 
 

@@ -1,6 +1,8 @@
-"""Text as Java reads and writes it: bytes decoded, strings and numbers printed, where Python would do it otherwise.
+"""Text as Java reads and writes it: bytes decoded, strings and numbers printed, where Python would
+do it otherwise.
 
-    decoded(b"a\\xed\\xa0\\x80")   "a\\ufffd": half a surrogate pair is one U+FFFD, where Python makes three
+    decoded(b"a\\xed\\xa0\\x80")   "a\\ufffd": half a surrogate pair is one U+FFFD, where Python
+    makes three
     double(1048576.0)             "1048576.0"; double(1e7) is "1.0E7"
 """
 
@@ -20,19 +22,23 @@ def decoded(data: bytes) -> str:
 
 
 def double(number: float) -> str:
-    """A number as Double.toString writes it (Java 19 and later: the fewest digits that give the number back)."""
+    """A number as Double.toString writes it (Java 19 and later: the fewest digits that give the
+    number back).
+    """
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     shortest = f"{number!r}"
     if sum(map(str.isdigit, shortest.partition("e")[0].strip("-0."))) == 1:
-        shortest = f"{number:.1e}"  # Java takes the nearest of two digits, where one would do: 4.9E-324
+        # Java takes the nearest of two digits, where one would do: 4.9E-324
+        shortest = f"{number:.1e}"
     mantissa, _, exponent = shortest.partition("e")
     sign, mantissa = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return f"{sign}0.0"
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))  # digits in front of the point
+    # digits in front of the point
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
     if PLAIN_FROM <= abs(number) < PLAIN_BELOW:
         padded = "0" * (1 - point) + digits if point < 1 else digits.ljust(point, "0")

@@ -1,7 +1,8 @@
 """A stretch of bytes as named spans: which byte belongs to which field, and what the field says.
 
-Spans tile: each starts where the one before ends, and none is empty. Eight bytes of an .index may be
-Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44, 48, "position", "21 310", "position").
+Spans tile: each starts where the one before ends, and none is empty. Eight bytes of an .index may
+be Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44, 48, "position", "21 310",
+"position").
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = "offset", "size", "position", "check", "time", "producer", "payload"
+OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = (
+    "offset",
+    "size",
+    "position",
+    "check",
+    "time",
+    "producer",
+    "payload",
+)
 UNWRITTEN, TORN = "unwritten", "torn"
 KINDS = (OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD, UNWRITTEN, TORN)
 UNREADABLE_SHARE = 4  # bytes of which more than a quarter are control characters are no text
@@ -18,7 +27,9 @@ VALUE_CHARACTERS = 160  # of a key or value that a span shows
 
 
 class Span(NamedTuple):
-    """Bytes start to end (exclusive) with a name, a value as text, and one of KINDS; note: what it means, in a sentence."""
+    """Bytes start to end (exclusive) with a name, a value as text, and one of KINDS; note: what it
+    means, in a sentence.
+    """
 
     start: int
     end: int
@@ -29,7 +40,9 @@ class Span(NamedTuple):
 
 
 class Field(NamedTuple):
-    """How a field of a fixed layout is shown; value and note are made of the whole row, so that one field can explain another."""
+    """How a field of a fixed layout is shown; value and note are made of the whole row, so that one
+    field can explain another.
+    """
 
     name: str
     kind: str
@@ -37,10 +50,18 @@ class Field(NamedTuple):
     note: Callable[[np.void], str] | None = None
 
 
-def fields(layout: np.dtype, shown: Mapping[str, Field], data: bytes | memoryview, position: int, prefix: str = "") -> list[Span]:
-    """The fields of a fixed layout at the start of data, which lies at this position; prefix stands before the first name.
+def fields(
+    layout: np.dtype,
+    shown: Mapping[str, Field],
+    data: bytes | memoryview,
+    position: int,
+    prefix: str = "",
+) -> list[Span]:
+    """The fields of a fixed layout at the start of data, which lies at this position; prefix stands
+    before the first name.
 
-    Data that ends early gives the whole fields and what is there of the next one, as torn: nothing can be said of more.
+    Data that ends early gives the whole fields and what is there of the next one, as torn: nothing
+    can be said of more.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
     whole, made = len(data) >= layout.itemsize, []
@@ -50,16 +71,32 @@ def fields(layout: np.dtype, shown: Mapping[str, Field], data: bytes | memoryvie
             break
         title = f"{prefix} {shown[name].name}" if prefix and not number else shown[name].name
         if at + kind.itemsize > len(data):
-            made.append(torn(position + at, position + len(data), title, f"{len(data) - at} of {kind.itemsize} bytes are there."))
+            made.append(
+                torn(
+                    position + at,
+                    position + len(data),
+                    title,
+                    f"{len(data) - at} of {kind.itemsize} bytes are there.",
+                )
+            )
         else:
             made.append(_field(shown[name], row, name, title, position + at, kind.itemsize, whole))
     return made
 
 
-def _field(field: Field, row: np.void, name: str, title: str, start: int, size_bytes: int, whole: bool) -> Span:
+def _field(
+    field: Field, row: np.void, name: str, title: str, start: int, size_bytes: int, whole: bool
+) -> Span:
     """One field; what a row that is not whole would mean is not said."""
     value = field.value(row) if field.value else str(row[name])
-    return Span(start, start + size_bytes, title, value, field.kind, field.note(row) if field.note and whole else "")
+    return Span(
+        start,
+        start + size_bytes,
+        title,
+        value,
+        field.kind,
+        field.note(row) if field.note and whole else "",
+    )
 
 
 def torn(start: int, end: int, name: str, note: str) -> Span:
@@ -68,7 +105,9 @@ def torn(start: int, end: int, name: str, note: str) -> Span:
 
 
 def text(data: bytes | memoryview) -> str:
-    """The start of a key or value: UTF-8 as text, with dots for control characters where they are few; else hexadecimal digits."""
+    """The start of a key or value: UTF-8 as text, with dots for control characters where they are
+    few; else hexadecimal digits.
+    """
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
         decoded = head.decode()
@@ -83,7 +122,11 @@ def text(data: bytes | memoryview) -> str:
 
 
 def _short(shown: str, size: int) -> str:
-    return shown[:VALUE_CHARACTERS] + "…" if len(shown) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS else shown
+    return (
+        shown[:VALUE_CHARACTERS] + "…"
+        if len(shown) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS
+        else shown
+    )
 
 
 def overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
@@ -93,6 +136,12 @@ def overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
 
 def check(spans: list[Span], start: int, stop: int) -> None:
     """AssertionError unless the spans tile [start, stop) exactly."""
-    assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), "an empty or nameless span"
-    assert all(one.end == other.start for one, other in pairwise(spans)), "a gap, or two spans on one byte"
-    assert ((spans[0].start, spans[-1].end) if spans else (start, start)) == (start, stop), "the ends are not covered"
+    assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), (
+        "an empty or nameless span"
+    )
+    assert all(one.end == other.start for one, other in pairwise(spans)), (
+        "a gap, or two spans on one byte"
+    )
+    assert ((spans[0].start, spans[-1].end) if spans else (start, start)) == (start, stop), (
+        "the ends are not covered"
+    )

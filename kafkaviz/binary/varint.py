@@ -1,8 +1,10 @@
-"""Numbers of variable length: seven bits a byte, the lowest first, the top bit set in every byte but the last.
+"""Numbers of variable length: seven bits a byte, the lowest first, the top bit set in every byte
+but the last.
 
-Signed numbers are folded first (zigzag): 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. So -1 is the one byte 01 and 300 is d8 04.
-A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most 10; as ByteUtils in Kafka 4.3, whose varints may be
-longer than they need to be, and lose the bits above 32 (or 64) of their last byte.
+Signed numbers are folded first (zigzag): 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. So -1 is the one
+byte 01 and 300 is d8 04. A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most
+10; as ByteUtils in Kafka 4.3, whose varints may be longer than they need to be, and lose the bits
+above 32 (or 64) of their last byte.
 """
 
 import numpy as np
@@ -16,11 +18,14 @@ CUT, TOO_LONG = -1, -2  # what scan answers in place of the next position
 
 @njit(cache=True, boundscheck=True)
 def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple[np.uint64, int]:
-    """(the unfolded number, the position behind it) in data (uint8) before end, for other compiled functions.
+    """(the unfolded number, the position behind it) in data (uint8) before end, for other compiled
+    functions.
 
-    The position is CUT if data ends within the number, TOO_LONG if a byte longest_bytes in still has its top bit set.
+    The position is CUT if data ends within the number, TOO_LONG if a byte longest_bytes in still
+    has its top bit set.
     """
-    if position < end and data[position] < 128:  # one byte, as most are: a third faster than by the loop
+    # one byte, as most are: a third faster than by the loop
+    if position < end and data[position] < 128:
         return np.uint64(data[position]), position + 1
     number = np.uint64(0)
     for place in range(longest_bytes):
@@ -47,20 +52,26 @@ def unfold64(number: np.uint64) -> int:
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it) of a signed 32-bit number; CorruptBytes if it is cut or too long."""
+    """(number, position behind it) of a signed 32-bit number; CorruptBytes if it is cut or too
+    long.
+    """
     number, position = read_unsigned(data, position)
     return (number >> 1) ^ -(number & 1), position
 
 
 def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it) of a signed 64-bit number; CorruptBytes if it is cut or too long."""
+    """(number, position behind it) of a signed 64-bit number; CorruptBytes if it is cut or too
+    long.
+    """
     number, position = _read(data, position, VARLONG_BYTES)
     number &= 2**64 - 1
     return (number >> 1) ^ -(number & 1), position
 
 
 def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """(number, position behind it) of an unsigned 32-bit varint; CorruptBytes if it is cut or too long."""
+    """(number, position behind it) of an unsigned 32-bit varint; CorruptBytes if it is cut or too
+    long.
+    """
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 
@@ -83,13 +94,22 @@ def write_unsigned(number: int) -> bytes:
 
 
 def too_long_text(number: int, longest_bytes: int) -> str:
-    """What Kafka says of a number whose last allowed byte goes on; it shows the bits read so far."""
-    kind, bits, place = ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
-    return f"{kind} is too long, the most significant bit in the {place} byte is set, converted value: {number & 2**bits - 1:x}"
+    """What Kafka says of a number whose last allowed byte goes on; it shows the bits read so
+    far.
+    """
+    kind, bits, place = (
+        ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
+    )
+    return (
+        f"{kind} is too long, the most significant bit in the {place} byte is set, converted "
+        f"value: {number & 2**bits - 1:x}"
+    )
 
 
 def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[int, int]:
-    """(the unfolded number, the position behind it); its last byte may have put bits above those the number has."""
+    """(the unfolded number, the position behind it); its last byte may have put bits above those
+    the number has.
+    """
     number = 0
     for place, byte in enumerate(data[position : position + longest_bytes]):
         number |= (byte & 127) << 7 * place

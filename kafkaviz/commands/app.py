@@ -10,10 +10,12 @@ from pathlib import Path
 from kafkaviz.errors import KafkavizError, failing_kindly
 from kafkaviz.units import legible
 
-APP = Path(__file__).parents[2] / "app.py"  # beside the package in a checkout; a wheel does not hold it
+# beside the package in a checkout; a wheel does not hold it
+APP = Path(__file__).parents[2] / "app.py"
 
 EPILOG = """\
-It serves pages until it is stopped, so there is no --json: what the pages show, `check`, `lookup`, `dump` and `ingest` print.
+It serves pages until it is stopped, so there is no --json: what the pages show, `check`, `lookup`,
+`dump` and `ingest` print.
 
 Example: kafkaviz app /var/lib/kafka/data --port 8600"""
 
@@ -23,23 +25,63 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "app",
         help="open the web app",
-        description="Opens the web app on a broker directory, or on the sample one. Nothing in the directory is changed.",
+        description=(
+            "Opens the web app on a broker directory, or on the sample one. Nothing in the "
+            "directory is changed."
+        ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
-    parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")
-    parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests (default: %(default)s)")
-    parser.add_argument("--allow-root", metavar="DIR", type=Path, action="append", help="open nothing outside it; may be repeated")
-    parser.add_argument("--allow-host", metavar="NAME", type=_host, action="append", help="may be asked for by this name; may be repeated")
-    parser.add_argument("--lessons", metavar="DIR", type=Path, action="append", help="a folder of lessons; may be repeated")
+    parser.add_argument(
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=_port,
+        help="the port to listen on (default: 8501, or the next free one)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="M",
+        default="local[*]",
+        help="the Spark master that ingests (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--allow-root",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="open nothing outside it; may be repeated",
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        type=_host,
+        action="append",
+        help="may be asked for by this name; may be repeated",
+    )
+    parser.add_argument(
+        "--lessons",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="a folder of lessons; may be repeated",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Becomes the Streamlit server of app.py; comes back only where that cannot start."""
     if not APP.is_file():
-        raise KafkavizError("the web app is not part of an installed package; clone the repository and run `make run` there")
+        raise KafkavizError(
+            "the web app is not part of an installed package; clone the repository and run `make "
+            "run` there"
+        )
     environment = os.environ | _settings(args)
     if args.port is not None:
         _refuse_a_taken(args.port)
@@ -48,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """What the pages read from their environment; kafkaviz.ui and kafkaviz.commands do not import each other."""
+    """What the pages read from their environment; kafkaviz.ui and kafkaviz.commands do not import
+    each other.
+    """
     found = [str(APP.parent), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     settings = {"KAFKAVIZ_MASTER": args.master, "PYTHONPATH": os.pathsep.join(found)}
     if args.directory is not None:
@@ -63,30 +107,46 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _paths(given: list[Path]) -> str:
-    """Directories as PATH holds them; as a JSON list where one of them has PATH's colon in its name."""
+    """Directories as PATH holds them; as a JSON list where one of them has PATH's colon in its
+    name.
+    """
     paths = [str(_readable(path)) for path in given]
-    return json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
+    return (
+        json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
+    )
 
 
 def _server(port: int | None) -> list[str]:
     """The command of the server. -P: the current directory may hold a streamlit.py."""
-    return [sys.executable, "-P", "-m", "kafkaviz.ui.server", *([] if port is None else [str(port)])]
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "kafkaviz.ui.server",
+        *([] if port is None else [str(port)]),
+    ]
 
 
 def _refuse_a_taken(port: int) -> None:
-    """KafkavizError where something listens on it already; Streamlit's own words come with a date and no advice."""
+    """KafkavizError where something listens on it already; Streamlit's own words come with a date
+    and no advice.
+    """
     with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else one that was served a minute ago would count
+        # else one that was served a minute ago would count
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind(("127.0.0.1", port))
         except PermissionError:
             raise KafkavizError(f"port {port} may not be used; name one above 1023") from None
         except OSError:
-            raise KafkavizError(f"port {port} is in use; name another, or leave --port out for the next free one") from None
+            raise KafkavizError(
+                f"port {port} is in use; name another, or leave --port out for the next free one"
+            ) from None
 
 
 def _readable(path: Path) -> Path:
-    """The absolute path, if it exists and may be read; what is in it the pages will say, with all they know.
+    """The absolute path, if it exists and may be read; what is in it the pages will say, with all
+    they know.
 
     Raises CannotOpen, of kind "missing" or "permission", in the words of every other command.
     """
@@ -99,8 +159,13 @@ def _readable(path: Path) -> Path:
 
 def _host(text: str) -> str:
     """A name of this server, as a Host header has it, without a port."""
-    if not text or not all(part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")):
-        raise argparse.ArgumentTypeError(f"{legible(text)} is no name of a host; give one such as kafkaviz.example.com, without a port")
+    if not text or not all(
+        part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
+    ):
+        raise argparse.ArgumentTypeError(
+            f"{legible(text)} is no name of a host; give one such as kafkaviz.example.com, without "
+            "a port"
+        )
     return text
 
 

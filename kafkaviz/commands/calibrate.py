@@ -7,15 +7,18 @@ from pathlib import Path
 from kafkaviz.commands.printing import output
 
 EPILOG = """\
-Writes a file of 64 MiB into DIR, reads it and removes it; DIR is a folder on the disk that is meant, and no directory of Kafka's. Without
-DIR the folder of kafkaviz's own cache is taken. The result is kept in that cache as calibration.json, where kafkaviz tune finds it;
-KAFKAVIZ_CACHE names another folder.
+Writes a file of 64 MiB into DIR, reads it and removes it; DIR is a folder on the disk that is
+meant, and no directory of Kafka's. Without DIR the folder of kafkaviz's own cache is taken. The
+result is kept in that cache as calibration.json, where kafkaviz tune finds it; KAFKAVIZ_CACHE names
+another folder.
 
-Not measured: what Java adds to each header, and what a lookup takes before the first one. tune keeps its presets for both.
+Not measured: what Java adds to each header, and what a lookup takes before the first one. tune
+keeps its presets for both.
 
---json prints one object: measured_at; folder; machine, {processors, architecture, system}; pread_17_us and pread_61_us, reads that the page
-cache answers, minor_fault_us, and random_read_us, a read of 4 KiB that the disk answers or null, each {min, median, p90, samples};
-file_bytes; notes, a list; kept, the path of calibration.json.
+--json prints one object: measured_at; folder; machine, {processors, architecture, system};
+pread_17_us and pread_61_us, reads that the page cache answers, minor_fault_us, and random_read_us,
+a read of 4 KiB that the disk answers or null, each {min, median, p90, samples}; file_bytes; notes,
+a list; kept, the path of calibration.json.
 
 Example: kafkaviz calibrate /var/lib/kafka-scratch"""
 
@@ -25,11 +28,20 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "calibrate",
         help="measure this machine for tune",
-        description="Measures what this machine takes for the steps that a lookup is made of, in some seconds.",
+        description=(
+            "Measures what this machine takes for the steps that a lookup is made of, in some "
+            "seconds."
+        ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="a folder on the disk that is meant (default: the cache)")
+    parser.add_argument(
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        help="a folder on the disk that is meant (default: the cache)",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -49,14 +61,26 @@ def run(args: argparse.Namespace) -> int:
 
 def _words(found: dict, path: Path) -> Iterator[str]:
     machine = found["machine"]
-    yield f"{machine['processors']} processors, {machine['architecture']}, {machine['system']}; measured in {found['folder']}"
+    yield (
+        f"{machine['processors']} processors, {machine['architecture']}, {machine['system']}; "
+        f"measured in {found['folder']}"
+    )
     named = {
-        "pread_17_us": "17 bytes from the page cache", "pread_61_us": "61 bytes from the page cache",
-        "minor_fault_us": "first touch of a mapped page", "random_read_us": "4 KiB from the disk",
-    }  # fmt: skip
+        "pread_17_us": "17 bytes from the page cache",
+        "pread_61_us": "61 bytes from the page cache",
+        "minor_fault_us": "first touch of a mapped page",
+        "random_read_us": "4 KiB from the disk",
+    }
     for name, words in named.items():
         one = found[name]
-        told = "not measured" if one is None else f"{one['median']:8.2f} µs   least {one['min']:.2f}, p90 {one['p90']:.2f}"
+        told = (
+            "not measured"
+            if one is None
+            else f"{one['median']:8.2f} µs   least {one['min']:.2f}, p90 {one['p90']:.2f}"
+        )
         yield f"  {words:<32}{told}"
     yield from (f"  note: {note}" for note in found["notes"])
-    yield f"kept in {path}; kafkaviz tune prices with it from now on, kafkaviz tune --storage NAME with a preset"
+    yield (
+        f"kept in {path}; kafkaviz tune prices with it from now on, kafkaviz tune --storage NAME "
+        "with a preset"
+    )

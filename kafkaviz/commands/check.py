@@ -1,4 +1,6 @@
-"""kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will do to it."""
+"""kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will
+do to it.
+"""
 
 import argparse
 import sys
@@ -19,20 +21,24 @@ BROKER = "the broker directory"
 ALIKE = 5  # more findings of one code are told together
 PLACES = 20  # of information that is alike
 EPILOG = """\
-Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot be read.
+Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
+be read.
 
---json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code, severity, partition, file, position,
-length, message, evidence: {found, expected, found_hex, expected_hex}, consequence, next_step, reference}, the worst first; restart,
-{clean, starts, steps: [{partition, segment, file, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why, error, way_out}]},
-null where a file that a start reads may not be read; counts, {error, warning, info}; retention, a list of {partition, now_ms, deletes,
-retention_ms, retention_bytes, tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms,
-counted_by: record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]}, the three settings as
-{value, source}. file is relative to the broker directory; error, what Kafka throws, and way_out are null but for "fail". state says what a
-pass of retention at now_ms does: log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited,
+--json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code,
+severity, partition, file, position, length, message, evidence: {found, expected, found_hex,
+expected_hex}, consequence, next_step, reference}, the worst first; restart, {clean, starts, steps:
+[{partition, segment, file, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why,
+error, way_out}]}, null where a file that a start reads may not be read; counts, {error, warning,
+info}; retention, a list of {partition, now_ms, deletes, retention_ms, retention_bytes, tiered,
+log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
+record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
+the three settings as {value, source}. file is relative to the broker directory; error, what Kafka
+throws, and way_out are null but for "fail". state says what a pass of retention at now_ms does:
+log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited,
 compacted, high-watermark, empty and unknown keep it.
 
---set takes names of topic settings, which then count for every topic; or the broker's log... names, which count as in a
-server.properties: for topics that have no value of their own.
+--set takes names of topic settings, which then count for every topic; or the broker's log... names,
+which count as in a server.properties: for topics that have no value of their own.
 
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
 
@@ -42,19 +48,40 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "check",
         help="find what is wrong, and foretell the next start",
-        description="Reads every batch, record and index entry of a broker directory or of one partition, and says what is wrong, what "
-        "Kafka does with it, what to do, and what the next start of the broker will change. Nothing in the directory is changed.",
+        description="Reads every batch, record and index entry of a broker directory or of one "
+        "partition, and says what is wrong, what Kafka does with it, what to do, and what the next "
+        "start of the broker will change. Nothing in the directory is changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a partition in one"
+    what = (
+        "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
+        "partition in one"
+    )
     parser.add_argument("path", metavar="PATH", type=Path, help=what)
-    parser.add_argument("--kafka-version", metavar="V", help="the release that reads the directory, such as 4.3.1 (default: by its traces)")
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting,
-        help="a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--fail-on", choices=list(FAIL_ON), default="error", help="the least severity of exit status 1 (default: error)")
+        "--kafka-version",
+        metavar="V",
+        help="the release that reads the directory, such as 4.3.1 (default: by its traces)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=setting,
+        help=(
+            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
+            "repeated"
+        ),
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=list(FAIL_ON),
+        default="error",
+        help="the least severity of exit status 1 (default: error)",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -67,7 +94,11 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log.settings import open_settings
 
     progress, broker = _Progress(), open_directory(args.path)
-    typed = open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed)) if args.typed else None
+    typed = (
+        open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed))
+        if args.typed
+        else None
+    )
     health = check(broker, args.kafka_version, settings=typed, watch=progress.show)
     progress.clear()
     if args.json:
@@ -100,7 +131,10 @@ def _words(health: "Health") -> Iterator[str]:
     from kafkaviz.units import many
 
     counts = health.counts
-    yield f"{health.broker.source}: {many(counts['error'], 'error')}, {many(counts['warning'], 'warning')}, {counts['info']} to know"
+    yield (
+        f"{health.broker.source}: {many(counts['error'], 'error')}, "
+        f"{many(counts['warning'], 'warning')}, {counts['info']} to know"
+    )
     yield f"read as Kafka {health.version.text} reads it ({health.version.because})"
     yield from _start(health)
     of_kind = _grouped(health.findings, lambda one: (one.severity, one.code))
@@ -144,14 +178,23 @@ def _start(health: "Health") -> Iterator[str]:
     if restart is None:
         yield "the next start cannot be foretold: a file that it reads may not be read"
         return
-    left = {"clean": "stopped cleanly", "unclean": "not stopped cleanly", "unknown": "taken as after a clean stop"}
+    left = {
+        "clean": "stopped cleanly",
+        "unclean": "not stopped cleanly",
+        "unknown": "taken as after a clean stop",
+    }
     how, source = left[health.broker.left], outlook_words.by_source(health.version.version)
     if restart.starts:
         if without := outlook_words.not_served(health.outlook):
             rest = outlook_words.sentence(health.outlook)
-            yield f"the next start ({how}) WILL {without.replace('not', 'NOT', 1)}; otherwise it will {rest}"
+            yield (
+                f"the next start ({how}) WILL {without.replace('not', 'NOT', 1)}; otherwise it "
+                f"will {rest}"
+            )
         else:
-            yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
+            yield (
+                f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
+            )
         yield from _wrapped("", outlook_words.read_again(health.outlook), "  ")
         yield from _wrapped("", source, "  ")
         return
@@ -163,7 +206,9 @@ def _start(health: "Health") -> Iterator[str]:
 
 
 def _items(found: "list[Finding]") -> Iterator[str]:
-    """Many findings of one code: the first in full, of the others where and what; once of those that differ by the partition alone."""
+    """Many findings of one code: the first in full, of the others where and what; once of those
+    that differ by the partition alone.
+    """
     first = found[0]
     yield from ("", f"{first.code}, {len(found)} times; the first:")
     yield from _item(first, _where(first))
@@ -188,11 +233,20 @@ def _notes(found: "list[Finding]") -> Iterator[str]:
 
 def _but_for_partition(one: "Finding") -> tuple:
     """What is told of a finding, its partition's name left out."""
-    told = (one.message, one.evidence.found, one.evidence.expected, one.consequence, one.next_step, _place(one))
+    told = (
+        one.message,
+        one.evidence.found,
+        one.evidence.expected,
+        one.consequence,
+        one.next_step,
+        _place(one),
+    )
     return tuple(text.replace(one.partition, "") for text in told) if one.partition else told
 
 
-def _grouped(found: "Iterable[Finding]", key: "Callable[[Finding], tuple]") -> "dict[tuple, list[Finding]]":
+def _grouped(
+    found: "Iterable[Finding]", key: "Callable[[Finding], tuple]"
+) -> "dict[tuple, list[Finding]]":
     """Those of the same key together, all in their order."""
     groups: dict[tuple, list[Finding]] = {}
     for one in found:
@@ -213,7 +267,9 @@ def _item(one: "Finding", place: str) -> Iterator[str]:
 
 def _note(one: "Finding") -> Iterator[str]:
     """What is merely true, in short."""
-    yield from _wrapped("info", f"{one.code}: {one.message}{f' ({_file(one)})' if _file(one) else ''}", "  ")
+    yield from _wrapped(
+        "info", f"{one.code}: {one.message}{f' ({_file(one)})' if _file(one) else ''}", "  "
+    )
 
 
 def _where(one: "Finding") -> str:
@@ -248,4 +304,6 @@ def _wrapped(label: str, words: str, indent: str = " " * 11, width: int = 118) -
         return
     start = f"{indent}{label:<10}" if label else indent
     how = {"break_long_words": False, "break_on_hyphens": False}  # names and codes stay whole
-    yield from textwrap.wrap(output.plain(words), width, initial_indent=start, subsequent_indent=" " * len(start), **how)
+    yield from textwrap.wrap(
+        output.plain(words), width, initial_indent=start, subsequent_indent=" " * len(start), **how
+    )

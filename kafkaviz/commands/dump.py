@@ -11,24 +11,30 @@ if TYPE_CHECKING:
     from kafkaviz.commands.dumping.options import Options
 
 EPILOG = """\
-Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of its stack, and writes
-nothing: where that tool cuts or makes an index file, this one leaves the directory as it is. On a terminal, and there alone, what
-would drive it or turn the order of letters is written out, as ESC is by \\x1b.
+Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of
+its stack, and writes nothing: where that tool cuts or makes an index file, this one leaves the
+directory as it is. On a terminal, and there alone, what would drive it or turn the order of letters
+is written out, as ESC is by \\x1b.
 
---json prints one object a line, goes on past damage and ends with 0. Bytes are base64; what a format does not have, or Kafka has
-no value of, is null; a stored timestamp of -1 is -1. By kind:
+--json prints one object a line, goes on past damage and ends with 0. Bytes are base64; what a
+format does not have, or Kafka has no value of, is null; a stored timestamp of -1 is -1. By kind:
   file                 path, format, size_bytes
-  batch                position, size_bytes, base_offset, last_offset, leader_epoch, magic, codec, timestamp_type, is_transactional,
-                       is_control, delete_horizon_ms, record_count, base_timestamp_ms, max_timestamp_ms, producer_id,
+  batch                position, size_bytes, base_offset, last_offset, leader_epoch, magic, codec,
+                       timestamp_type, is_transactional,
+                       is_control, delete_horizon_ms, record_count, base_timestamp_ms,
+                       max_timestamp_ms, producer_id,
                        producer_epoch, base_sequence, last_sequence, crc, crc_valid
-  record               with --print-data-log: offset, timestamp_ms, sequence, key, value, headers as [[name, value]], control
+  record               with --print-data-log: offset, timestamp_ms, sequence, key, value, headers as
+                       [[name, value]], control
   offset_entry         slot, relative_offset, offset, position
   time_entry           slot, timestamp_ms, relative_offset, offset
   aborted_transaction  producer_id, first_offset, last_offset, last_stable_offset
-  producer             producer_id, producer_epoch, last_sequence, last_offset, offset_delta, timestamp_ms, coordinator_epoch,
+  producer             producer_id, producer_epoch, last_sequence, last_offset, offset_delta,
+                       timestamp_ms, coordinator_epoch,
                        current_txn_first_offset
   unwritten            slots or bytes that were never written: position, size_bytes
-  problem              code of a finding, position, size_bytes, message: what `kafkaviz check` says of these bytes
+  problem              code of a finding, position, size_bytes, message: what `kafkaviz check` says
+                       of these bytes
 
 Example: kafkaviz dump orders-0/00000000000000000000.log --print-data-log"""
 FLAGS = {
@@ -46,22 +52,53 @@ FLAGS = {
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `dump` to the command line, with the options of Kafka's tool: none may be shortened, one dash does as well as two."""
+    """Adds `dump` to the command line, with the options of Kafka's tool: none may be shortened, one
+    dash does as well as two.
+    """
     parser = subparsers.add_parser(
         "dump",
         help="print a file as kafka-dump-log prints it",
-        description="Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and .checkpoint files.",
+        description=(
+            "Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and .checkpoint "
+            "files."
+        ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("paths", metavar="FILE", nargs="*", help="a file to print")
-    _add(parser, "files", metavar="A,B", default="", help="more files, before the others, as Kafka's tool takes them")
+    _add(
+        parser,
+        "files",
+        metavar="A,B",
+        default="",
+        help="more files, before the others, as Kafka's tool takes them",
+    )
     for name, told in FLAGS.items():
         _add(parser, name, action="store_true", help=told)
-    _add(parser, "key-decoder-class", metavar="CLASS", nargs="?", const="", help="a decoder that Kafka ships; the default reads text")
-    _add(parser, "value-decoder-class", metavar="CLASS", nargs="?", const="", help="the same for values")
-    _add(parser, "max-bytes", metavar="N", type=_integer("max-bytes"), help="read only the first N bytes of a .log")
+    _add(
+        parser,
+        "key-decoder-class",
+        metavar="CLASS",
+        nargs="?",
+        const="",
+        help="a decoder that Kafka ships; the default reads text",
+    )
+    _add(
+        parser,
+        "value-decoder-class",
+        metavar="CLASS",
+        nargs="?",
+        const="",
+        help="the same for values",
+    )
+    _add(
+        parser,
+        "max-bytes",
+        metavar="N",
+        type=_integer("max-bytes"),
+        help="read only the first N bytes of a .log",
+    )
     of_batch = "read at most N bytes of a batch that an .index points to"
     _add(parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help=of_batch)
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -72,7 +109,9 @@ def _add(parser: argparse.ArgumentParser, name: str, **how) -> None:
     """An option of Kafka's tool, with two dashes or, as its parser allows, with one."""
     target = name.replace("-", "_")
     parser.add_argument(f"--{name}", dest=target, **how)
-    parser.add_argument(f"-{name}", dest=target, **(how | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}))
+    parser.add_argument(
+        f"-{name}", dest=target, **(how | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS})
+    )
 
 
 def _integer(name: str) -> Callable[[str], int]:
@@ -95,7 +134,9 @@ def run(args: argparse.Namespace) -> int:
 
     console = Console(sys.stdout.buffer, sys.stderr.buffer)
     try:
-        form = importlib.import_module(f"kafkaviz.commands.dumping.{'json_lines' if args.json else 'text'}")
+        form = importlib.import_module(
+            f"kafkaviz.commands.dumping.{'json_lines' if args.json else 'text'}"
+        )
         status = form.dump(options(args), console)
         console.flush()
     except ReaderGone:  # who reads has seen enough
@@ -105,19 +146,35 @@ def run(args: argparse.Namespace) -> int:
 
 
 def options(args: argparse.Namespace) -> "Options":
-    """The options as values, what one implies included; ends with the usage where no file was named."""
+    """The options as values, what one implies included; ends with the usage where no file was
+    named.
+    """
     from kafkaviz.commands.dumping.java import split_list
-    from kafkaviz.commands.dumping.options import DECODERS, MAX_INT, MAX_MESSAGE_BYTES, STRING_DECODER, Options
+    from kafkaviz.commands.dumping.options import (
+        DECODERS,
+        MAX_INT,
+        MAX_MESSAGE_BYTES,
+        STRING_DECODER,
+        Options,
+    )
 
     files = (*(split_list(args.files) if args.files else ()), *args.paths)
     if not files:
         args.refuse("name a file to print")
-    decoder = next((name for name in DECODERS if getattr(args, f"{name.replace('-', '_')}_decoder")), None)
+    decoder = next(
+        (name for name in DECODERS if getattr(args, f"{name.replace('-', '_')}_decoder")), None
+    )
     classes = args.key_decoder_class, args.value_decoder_class
     prints = args.print_data_log or decoder is not None or any(name is not None for name in classes)
     return Options(
-        files, prints, prints or args.deep_iteration, decoder, *(name or STRING_DECODER for name in classes), args.skip_record_metadata,
+        files,
+        prints,
+        prints or args.deep_iteration,
+        decoder,
+        *(name or STRING_DECODER for name in classes),
+        args.skip_record_metadata,
         MAX_INT if args.max_bytes is None else args.max_bytes,
         MAX_MESSAGE_BYTES if args.max_message_size is None else args.max_message_size,
-        args.verify_index_only, args.index_sanity_check,
-    )  # fmt: skip
+        args.verify_index_only,
+        args.index_sanity_check,
+    )

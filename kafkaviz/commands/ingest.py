@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
 SETTLED_WITHIN_S = 10.0
 EPILOG = """\
---json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id}; read, {segments, bytes of .log};
-kept, {segments}: those that have not changed since the last run; rows, {table: number}; findings, {error, warning, info}: how many
-of each, null with --no-findings; problems, a list of {path, what}; seconds.
+--json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id};
+read, {segments, bytes of .log}; kept, {segments}: those that have not changed since the last run;
+rows, {table: number}; findings, {error, warning, info}: how many of each, null with --no-findings;
+problems, a list of {path, what}; seconds.
 
-On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz installed.
+On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz
+installed.
 
 Example: kafkaviz ingest /var/lib/kafka/data --catalog catalog"""
 
@@ -30,17 +32,40 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "ingest",
         help="read broker directories into a catalog",
-        description="Reads every segment of the directories on Spark and writes OUT, a catalog of Parquet tables that holds these "
-        "directories and no others, with what `check` finds in them. Run again, it reads only what has changed. Nothing in the "
-        "directories is changed.",
+        description="Reads every segment of the directories on Spark and writes OUT, a catalog of "
+        "Parquet tables that holds these directories and no others, with what `check` finds in "
+        "them. Run again, it reads only what has changed. Nothing in the directories is changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("directories", metavar="DIR", nargs="+", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
-    parser.add_argument("--catalog", metavar="OUT", required=True, type=Path, help="the folder of the catalog; made if it is not there")
-    parser.add_argument("--master", metavar="M", help="the Spark master to run on (default: that of spark-submit, else local[*])")
-    parser.add_argument("--full", action="store_true", help="read everything again, also what has not changed")
-    parser.add_argument("--no-findings", dest="findings", action="store_false", help="check nothing: read the batches and indexes alone")
+    parser.add_argument(
+        "directories",
+        metavar="DIR",
+        nargs="+",
+        type=Path,
+        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "--catalog",
+        metavar="OUT",
+        required=True,
+        type=Path,
+        help="the folder of the catalog; made if it is not there",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="M",
+        help="the Spark master to run on (default: that of spark-submit, else local[*])",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="read everything again, also what has not changed"
+    )
+    parser.add_argument(
+        "--no-findings",
+        dest="findings",
+        action="store_false",
+        help="check nothing: read the batches and indexes alone",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -54,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
         info = _watch(ingest)
     except KeyboardInterrupt as asked:
         ingest.cancel()
-        _leave(ingest, getattr(asked, "status", INTERRUPTED))  # of a signal that ends a command as Ctrl-C does, see __main__
+        # of a signal that ends a command as Ctrl-C does, see __main__
+        _leave(ingest, getattr(asked, "status", INTERRUPTED))
     _say_newer(info)
     result = _result(args.catalog, info, ingest, args.findings)
     if args.json:
@@ -81,14 +107,18 @@ def _say_newer(info: "CatalogInfo") -> None:
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
-    """Ends the process once the run has cleared up, without waiting for Spark's own farewell: the JVM ends with this process."""
+    """Ends the process once the run has cleared up, without waiting for Spark's own farewell: the
+    JVM ends with this process.
+    """
     ingest.settle(SETTLED_WITHIN_S)
     print("kafkaviz: stopped", file=sys.stderr, flush=True)
     os._exit(status)
 
 
 def _watch(ingest: "Ingest") -> "CatalogInfo":
-    """Shows the progress on stderr: one line that changes on a terminal, else a line now and then where there is something new."""
+    """Shows the progress on stderr: one line that changes on a terminal, else a line now and then
+    where there is something new.
+    """
     terminal, shown = sys.stderr.isatty(), ""
     try:
         while (info := ingest.wait(LINE_EVERY_S if terminal else PLAIN_EVERY_S)) is None:
@@ -109,10 +139,14 @@ def _progress_words(progress: "Progress") -> str:
     from kafkaviz import units
 
     if progress.state != "reading":
-        return {"starting": "Spark is starting", "writing": "writing the catalog"}.get(progress.state, progress.state)
+        return {"starting": "Spark is starting", "writing": "writing the catalog"}.get(
+            progress.state, progress.state
+        )
     speed = f", {units.rate(progress.bytes_per_s)}" if progress.bytes_per_s else ""
     done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
-    return f"reading: {done} of {total}, task {progress.done_tasks} of {progress.total_tasks}{speed}"
+    return (
+        f"reading: {done} of {total}, task {progress.done_tasks} of {progress.total_tasks}{speed}"
+    )
 
 
 def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool) -> dict:
@@ -121,13 +155,21 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool
     return {
         "catalog": str(catalog),
         "broker": [
-            {"name": one.broker, "path": str(one.path), "node_id": one.node_id, "cluster_id": one.cluster_id} for one in info.sources
+            {
+                "name": one.broker,
+                "path": str(one.path),
+                "node_id": one.node_id,
+                "cluster_id": one.cluster_id,
+            }
+            for one in info.sources
         ],
         "read": {"segments": ingest.done.read_segments, "bytes": ingest.done.read_bytes},
         "kept": {"segments": ingest.done.kept_segments},
         "rows": info.rows,
         "findings": Catalog(catalog, info).severities() if findings else None,
-        "problems": [{"path": str(problem.path), "what": problem.what} for problem in info.problems],
+        "problems": [
+            {"path": str(problem.path), "what": problem.what} for problem in info.problems
+        ],
         "seconds": round(ingest.done.seconds, 3),
     }
 
@@ -139,7 +181,13 @@ def _words(result: dict) -> list[str]:
     lines = [f"{result['catalog']}: {', '.join(broker['name'] for broker in result['broker'])}"]
     lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
     if result["findings"]:
-        lines += [f"found {', '.join(f'{count} {severity}' for severity, count in result['findings'].items())}"]
-    lines += [f"read {units.many(read, 'segment')} ({units.size(result['read']['bytes'])} of .log), kept {kept}"]
+        counts = ", ".join(f"{count} {severity}" for severity, count in result["findings"].items())
+        lines += [f"found {counts}"]
+    lines += [
+        (
+            f"read {units.many(read, 'segment')} ({units.size(result['read']['bytes'])} of .log), "
+            f"kept {kept}"
+        )
+    ]
     lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
     return [*lines, f"in {units.duration(1000 * result['seconds'])}"]

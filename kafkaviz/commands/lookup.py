@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from kafkaviz.search.served import ServedSegment
 
 EPILOG = """\
-The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly, segments that reach above the
-recovery point as recovery would leave them; everything else as it lies there, wrong bytes included. --as-is: everything as it lies.
+The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly,
+segments that reach above the recovery point as recovery would leave them; everything else as it
+lies there, wrong bytes included. --as-is: everything as it lies.
 
---json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version; partition; segments, a list of
-{base_offset, chosen, why}; searches, a list of {file, entries, warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}],
-slot, entry, pages}, the time index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
-[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms, segment, batch_position}; answer,
-{offset, timestamp_ms}. entry, scan, batch, record and answer are null where Kafka has none; error is there where Kafka answers with an
-exception, start_error where the next start ends with one before it has this log open. Of an index file by itself there are no
+--json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version;
+partition; segments, a list of {base_offset, chosen, why}; searches, a list of {file, entries,
+warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, entry, pages}, the time
+index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
+[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
+segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
+null where Kafka has none; error is there where Kafka answers with an exception, start_error where
+the next start ends with one before it has this log open. Of an index file by itself there are no
 segments, scan and record, and answer is an entry.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
@@ -32,20 +35,46 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "lookup",
         help="find an offset or a timestamp, step by step",
-        description="Finds an offset or a timestamp as Kafka does, and prints each step: the segment, every slot of the indexes that is "
-        "read, every batch header, the record. Nothing in the directory is changed.",
+        description="Finds an offset or a timestamp as Kafka does, and prints each step: the "
+        "segment, every slot of the indexes that is read, every batch header, the record. Nothing "
+        "in the directory is changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .log, an .index or a .timeindex")
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=Path,
+        help="a partition directory, a .log, an .index or a .timeindex",
+    )
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--offset", metavar="N", type=_offset, help="the offset to fetch from")
-    when = "milliseconds since 1970, a time in UTC such as 2026-09-21T18:22:31.444, or earliest, latest or max"
+    when = (
+        "milliseconds since 1970, a time in UTC such as 2026-09-21T18:22:31.444, or earliest, "
+        "latest or max"
+    )
     target.add_argument("--timestamp", metavar="T", type=_timestamp, help=when)
-    parser.add_argument("--kafka-version", metavar="V", help="the release that searches (default: by the directory's traces)")
-    parser.add_argument("--search", choices=["warm", "plain"], help="how an index is searched (default: as the release does it)")
-    parser.add_argument("--isolation", choices=["read_uncommitted", "read_committed"], default="read_uncommitted", help="of the consumer")
-    parser.add_argument("--as-is", action="store_true", help="read the bytes as they lie there, whatever a start would do to them")
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that searches (default: by the directory's traces)",
+    )
+    parser.add_argument(
+        "--search",
+        choices=["warm", "plain"],
+        help="how an index is searched (default: as the release does it)",
+    )
+    parser.add_argument(
+        "--isolation",
+        choices=["read_uncommitted", "read_committed"],
+        default="read_uncommitted",
+        help="of the consumer",
+    )
+    parser.add_argument(
+        "--as-is",
+        action="store_true",
+        help="read the bytes as they lie there, whatever a start would do to them",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -90,12 +119,17 @@ def _in_index(args: argparse.Namespace) -> int:
     is_time = paths.index_kind(args.path) == "timeindex"
     target = args.timestamp if is_time else args.offset
     if not isinstance(target, int):
-        raise KafkavizError(f"{args.path.name} is searched for {'a timestamp in milliseconds' if is_time else 'an offset'}")
+        raise KafkavizError(
+            f"{args.path.name} is searched for "
+            f"{'a timestamp in milliseconds' if is_time else 'an offset'}"
+        )
     of = profile(args.kafka_version, args.search)
     directory, segment = paths.open_index(args.path, args.kafka_version, args.as_is)
     _say_recovered([name for name in segment.recovered if name == args.path.name], [segment])
     found = (index.find_time if is_time else index.find_offset)(segment, target, of)
-    answer = index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)
+    answer = (
+        index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)
+    )
     if args.json:
         from kafkaviz.search.lookup_object import index_object
 
@@ -108,11 +142,15 @@ def _in_index(args: argparse.Namespace) -> int:
 
 
 def _say_recovered(names: Sequence[str], segments: "Sequence[ServedSegment]") -> None:
-    """On stderr, that no start gets so far, and that bytes are shown under the name of a file that holds others."""
+    """On stderr, that no start gets so far, and that bytes are shown under the name of a file that
+    holds others.
+    """
     from kafkaviz.analyse.lookups import log_unopened, recovered_words, start_words
 
     if error := segments[0].start_error:
-        print(output.plain(f"kafkaviz: {start_words(error, log_unopened(segments))}"), file=sys.stderr)
+        print(
+            output.plain(f"kafkaviz: {start_words(error, log_unopened(segments))}"), file=sys.stderr
+        )
     if names:
         print(f"kafkaviz: {recovered_words(names)}; --as-is reads those", file=sys.stderr)
 
@@ -145,7 +183,11 @@ def _timestamp(text: str) -> int | str:
     with suppress(ValueError):
         if not text.isdecimal():  # 20260921 would be a date too
             return units.timestamp_ms(text)
-    return _long(text, "timestamp", f"{text!r} is no number of milliseconds and no time; nor is it earliest, latest or max")
+    return _long(
+        text,
+        "timestamp",
+        f"{text!r} is no number of milliseconds and no time; nor is it earliest, latest or max",
+    )
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:

@@ -1,4 +1,6 @@
-"""kafkaviz report: one HTML file to hand on: what a broker directory holds, what is wrong, what to set."""
+"""kafkaviz report: one HTML file to hand on: what a broker directory holds, what is wrong, what to
+set.
+"""
 
 import argparse
 import sys
@@ -14,15 +16,18 @@ if TYPE_CHECKING:
     from kafkaviz.reporting.subject import Subject
 
 EPILOG = """\
-The file is complete: inventory, findings with their evidence, the foretold start, retention, the tuning with its curves. It opens without
-a network, prints, and follows the reader's light or dark. FILE must end in .html; it may not lie in a directory of Kafka's. A report that
-is there already is replaced.
+The file is complete: inventory, findings with their evidence, the foretold start, retention, the
+tuning with its curves. It opens without a network, prints, and follows the reader's light or dark.
+FILE must end in .html; it may not lie in a directory of Kafka's. A report that is there already is
+replaced.
 
-What records hold is left out: of a .log no byte is shown, topic names are. --payload shows the last records of each topic.
+What records hold is left out: of a .log no byte is shown, topic names are. --payload shows the last
+records of each topic.
 
---json prints one object once the file is written: file; bytes; sha256, of the report; directory; kafka_version, {assumed, because};
-counts, {error, warning, info}; restart, {clean, starts}, null where it cannot be foretold; recommendation, {verdict: keep|change, setting,
-value}, null where there is nothing to tune; inputs, with --sha256 a list of {file, bytes, sha256}, else null.
+--json prints one object once the file is written: file; bytes; sha256, of the report; directory;
+kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts}, null
+where it cannot be foretold; recommendation, {verdict: keep|change, setting, value}, null where
+there is nothing to tune; inputs, with --sha256 a list of {file, bytes, sha256}, else null.
 
 Example: kafkaviz report /var/lib/kafka/data -o broker.html"""
 
@@ -32,21 +37,45 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "report",
         help="write all of it into one HTML file",
-        description="Reads a broker directory or one partition, and writes what it holds, what is wrong, what the next start will do and "
-        "what another index interval would cost into one HTML file. Nothing in the directory is changed.",
+        description="Reads a broker directory or one partition, and writes what it holds, what is "
+        "wrong, what the next start will do and what another index interval would cost into one "
+        "HTML file. Nothing in the directory is changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", metavar="DIR", type=Path, help="a broker or partition directory, or a .tar, .tar.gz or .zip of one")
-    parser.add_argument("-o", "--out", metavar="FILE.html", required=True, type=_page, help="the file to write")
-    parser.add_argument("--sha256", action="store_true", help="list every file of the directory with its SHA-256")
-    parser.add_argument("--payload", action="store_true", help="show a few records of each topic")
-    parser.add_argument("--kafka-version", metavar="V", help="the release that reads the directory (default: by its traces)")
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting,
-        help="a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print what was written as one JSON object")
+        "path",
+        metavar="DIR",
+        type=Path,
+        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="FILE.html", required=True, type=_page, help="the file to write"
+    )
+    parser.add_argument(
+        "--sha256", action="store_true", help="list every file of the directory with its SHA-256"
+    )
+    parser.add_argument("--payload", action="store_true", help="show a few records of each topic")
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that reads the directory (default: by its traces)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=setting,
+        help=(
+            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
+            "repeated"
+        ),
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print what was written as one JSON object"
+    )
     parser.set_defaults(run=run)
 
 
@@ -105,7 +134,9 @@ def _page(text: str) -> Path:
 
 
 def _elsewhere(out: Path, broker: "Broker") -> Path:
-    """The whole path of the file to write; CannotOpen where it lies in an input, or in any directory of Kafka's."""
+    """The whole path of the file to write; CannotOpen where it lies in an input, or in any
+    directory of Kafka's.
+    """
     from kafkaviz.analyse.health import is_lone
     from kafkaviz.errors import CannotOpen, failing_kindly
     from kafkaviz.format import names
@@ -114,13 +145,28 @@ def _elsewhere(out: Path, broker: "Broker") -> Path:
     out = file.absolute(out)
     with failing_kindly(out):
         real = out.resolve()
-        own = {path.resolve() for path in (broker.source, *(() if is_lone(broker) else (broker.path,)))}
-        folders = [one for one in real.parents if one in own or (one / names.META_PROPERTIES).exists() or names.parse_directory(one.name)]
+        own = {
+            path.resolve() for path in (broker.source, *(() if is_lone(broker) else (broker.path,)))
+        }
+        folders = [
+            one
+            for one in real.parents
+            if one in own
+            or (one / names.META_PROPERTIES).exists()
+            or names.parse_directory(one.name)
+        ]
         if real.is_dir():
             raise CannotOpen(out, "is a directory", "name a file in it")
         if not real.parent.is_dir():
             raise CannotOpen(real.parent, "is not there", "make the folder first", kind="missing")
-    kafkas = next((one for one in folders if one in own or (one / names.META_PROPERTIES).exists() or any(one.glob("*.log"))), None)
+    kafkas = next(
+        (
+            one
+            for one in folders
+            if one in own or (one / names.META_PROPERTIES).exists() or any(one.glob("*.log"))
+        ),
+        None,
+    )
     if kafkas:
         raise CannotOpen(out, f"lies in {kafkas}, where nothing is written", "name another folder")
     return real
@@ -157,11 +203,19 @@ def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
         "kafka_version": {"assumed": found.version.text, "because": found.version.because},
         "counts": found.counts,
         "restart": found.restart and {"clean": found.restart.clean, "starts": found.restart.starts},
-        "recommendation": whole and {"verdict": str(whole.verdict), "setting": "index.interval.bytes", "value": whole.value},
-        "inputs": None if subject.digests is None else [
-            {"file": one.name, "bytes": one.size_bytes, "sha256": one.sha256} for one in subject.digests
+        "recommendation": whole
+        and {
+            "verdict": str(whole.verdict),
+            "setting": "index.interval.bytes",
+            "value": whole.value,
+        },
+        "inputs": None
+        if subject.digests is None
+        else [
+            {"file": one.name, "bytes": one.size_bytes, "sha256": one.sha256}
+            for one in subject.digests
         ],
-    }  # fmt: skip
+    }
 
 
 def _words(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
@@ -173,6 +227,9 @@ def _words(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
     yield f"  {shown.verdict.title}"
     yield f"  {health.counts_words(shown)}"
     if subject.tuned:
-        yield f"  index.interval.bytes: {tuning.verdict_view(subject.tuned).headline}{tuning.own_words(subject.tuned)}"
+        yield (
+            f"  index.interval.bytes: {tuning.verdict_view(subject.tuned).headline}"
+            f"{tuning.own_words(subject.tuned)}"
+        )
     else:
         yield f"  not tuned: {subject.untuned}"

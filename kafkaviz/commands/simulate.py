@@ -1,4 +1,6 @@
-"""kafkaviz simulate: real segments without a broker, of a workload or of a log that was there before."""
+"""kafkaviz simulate: real segments without a broker, of a workload or of a log that was there
+before.
+"""
 
 import argparse
 import sys
@@ -16,26 +18,31 @@ if TYPE_CHECKING:
     from kafkaviz.simulate.whole.simulation import Plan, Simulated
 
 EPILOG = """\
-Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it, and stops the broker in the end;
-with --crash it ends as a kill ends it. Where Kafka takes an append with an exception nothing is written, and the status is 2; what
---live wrote before it stays. Nothing is written into a directory of Kafka's, and no file is replaced.
+Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it,
+and stops the broker in the end; with --crash it ends as a kill ends it. Where Kafka takes an append
+with an exception nothing is written, and the status is 2; what --live wrote before it stays.
+Nothing is written into a directory of Kafka's, and no file is replaced.
 
-WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. Its settings are judged by the release that writes.
---replay TP_DIR instead appends the batches of a copied partition once more, with the settings that its directory tells; limits that it
-does not tell are inferred from its rolls. Each batch is an append of its own: where that was not so, or where a restart or a truncation
-fell in between, the indexes differ.
+WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. Its settings
+are judged by the release that writes. --replay TP_DIR instead appends the batches of a copied
+partition once more, with the settings that its directory tells; limits that it does not tell are
+inferred from its rolls. Each batch is an append of its own: where that was not so, or where a
+restart or a truncation fell in between, the indexes differ.
 
---set takes a topic's name or the broker's, such as index.interval.bytes or log.index.interval.bytes. The settings are kept as
-server.properties in OUT, where other commands find them; its first line, a comment, says that OUT is simulated, and so does the page
-Broker.
+--set takes a topic's name or the broker's, such as index.interval.bytes or
+log.index.interval.bytes. The settings are kept as server.properties in OUT, where other commands
+find them; its first line, a comment, says that OUT is simulated, and so does the page Broker.
 
---live appends as time passes, from now on, and tells each roll; Ctrl-C stops the broker, status 0. OUT can be opened meanwhile.
+--live appends as time passes, from now on, and tells each roll; Ctrl-C stops the broker, status 0.
+OUT can be opened meanwhile.
 
---json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries, roll_reason, files: {NAME: sha256}};
-events, a list of {event, segment, now_ms, offset, cause, found, limit, incoming_bytes}: "roll", of a segment that was full, with the
-offset of the next one, the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated. Of a replay
-also differing, a list of {file, from_position}: the copied indexes that came out otherwise, and from which byte on; and unread,
-a list of {file, from_position, bytes, why}: what of a .log is left out, as no whole batch is there.
+--json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
+roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, now_ms, offset, cause,
+found, limit, incoming_bytes}: "roll", of a segment that was full, with the offset of the next one,
+the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated.
+Of a replay also differing, a list of {file, from_position}: the copied indexes that came out
+otherwise, and from which byte on; and unread, a list of {file, from_position, bytes, why}: what of
+a .log is left out, as no whole batch is there.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
 
@@ -45,22 +52,63 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "simulate",
         help="write real segments without a broker",
-        description="Writes the segments that Kafka would write of a workload, or of the batches of a copied partition once more.",
+        description=(
+            "Writes the segments that Kafka would write of a workload, or of the batches of a "
+            "copied partition once more."
+        ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("workload", metavar="WORKLOAD", nargs="?", help="a TOML file, or the name of a workload that comes along")
-    what.add_argument("--replay", metavar="TP_DIR", type=Path, help="append the batches of this partition directory, or archive of one")
-    what.add_argument("--list", action="store_true", help="tell of the workloads that come along")
-    parser.add_argument("--out", metavar="OUT", type=folder, help="the folder to write into; made if it is not there")
-    parser.add_argument(
-        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting, help="a setting; may be repeated"
+    what.add_argument(
+        "workload",
+        metavar="WORKLOAD",
+        nargs="?",
+        help="a TOML file, or the name of a workload that comes along",
     )
-    parser.add_argument("--seed", metavar="N", type=int, help="of all that comes by chance (default: the workload's own)")
-    parser.add_argument("--kafka-version", metavar="V", help="the release that writes (default: the workload's, or by TP_DIR's traces)")
-    parser.add_argument("--crash", action="store_true", help="end as a kill does: no clean stop, indexes as long as they may grow")
-    parser.add_argument("--live", action="store_true", help="append as time passes, until the workload or Ctrl-C ends it")
+    what.add_argument(
+        "--replay",
+        metavar="TP_DIR",
+        type=Path,
+        help="append the batches of this partition directory, or archive of one",
+    )
+    what.add_argument("--list", action="store_true", help="tell of the workloads that come along")
+    parser.add_argument(
+        "--out",
+        metavar="OUT",
+        type=folder,
+        help="the folder to write into; made if it is not there",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=setting,
+        help="a setting; may be repeated",
+    )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        help="of all that comes by chance (default: the workload's own)",
+    )
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that writes (default: the workload's, or by TP_DIR's traces)",
+    )
+    parser.add_argument(
+        "--crash",
+        action="store_true",
+        help="end as a kill does: no clean stop, indexes as long as they may grow",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="append as time passes, until the workload or Ctrl-C ends it",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -86,10 +134,20 @@ def run(args: argparse.Namespace) -> int:
     inputs = source.inputs if source else ()
     elsewhere(out, inputs)
     if not args.json:
-        print(output.plain(f"writing as Kafka {_version(plan)} does it, with {_settings(plan, source)}"), file=sys.stderr)
-    with (_live if args.live else _written)(plan, out, inputs, not args.crash) as simulated:  # its files are read where they were written
+        print(
+            output.plain(
+                f"writing as Kafka {_version(plan)} does it, with {_settings(plan, source)}"
+            ),
+            file=sys.stderr,
+        )
+    # its files are read where they were written
+    with (_live if args.live else _written)(plan, out, inputs, not args.crash) as simulated:
         told = words.as_object(simulated, source) if args.json else None
-        lines = [] if args.json else [*words.words(simulated, out), *words.compared_words(source, simulated)]
+        lines = (
+            []
+            if args.json
+            else [*words.words(simulated, out), *words.compared_words(source, simulated)]
+        )
     if told is None:
         output.say(lines)
     else:
@@ -122,7 +180,13 @@ def _replay(args: argparse.Namespace, source: "Replayed") -> "Plan":
     """The plan for it."""
     from kafkaviz.simulate.whole import simulation
 
-    return simulation.of_log(source.log, source.settings, dict(args.typed), 1 if args.seed is None else args.seed, _release(args))
+    return simulation.of_log(
+        source.log,
+        source.settings,
+        dict(args.typed),
+        1 if args.seed is None else args.seed,
+        _release(args),
+    )
 
 
 def _release(args: argparse.Namespace) -> "Release":
@@ -132,8 +196,12 @@ def _release(args: argparse.Namespace) -> "Release":
 
 
 @contextmanager
-def _written(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "Iterator[Simulated]":
-    """Carries out a plan; the files appear in OUT when the block that looks at the result is through."""
+def _written(
+    plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool
+) -> "Iterator[Simulated]":
+    """Carries out a plan; the files appear in OUT when the block that looks at the result is
+    through.
+    """
     from kafkaviz.simulate.whole.folder import OnDisk, new_files, write
     from kafkaviz.simulate.whole.simulation import Run
 
@@ -163,7 +231,14 @@ def _say_presets(as_json: bool) -> None:
 
     found = presets()
     if as_json:
-        output.say_json({"workloads": [{"name": name, "title": one.title, "story": one.story} for name, one in found.items()]})
+        output.say_json(
+            {
+                "workloads": [
+                    {"name": name, "title": one.title, "story": one.story}
+                    for name, one in found.items()
+                ]
+            }
+        )
         return
     for name, one in found.items():
         story = textwrap.wrap(one.story, 118, initial_indent=" " * 20, subsequent_indent=" " * 20)
@@ -177,5 +252,11 @@ def _version(plan: "Plan") -> str:
 def _settings(plan: "Plan", source: "Replayed | None") -> str:
     """The settings that are not the release's defaults, and which of them nobody told."""
     inferred = source.inferred if source else {}
-    told = {name: " (inferred from its rolls)" if inferred.get(name) == value else "" for name, value in plan.settings.items()}
-    return ", ".join(f"{name} = {value}{told[name]}" for name, value in plan.settings.items()) or "Kafka's default settings"
+    told = {
+        name: " (inferred from its rolls)" if inferred.get(name) == value else ""
+        for name, value in plan.settings.items()
+    }
+    return (
+        ", ".join(f"{name} = {value}{told[name]}" for name, value in plan.settings.items())
+        or "Kafka's default settings"
+    )

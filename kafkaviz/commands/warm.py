@@ -1,4 +1,6 @@
-"""kafkaviz warm: does once what would make the first page slow; `make` calls it after installing, and no help lists it."""
+"""kafkaviz warm: does once what would make the first page slow; `make` calls it after installing,
+and no help lists it.
+"""
 
 import argparse
 from pathlib import Path
@@ -10,15 +12,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `warm` to the command line. Without `help` argparse leaves it out of the list."""
     parser = subparsers.add_parser(
         "warm",
-        description="Unpacks the first sample broker into the cache, reads and checks it, and simulates a small log, which compiles the "
-        "loops that read and write bytes.",
+        description="Unpacks the first sample broker into the cache, reads and checks it, and "
+        "simulates a small log, which compiles the loops that read and write bytes.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what it compiles beside the modules."""
+    """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what
+    it compiles beside the modules.
+    """
     from kafkaviz.analyse.health import check
     from kafkaviz.log.broker import open_broker
     from kafkaviz.simulate.whole.simulation import simulate

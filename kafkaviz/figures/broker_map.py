@@ -1,4 +1,6 @@
-"""The broker map: a row a topic-partition, its segments to scale, and below each row how densely it is indexed."""
+"""The broker map: a row a topic-partition, its segments to scale, and below each row how densely it
+is indexed.
+"""
 
 import unicodedata
 from collections import Counter
@@ -28,10 +30,13 @@ BARS = 6000  # in all: then the rows with most segments become one bar, until it
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
 PLOT_PX = 754  # of a page 1280 px wide: what stands behind a row is reckoned by it
-NARROW_PX = 550  # of a page 1024 px wide, with what its row ends leave free: there words still have their room
+# of a page 1024 px wide, with what its row ends leave free: there words still have their room
+NARROW_PX = 550
 BARS_SHARE = 0.88  # of the axis: words stand behind the bars
-GAP_SHARE = 0.0018  # of the axis, about a pixel and a half: what a bar leaves free before the next one
-MARK_AT_PX, WORDS_AFTER_PX = 12.5, 6  # from the end of a row to the middle of its mark, and from the mark to its words
+# of the axis, about a pixel and a half: what a bar leaves free before the next one
+GAP_SHARE = 0.0018
+# from the end of a row to the middle of its mark, and from the mark to its words
+MARK_AT_PX, WORDS_AFTER_PX = 12.5, 6
 WORDS_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX  # from the end of a row to those words
 CHARACTER_PX, WIDE_PX = 5.8, 12.5  # of each character of them, Latin or Chinese
 PIN_AT_PX = 1  # from the top of a row to the middle of a pin
@@ -46,7 +51,9 @@ TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody wou
 
 @dataclass(frozen=True)
 class Bar:
-    """One segment, or all of a row that has too many; start_byte counts from the row's first byte."""
+    """One segment, or all of a row that has too many; start_byte counts from the row's first
+    byte.
+    """
 
     row: int
     start_byte: int
@@ -69,7 +76,8 @@ class MapRow:
     dense: bool
     directory: str = ""
     mark: RowMark | None = None  # the worst that was found
-    torn_ends: tuple[int, ...] = ()  # where the segments end that are torn, counted from the row's first byte
+    # where the segments end that are torn, counted from the row's first byte
+    torn_ends: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,9 +93,15 @@ class BrokerMapView:
 
     @property
     def alt(self) -> str:
-        """The map in words, for who does not see it: its title, how many rows, and what is marked."""
+        """The map in words, for who does not see it: its title, how many rows, and what is
+        marked.
+        """
         shown = say("broker.map_alt", title=self.title, count=len(self.rows))
-        marks = [say("broker.mark_of", name=row.name, words=row.mark.words) for row in self.rows if row.mark]
+        marks = [
+            say("broker.mark_of", name=row.name, words=row.mark.words)
+            for row in self.rows
+            if row.mark
+        ]
         return sentences((shown, ended(clauses(marks))))
 
     @property
@@ -105,33 +119,66 @@ def view(
 ) -> BrokerMapView:
     """One page of the map's rows, in one of map_rows.ORDERS.
 
-    tails: what stands behind the last whole batch, in words, by topic-partition directory and base offset. marks: what was found, by
-    directory.
+    tails: what stands behind the last whole batch, in words, by topic-partition directory and base
+    offset. marks: what was found, by directory.
     """
     places, marks = map_rows.places(overview.partitions, order, page), marks or {}
-    rows = tuple(_row(overview.partitions[place], overview.rows_of(place), tails or {}, marks) for place in places)
+    rows = tuple(
+        _row(overview.partitions[place], overview.rows_of(place), tails or {}, marks)
+        for place in places
+    )
     longest = max((row.log_bytes for row in rows), default=0)
     drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
-    bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number], marks))
+    bars = tuple(
+        bar
+        for number, place in enumerate(places)
+        for bar in _bars(overview, place, number, drawn[number], marks)
+    )
     axis_bytes = _axis_bytes(rows, longest)
     strips = _strips(overview, places, longest, axis_bytes)
     return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, strips)
 
 
-def _row(row: Row, segments: np.ndarray, tails: Mapping[tuple[str, int], str], marks: Mapping[str, Sequence[Mark]]) -> MapRow:
+def _row(
+    row: Row,
+    segments: np.ndarray,
+    tails: Mapping[tuple[str, int], str],
+    marks: Mapping[str, Sequence[Mark]],
+) -> MapRow:
     gap = row.sums.bytes_an_entry
-    tail = next((words for (directory, _), words in tails.items() if directory == row.directory), "")
-    name = row.label if row.state == "current" else say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))
+    tail = next(
+        (words for (directory, _), words in tails.items() if directory == row.directory), ""
+    )
+    name = (
+        row.label
+        if row.state == "current"
+        else say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))
+    )
     quiet = row.internal or row.state != "current"
     ends = tuple(np.cumsum(segments["log_bytes"])[torn(segments)].tolist()) if tail else ()
-    mark = map_marks.row_mark(row.label, marks.get(row.directory, ()), tail, segments["base_offset"].tolist())
-    return MapRow(name, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), row.directory, mark, ends)
+    mark = map_marks.row_mark(
+        row.label, marks.get(row.directory, ()), tail, segments["base_offset"].tolist()
+    )
+    return MapRow(
+        name,
+        quiet,
+        row.sums.log_bytes,
+        _gap(row),
+        bool(gap and gap < DENSE_TEXT_BYTES),
+        row.directory,
+        mark,
+        ends,
+    )
 
 
 def _gap(row: Row) -> str:
     if row.sums.offset_entries == 0:
         return say("broker.no_entry")
-    return units.MISSING if row.sums.bytes_an_entry is None else f"{units.group(round(row.sums.bytes_an_entry))} B"
+    return (
+        units.MISSING
+        if row.sums.bytes_an_entry is None
+        else f"{units.group(round(row.sums.bytes_an_entry))} B"
+    )
 
 
 def _drawn_one_by_one(counts: Sequence[int]) -> list[bool]:
@@ -144,20 +191,34 @@ def _drawn_one_by_one(counts: Sequence[int]) -> list[bool]:
     return shown
 
 
-def _bars(overview: Overview, place: int, row: int, one_by_one: bool, marks: Mapping[str, Sequence[Mark]]) -> list[Bar]:
+def _bars(
+    overview: Overview, place: int, row: int, one_by_one: bool, marks: Mapping[str, Sequence[Mark]]
+) -> list[Bar]:
     segments, named = overview.rows_of(place), overview.partitions[place]
     directory = named.directory
     if not one_by_one:
         return [_whole_row(segments, row, named)]
     starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
     own = map_marks.by_segment(marks.get(directory, ()))
-    return [_bar(row, int(start), one, named, own.get(int(one["base_offset"]), ())) for start, one in zip(starts, segments, strict=True)]
+    return [
+        _bar(row, int(start), one, named, own.get(int(one["base_offset"]), ()))
+        for start, one in zip(starts, segments, strict=True)
+    ]
 
 
 def _bar(row: int, start_byte: int, one: np.void, named: Row, marks: Sequence[Mark]) -> Bar:
     size_bytes, base_offset = int(one["log_bytes"]), int(one["base_offset"])
     worst = marks[0].severity if marks else ""
-    return Bar(row, start_byte, size_bytes, KINDS[one["kind"]], named.directory, base_offset, _hover(one, named.label, marks), worst)
+    return Bar(
+        row,
+        start_byte,
+        size_bytes,
+        KINDS[one["kind"]],
+        named.directory,
+        base_offset,
+        _hover(one, named.label, marks),
+        worst,
+    )
 
 
 def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
@@ -170,12 +231,25 @@ def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
 
 def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
     count = {name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNTED}
-    held = {name: counted(f"common.n_{name}", count[name], n=units.group(count[name])) for name in ("batches", "records")}
+    held = {
+        name: counted(f"common.n_{name}", count[name], n=units.group(count[name]))
+        for name in ("batches", "records")
+    }
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
     lines = [
-        say("common.comma", first=f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}", next=kind),
+        say(
+            "common.comma",
+            first=(
+                f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}"
+            ),
+            next=kind,
+        ),
         say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **held),
-        say("broker.hover_entries", offset=units.group(count["offset_entries"]), time=units.group(count["time_entries"])),
+        say(
+            "broker.hover_entries",
+            offset=units.group(count["offset_entries"]),
+            time=units.group(count["time_entries"]),
+        ),
     ]
     if torn(segment):
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
@@ -183,10 +257,15 @@ def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
     return "<br>".join(lines)
 
 
-def _strips(overview: Overview, places: Sequence[int], longest_bytes: int, axis_bytes: float) -> np.ndarray:
+def _strips(
+    overview: Overview, places: Sequence[int], longest_bytes: int, axis_bytes: float
+) -> np.ndarray:
     """The density strip of each row."""
     gap_bytes = axis_bytes * GAP_SHARE
-    strips = [strip(overview.rows_of(place), _positions(overview, place), longest_bytes, gap_bytes) for place in places]
+    strips = [
+        strip(overview.rows_of(place), _positions(overview, place), longest_bytes, gap_bytes)
+        for place in places
+    ]
     return np.array(strips, np.float32).reshape(len(places), CELLS)
 
 
@@ -202,14 +281,28 @@ def _title(overview: Overview) -> str:
     """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
     tails = overview.segments["torn_bytes"][torn(overview.segments)]
     if len(tails):
-        return counted("broker.torn_title", len(tails), count=number(len(tails)).capitalize(), bytes=units.group(int(tails.sum())))
-    dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
+        return counted(
+            "broker.torn_title",
+            len(tails),
+            count=number(len(tails)).capitalize(),
+            bytes=units.group(int(tails.sum())),
+        )
+    dense = [
+        row
+        for row in overview.partitions
+        if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
+    ]
     if dense:
         return _dense_title(dense, len(overview.partitions) == 1)
     if not overview.total.log_bytes:
         return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])
-    return say("broker.large_title", name=row.label, size=units.size(row.sums.log_bytes), total=units.size(overview.total.log_bytes))
+    return say(
+        "broker.large_title",
+        name=row.label,
+        size=units.size(row.sums.log_bytes),
+        total=units.size(overview.total.log_bytes),
+    )
 
 
 def _dense_title(dense: Sequence[Row], is_alone: bool) -> str:
@@ -218,8 +311,14 @@ def _dense_title(dense: Sequence[Row], is_alone: bool) -> str:
     first, *others = (row for row in dense if round(row.sums.bytes_an_entry) == least)
     if others:
         key = "dense_same" if len(others) + 1 == len(dense) else "dense_several"
-        return say(f"broker.{key}", count=number(len(others) + 1).capitalize(), bytes=units.group(least))
-    return say("broker.dense_alone" if is_alone else "broker.dense_title", name=first.label, bytes=units.group(least))
+        return say(
+            f"broker.{key}", count=number(len(others) + 1).capitalize(), bytes=units.group(least)
+        )
+    return say(
+        "broker.dense_alone" if is_alone else "broker.dense_title",
+        name=first.label,
+        bytes=units.group(least),
+    )
 
 
 def tail_words(tail: Tail) -> str:
@@ -246,7 +345,14 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
     ink = theme.colours(mode)
     rows = len(shown.rows)
     axis_bytes = shown.axis_bytes
-    fig = go.Figure([_density(shown, ink), *_segments(shown, axis_bytes, ink), *_torn(shown, axis_bytes, ink), *_marks(shown, ink)])
+    fig = go.Figure(
+        [
+            _density(shown, ink),
+            *_segments(shown, axis_bytes, ink),
+            *_torn(shown, axis_bytes, ink),
+            *_marks(shown, ink),
+        ]
+    )
     values = _ticks(shown.longest_bytes)
     axis = {"ticks": "", "automargin": False, "fixedrange": True}
     fig.update_layout(
@@ -255,21 +361,38 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
         margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
         barmode="overlay",
         xaxis=axis
-        | {"range": [0, axis_bytes], "tickvals": values, "ticktext": list(map(_tick, values)), "showgrid": True, "showline": False},
+        | {
+            "range": [0, axis_bytes],
+            "tickvals": values,
+            "ticktext": list(map(_tick, values)),
+            "showgrid": True,
+            "showline": False,
+        },
         yaxis=axis | {"range": [max(rows, 1), 0], "showticklabels": False, "showgrid": False},
-        annotations=[note for number, row in enumerate(shown.rows) for note in _notes(number, row, axis_bytes, ink)] + _axis_title(ink),
+        annotations=[
+            note
+            for number, row in enumerate(shown.rows)
+            for note in _notes(number, row, axis_bytes, ink)
+        ]
+        + _axis_title(ink),
     )
     return fig
 
 
 def _axis_bytes(rows: Sequence[MapRow], longest_bytes: int) -> float:
     """What the axis stands for: the longest row and some room, more where words need it."""
-    shares = [(row.log_bytes, 1 - (WORDS_PX + _words_px(row.mark.words)) / NARROW_PX) for row in rows if row.mark]
+    shares = [
+        (row.log_bytes, 1 - (WORDS_PX + _words_px(row.mark.words)) / NARROW_PX)
+        for row in rows
+        if row.mark
+    ]
     return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
 
 
 def _words_px(words: str) -> float:
-    return sum(WIDE_PX if unicodedata.east_asian_width(one) in "WF" else CHARACTER_PX for one in words)
+    return sum(
+        WIDE_PX if unicodedata.east_asian_width(one) in "WF" else CHARACTER_PX for one in words
+    )
 
 
 def _ticks(longest: int) -> list[int]:
@@ -293,16 +416,27 @@ def _segments(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -
         "cleaned": _hatched(".", ink, size=4, solidity=0.3),
         "swap": _hatched("x", ink, size=6, solidity=0.2),
     }
-    return [_trace(kind, [bar for bar in shown.bars if bar.kind == kind], look, axis_bytes) for kind, look in looks.items()]
+    return [
+        _trace(kind, [bar for bar in shown.bars if bar.kind == kind], look, axis_bytes)
+        for kind, look in looks.items()
+    ]
 
 
 def _hatched(shape: str, ink: Mapping[str, str], size: int, solidity: float) -> dict:
-    pattern = {"shape": shape, "fgcolor": ink["log"], "size": size, "solidity": solidity, "fillmode": "replace"}
+    pattern = {
+        "shape": shape,
+        "fgcolor": ink["log"],
+        "size": size,
+        "solidity": solidity,
+        "fillmode": "replace",
+    }
     return {"color": ink["raised"], "line": {"color": ink["log"], "width": 1}, "pattern": pattern}
 
 
 def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.Bar:
-    """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's width."""
+    """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's
+    width.
+    """
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",
@@ -313,7 +447,8 @@ def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.
         offset=0,
         marker=look,
         name=kind,
-        customdata=[[bar.directory, str(bar.base_offset)] for bar in bars],  # text: JavaScript rounds offsets above 2**53
+        # text: JavaScript rounds offsets above 2**53
+        customdata=[[bar.directory, str(bar.base_offset)] for bar in bars],
         hovertext=[bar.hover for bar in bars],
         hovertemplate="%{hovertext}<extra></extra>",
     )
@@ -328,16 +463,39 @@ def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
         edges += [row + STRIP_TOP_PX / ROW_PX, row + (STRIP_TOP_PX + STRIP_PX) / ROW_PX]
     scale = [[0, ink["raised"]], [1, ink["offset"]]]
     x = np.linspace(0, shown.longest_bytes or 1, CELLS + 1)
-    return go.Heatmap(z=cells, x=x, y=edges, zmin=-0.22, zmax=1, colorscale=scale, showscale=False, hoverinfo="skip", name="density")
+    return go.Heatmap(
+        z=cells,
+        x=x,
+        y=edges,
+        zmin=-0.22,
+        zmax=1,
+        colorscale=scale,
+        showscale=False,
+        hoverinfo="skip",
+        name="density",
+    )
 
 
 def _marks(shown: BrokerMapView, ink: Mapping[str, str]) -> list[go.Scatter]:
-    """What was found: a sign behind a row, whose words are among the notes, and in a row of several segments a pin above each of them."""
+    """What was found: a sign behind a row, whose words are among the notes, and in a row of several
+    segments a pin above each of them.
+    """
     several = Counter(bar.row for bar in shown.bars)
-    pinned = [bar for bar in shown.bars if bar.severity and several[bar.row] > 1 and not _ends_torn(shown.rows[bar.row], bar)]
-    pins = [(bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity) for bar in pinned]
+    pinned = [
+        bar
+        for bar in shown.bars
+        if bar.severity and several[bar.row] > 1 and not _ends_torn(shown.rows[bar.row], bar)
+    ]
+    pins = [
+        (bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity)
+        for bar in pinned
+    ]
     at_px = shown.axis_bytes * MARK_AT_PX / PLOT_PX
-    signs = [(row.log_bytes + at_px, _middle(number), row.directory, row.mark) for number, row in enumerate(shown.rows) if row.mark]
+    signs = [
+        (row.log_bytes + at_px, _middle(number), row.directory, row.mark)
+        for number, row in enumerate(shown.rows)
+        if row.mark
+    ]
     return [*map_marks.pins(pins, ink), *map_marks.traces(signs, ink)]
 
 
@@ -354,7 +512,14 @@ def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> li
 def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
     """A patch where each torn segment ends, be it the row's last one or not."""
     ends = [(number, end) for number, row in rows for end in row.torn_ends]
-    pattern = {"shape": "x", "fgcolor": ink["torn"], "bgcolor": ink["torn_soft"], "size": 4, "solidity": 0.35, "fillmode": "replace"}
+    pattern = {
+        "shape": "x",
+        "fgcolor": ink["torn"],
+        "bgcolor": ink["torn_soft"],
+        "size": 4,
+        "solidity": 0.35,
+        "fillmode": "replace",
+    }
     return go.Bar(
         name="torn",
         orientation="h",
@@ -363,7 +528,12 @@ def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[st
         x=[width] * len(ends),
         width=(BAR_PX + 2) / ROW_PX,
         offset=0,
-        marker={"color": ink["torn_soft"], "line": {"color": ink["torn"], "width": 1}, "pattern": pattern, "cornerradius": 0},
+        marker={
+            "color": ink["torn_soft"],
+            "line": {"color": ink["torn"], "width": 1},
+            "pattern": pattern,
+            "cornerradius": 0,
+        },
         hoverinfo="skip",
     )
 
@@ -376,15 +546,35 @@ def _middle(number: int) -> float:
 def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) -> list[dict]:
     """The row's name on the left, its gap on the right, and a word where there is no bar to see."""
     y = _middle(number)
-    name = _note(_short(row.name), y, 13, ink["ink_3" if row.quiet else "ink"], "left") | {"xref": "paper", "x": 0, "xshift": -LEFT_PX}
-    gap = _note(row.gap, y, 12.5, ink["offset_text" if row.dense else "ink_2"], "right") | {"xref": "paper", "x": 1, "xshift": RIGHT_PX}
+    name = _note(_short(row.name), y, 13, ink["ink_3" if row.quiet else "ink"], "left") | {
+        "xref": "paper",
+        "x": 0,
+        "xshift": -LEFT_PX,
+    }
+    gap = _note(row.gap, y, 12.5, ink["offset_text" if row.dense else "ink_2"], "right") | {
+        "xref": "paper",
+        "x": 1,
+        "xshift": RIGHT_PX,
+    }
     if _short(row.name) != row.name:
         name["hovertext"] = escape(row.name, quote=False)
     if not row.log_bytes:
-        return [name, gap, _note(say("broker.empty"), y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX}]
+        return [
+            name,
+            gap,
+            _note(say("broker.empty"), y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX},
+        ]
     if row.mark:
-        words = {"x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX, "xshift": MARK_PX / 2 + WORDS_AFTER_PX}
-        return [name, gap, _note(row.mark.words, y, 12.5, ink[f"{map_marks.INKS[row.mark.severity]}_text"], "left") | words]
+        words = {
+            "x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX,
+            "xshift": MARK_PX / 2 + WORDS_AFTER_PX,
+        }
+        return [
+            name,
+            gap,
+            _note(row.mark.words, y, 12.5, ink[f"{map_marks.INKS[row.mark.severity]}_text"], "left")
+            | words,
+        ]
     return [name, gap]
 
 
@@ -394,9 +584,26 @@ def _short(name: str) -> str:
 
 def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
     bare = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
-    return {"text": escape(text, False), "y": y, "yanchor": "middle", "xanchor": anchor, "font": {"size": size, "color": colour}, **bare}
+    return {
+        "text": escape(text, False),
+        "y": y,
+        "yanchor": "middle",
+        "xanchor": anchor,
+        "font": {"size": size, "color": colour},
+        **bare,
+    }
 
 
 def _axis_title(ink: Mapping[str, str]) -> list[dict]:
     note = _note(say("broker.entry_gap"), 0, 12, ink["ink_3"], "right")
-    return [note | {"xref": "paper", "x": 1, "xshift": RIGHT_PX, "yref": "paper", "yshift": 0, "yanchor": "top"}]
+    return [
+        note
+        | {
+            "xref": "paper",
+            "x": 1,
+            "xshift": RIGHT_PX,
+            "yref": "paper",
+            "yshift": 0,
+            "yanchor": "top",
+        }
+    ]

@@ -1,7 +1,9 @@
-"""The density strip below a row of the broker map: how close the offset entries lie, in columns of about three pixels.
+"""The density strip below a row of the broker map: how close the offset entries lie, in columns of
+about three pixels.
 
-Each segment has columns of its own, as its bar has ends of its own. They are drawn on one grid for all rows, whose cells are so narrow
-that a strip ends where its bar does: a segment of 300 bytes in a row of 720 covers cells 0 to 299.
+Each segment has columns of its own, as its bar has ends of its own. They are drawn on one grid for
+all rows, whose cells are so narrow that a strip ends where its bar does: a segment of 300 bytes in
+a row of 720 covers cells 0 to 299.
 """
 
 import numpy as np
@@ -11,11 +13,14 @@ COLUMN_CELLS = 3
 DENSE_BYTES = 1200  # an entry this often is as dense as the strip's colour gets
 
 
-def strip(segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float) -> np.ndarray:
+def strip(
+    segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
+) -> np.ndarray:
     """The darkness of each cell of a row, 0 to 1 (float32); NaN where there is no entry or no bar.
 
-    segments: analyse.overview's rows of one topic-partition. positions: of its entries, in bytes of the row; None where only their
-    number is known, then a segment has one shade. gap_bytes: what a bar leaves free before the next one.
+    segments: analyse.overview's rows of one topic-partition. positions: of its entries, in bytes of
+    the row; None where only their number is known, then a segment has one shade. gap_bytes: what a
+    bar leaves free before the next one.
     """
     sizes = segments["log_bytes"].astype(float)
     if not longest_bytes or not sizes.sum():
@@ -24,16 +29,28 @@ def strip(segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int
     counts = np.maximum(1, sizes * CELLS // (longest_bytes * COLUMN_CELLS)).astype(int)
     segment = np.repeat(np.arange(len(sizes)), counts)  # of each column
     width = (sizes / counts)[segment]
-    left = (ends - sizes)[segment] + (np.arange(len(segment)) - (np.cumsum(counts) - counts)[segment]) * width
-    entries = segments["offset_entries"] / counts if positions is None else _held(positions[positions < ends[-1]], left)
+    left = (ends - sizes)[segment] + (
+        np.arange(len(segment)) - (np.cumsum(counts) - counts)[segment]
+    ) * width
+    entries = (
+        segments["offset_entries"] / counts
+        if positions is None
+        else _held(positions[positions < ends[-1]], left)
+    )
     entries = entries[segment] if positions is None else entries
-    dark = np.where(entries > 0, np.minimum(1, entries * DENSE_BYTES / np.maximum(width, 1)), np.nan)
+    dark = np.where(
+        entries > 0, np.minimum(1, entries * DENSE_BYTES / np.maximum(width, 1)), np.nan
+    )
     cells = np.arange(CELLS) * (longest_bytes / CELLS)
     column = np.searchsorted(left, cells, "right") - 1
-    drawn_to = (ends - sizes + np.maximum(sizes - gap_bytes, np.minimum(sizes, gap_bytes)))[segment[column]]
+    drawn_to = (ends - sizes + np.maximum(sizes - gap_bytes, np.minimum(sizes, gap_bytes)))[
+        segment[column]
+    ]
     return np.where(cells < drawn_to, dark[column], np.nan).astype(np.float32)
 
 
 def _held(positions: np.ndarray, left: np.ndarray) -> np.ndarray:
     """How many entries each column holds, by the bytes where the columns start."""
-    return np.bincount(np.maximum(0, np.searchsorted(left, positions, "right") - 1), minlength=len(left))
+    return np.bincount(
+        np.maximum(0, np.searchsorted(left, positions, "right") - 1), minlength=len(left)
+    )

@@ -1,4 +1,5 @@
-"""What could not be done, in the reader's language: the one line of an error, and its parts; Kafka's own words stay English.
+"""What could not be done, in the reader's language: the one line of an error, and its parts;
+Kafka's own words stay English.
 
     told(fault)                       /d/x, byte 4: the file is cut
     what("may not be read")           may not be read
@@ -17,7 +18,9 @@ def told(fault: Exception) -> str:
     if words.language() == words.ENGLISH or not isinstance(fault, KafkavizError):
         return _given(fault)
     if isinstance(fault, CorruptFile):
-        return say("faults.at_byte", path=given(fault.path), byte=fault.position, what=what(fault.what))
+        return say(
+            "faults.at_byte", path=given(fault.path), byte=fault.position, what=what(fault.what)
+        )
     if isinstance(fault, CorruptBytes):
         return say("faults.byte", byte=fault.position, what=what(fault.what))
     if isinstance(fault, CannotOpen):
@@ -38,7 +41,9 @@ def line(fault: Exception) -> str:
 
 
 def what(said: str) -> str:
-    """What an error, the system or a reader of the standard library says; of "mine.toml: phase 2: is missing" each part."""
+    """What an error, the system or a reader of the standard library says; of "mine.toml: phase 2:
+    is missing" each part.
+    """
     before, colon, after = said.partition(": ")
     known, rest = retold("errors", before), what(after) if colon else ""
     if colon and (known, rest) != (before, after):

@@ -1,4 +1,5 @@
-"""Findings and steps of a start in the reader's language; Kafka's own words, and what no catalogue has, stay in English.
+"""Findings and steps of a start in the reader's language; Kafka's own words, and what no catalogue
+has, stay in English.
 
     sentence("the index is full")     The index is full.
     why(step)                         the step's own words, or what its cause says
@@ -20,11 +21,15 @@ def told(said: str) -> str:
 def why(step: Step) -> str:
     """Why a start does a step; where a language lacks that sentence, what its cause says."""
     said = told(step.why)
-    return said if said != step.why or words.language() == words.ENGLISH else told(CAUSES[step.cause])
+    return (
+        said if said != step.why or words.language() == words.ENGLISH else told(CAUSES[step.cause])
+    )
 
 
 def consequence(one: Finding) -> str:
-    """What Kafka does with it; where a language lacks that sentence, what all findings of the code have in common stands before it."""
+    """What Kafka does with it; where a language lacks that sentence, what all findings of the code
+    have in common stands before it.
+    """
     said = told(one.consequence)
     common = told(CODES[one.code].consequence)
     if said != one.consequence or words.language() == words.ENGLISH:
@@ -43,6 +48,12 @@ def ended(text: str) -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; Chinese has none at all."""
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; Chinese
+    has none at all.
+    """
     first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() and words.language() == words.ENGLISH else text
+    return (
+        text[:1].upper() + text[1:]
+        if first.rstrip(",;:").isalpha() and words.language() == words.ENGLISH
+        else text
+    )

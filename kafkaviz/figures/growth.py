@@ -1,4 +1,6 @@
-"""A log that grows, packed for the stepper in the browser: every step with its sentence, its line of Kafka's code and its numbers."""
+"""A log that grows, packed for the stepper in the browser: every step with its sentence, its line
+of Kafka's code and its numbers.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +27,37 @@ CODE = (
     "  timeIndex.trimToValidSize()",
     "  new segment, its counter = 0",
 )
-ROLLS, WRITES, NEWER, ASKS, INDEXES, COUNTS, ENDS, TRIMS, ANEW = (1,), (2,), (3, 4), (5,), (6, 7, 8), (9,), (10, 11), (12, 13), (14,)
-VALUES = (".log", "counter", "interval", "batches", "offset_entries", "time_entries", ".index", ".timeindex")
+ROLLS, WRITES, NEWER, ASKS, INDEXES, COUNTS, ENDS, TRIMS, ANEW = (
+    (1,),
+    (2,),
+    (3, 4),
+    (5,),
+    (6, 7, 8),
+    (9,),
+    (10, 11),
+    (12, 13),
+    (14,),
+)
+VALUES = (
+    ".log",
+    "counter",
+    "interval",
+    "batches",
+    "offset_entries",
+    "time_entries",
+    ".index",
+    ".timeindex",
+)
 PHASES = {
-    What.OPEN: "new", What.APPEND: "appends", What.ROLL: "roll", What.TRIM: "roll", What.STOP: "restart", What.RESTART: "restart",
-    What.TRUNCATE: "truncation", What.FAIL: "refused",
-}  # fmt: skip
+    What.OPEN: "new",
+    What.APPEND: "appends",
+    What.ROLL: "roll",
+    What.TRIM: "roll",
+    What.STOP: "restart",
+    What.RESTART: "restart",
+    What.TRUNCATE: "truncation",
+    What.FAIL: "refused",
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +71,9 @@ class GrowthView:
 
 def view(growth: Growth, key: str) -> GrowthView:
     """Every step in words."""
-    return GrowthView(key, growth, tuple(sentence(growth, place) for place in range(len(growth.steps))))
+    return GrowthView(
+        key, growth, tuple(sentence(growth, place) for place in range(len(growth.steps)))
+    )
 
 
 def sentence(growth: Growth, place: int) -> str:
@@ -53,9 +82,14 @@ def sentence(growth: Growth, place: int) -> str:
     if step.what == What.APPEND:
         return _appended(growth, step)
     return {
-        What.OPEN: _opened, What.ROLL: _rolled, What.TRIM: _trimmed, What.STOP: _stopped, What.RESTART: _restarted,
-        What.TRUNCATE: _truncated, What.FAIL: _refused,
-    }[step.what](growth, step)  # fmt: skip
+        What.OPEN: _opened,
+        What.ROLL: _rolled,
+        What.TRIM: _trimmed,
+        What.STOP: _stopped,
+        What.RESTART: _restarted,
+        What.TRUNCATE: _truncated,
+        What.FAIL: _refused,
+    }[step.what](growth, step)
 
 
 def _opened(growth: Growth, step: Step) -> str:
@@ -68,7 +102,10 @@ def _lengths(step: Step) -> dict[str, str]:
 
 
 def _appended(growth: Growth, step: Step) -> str:
-    told = {"since": group(step.before.since_bytes), "interval": group(growth.config.index_interval_bytes)}
+    told = {
+        "since": group(step.before.since_bytes),
+        "interval": group(growth.config.index_interval_bytes),
+    }
     if not step.has_offset_entry:
         return say(_no_entry(step), **told)
     seen = growth.segments[step.segment]
@@ -77,7 +114,8 @@ def _appended(growth: Growth, step: Step) -> str:
     if step.has_time_entry:
         timestamp_ms, of = seen.times[step.after.time_entries - 1]
         return say("growth.entry_in_both", **told, time=clock(timestamp_ms), of=group(of))
-    is_known = step.after.max_timestamp_ms >= 0  # and then it equals the last entry's: it is never below
+    # and then it equals the last entry's: it is never below
+    is_known = step.after.max_timestamp_ms >= 0
     return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **told)
 
 
@@ -91,7 +129,12 @@ def _rolled(growth: Growth, step: Step) -> str:
     last = _last_entry(growth, step)
     if not step.reason:
         return say("growth.rolled_unasked", last=last)
-    return say("growth.rolled", cause=roll_words.name(step.reason.cause), numbers=roll_words.numbers(step.reason), last=last)
+    return say(
+        "growth.rolled",
+        cause=roll_words.name(step.reason.cause),
+        numbers=roll_words.numbers(step.reason),
+        last=last,
+    )
 
 
 def _last_entry(growth: Growth, step: Step) -> str:
@@ -103,8 +146,13 @@ def _last_entry(growth: Growth, step: Step) -> str:
 
 def _trimmed(growth: Growth, step: Step) -> str:
     before, after = step.before, step.after
-    index, times = (f"{group(low)} → {group(high)}" for low, high in (
-        (before.index_bytes, after.index_bytes), (before.timeindex_bytes, after.timeindex_bytes)))  # fmt: skip
+    index, times = (
+        f"{group(low)} → {group(high)}"
+        for low, high in (
+            (before.index_bytes, after.index_bytes),
+            (before.timeindex_bytes, after.timeindex_bytes),
+        )
+    )
     return say("growth.trimmed", index=index, timeindex=times)
 
 
@@ -127,7 +175,15 @@ def _gone(step: Step) -> str:
     """The entries that a truncation takes along."""
     offsets = step.before.offset_entries - step.after.offset_entries
     times = step.before.time_entries - step.after.time_entries
-    key = "both" if offsets > 0 and times > 0 else "offsets" if offsets > 0 else "times" if times > 0 else "none"
+    key = (
+        "both"
+        if offsets > 0 and times > 0
+        else "offsets"
+        if offsets > 0
+        else "times"
+        if times > 0
+        else "none"
+    )
     return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
 
 
@@ -146,13 +202,25 @@ def _lines(step: Step) -> tuple[int, ...]:
 def _values(step: Step, interval_bytes: int) -> list[str]:
     now = step.after
     return [
-        *(group(one) for one in (now.log_bytes, now.since_bytes, interval_bytes, now.batches, now.offset_entries, now.time_entries)),
+        *(
+            group(one)
+            for one in (
+                now.log_bytes,
+                now.since_bytes,
+                interval_bytes,
+                now.batches,
+                now.offset_entries,
+                now.time_entries,
+            )
+        ),
         *(group(one) for one in (now.index_bytes, now.timeindex_bytes)),
     ]
 
 
 def message(shown: GrowthView) -> dict[str, Any]:
-    """The view as the component takes it; numbers that are drawn as numbers, numbers that are read as text."""
+    """The view as the component takes it; numbers that are drawn as numbers, numbers that are read
+    as text.
+    """
     growth, config = shown.growth, shown.growth.config
     steps, before = [], None
     for step, text in zip(growth.steps, shown.sentences, strict=True):
@@ -160,43 +228,80 @@ def message(shown: GrowthView) -> dict[str, Any]:
         changed = [one != old for one, old in zip(values, before or values, strict=True)]
         before = values
         now, is_full = step.after, step.what in (What.APPEND, What.FAIL)
-        steps.append({
-            "text": text, "phase": say(f"growth.phase_{PHASES[step.what]}"),
-            "what": step.what, "of": step.segment, "title": _title(step), "lines": _lines(step),
-            "values": list(zip(values, changed, strict=True)),
-            "batches": now.batches, "offsets": now.offset_entries, "times": now.time_entries,
-            "since": step.before.since_bytes if is_full else now.since_bytes, "adds": step.size_bytes if is_full else 0,
-            "index_bytes": now.index_bytes, "timeindex_bytes": now.timeindex_bytes,
-            "new": [step.has_offset_entry, step.has_time_entry],
-        })  # fmt: skip
+        steps.append(
+            {
+                "text": text,
+                "phase": say(f"growth.phase_{PHASES[step.what]}"),
+                "what": step.what,
+                "of": step.segment,
+                "title": _title(step),
+                "lines": _lines(step),
+                "values": list(zip(values, changed, strict=True)),
+                "batches": now.batches,
+                "offsets": now.offset_entries,
+                "times": now.time_entries,
+                "since": step.before.since_bytes if is_full else now.since_bytes,
+                "adds": step.size_bytes if is_full else 0,
+                "index_bytes": now.index_bytes,
+                "timeindex_bytes": now.timeindex_bytes,
+                "new": [step.has_offset_entry, step.has_time_entry],
+            }
+        )
     segments = [_segment(one) for one in growth.segments]
-    longest = max((one.before.since_bytes + one.size_bytes for one in growth.steps if one.what == What.APPEND), default=1)
+    longest = max(
+        (
+            one.before.since_bytes + one.size_bytes
+            for one in growth.steps
+            if one.what == What.APPEND
+        ),
+        default=1,
+    )
     return {
-        "key": shown.key, "steps": steps, "segments": segments, "interval": config.index_interval_bytes,
+        "key": shown.key,
+        "steps": steps,
+        "segments": segments,
+        "interval": config.index_interval_bytes,
         "segment_bytes": config.segment_bytes,
-        "most_since": max(longest, config.index_interval_bytes), "code": CODE, "code_title": say("growth.code_title"),
+        "most_since": max(longest, config.index_interval_bytes),
+        "code": CODE,
+        "code_title": say("growth.code_title"),
         "names": [one if one[0] == "." else say(f"growth.value_{one}") for one in VALUES],
         "slots": [config.offset_slots, config.time_slots],
-    }  # fmt: skip
+    }
 
 
 def _segment(one: Seen) -> dict[str, Any]:
     return {
-        "base": group(one.base_offset), "batches": one.batches, "last_offsets": [group(batch[2]) for batch in one.batches],
+        "base": group(one.base_offset),
+        "batches": one.batches,
+        "last_offsets": [group(batch[2]) for batch in one.batches],
         "offsets": [[group(offset), group(position), position] for offset, position in one.offsets],
         "times": [[clock(timestamp_ms), group(offset)] for timestamp_ms, offset in one.times],
-    }  # fmt: skip
+    }
 
 
 def _title(step: Step) -> str:
     now = step.after
     batches = counted("common.n_batches", now.batches, n=group(now.batches))
-    return say("growth.segment", name=file_stem(now.base_offset), bytes=group(now.log_bytes), batches=batches)
+    return say(
+        "growth.segment",
+        name=file_stem(now.base_offset),
+        bytes=group(now.log_bytes),
+        batches=batches,
+    )
 
 
 def rows(shown: GrowthView) -> list[tuple[str, ...]]:
     """Every step as a row: number, what happened, counter, entries of both indexes."""
     return [
-        (group(place), text, group(step.after.since_bytes), group(step.after.offset_entries), group(step.after.time_entries))
-        for place, (step, text) in enumerate(zip(shown.growth.steps, shown.sentences, strict=True), start=1)
+        (
+            group(place),
+            text,
+            group(step.after.since_bytes),
+            group(step.after.offset_entries),
+            group(step.after.time_entries),
+        )
+        for place, (step, text) in enumerate(
+            zip(shown.growth.steps, shown.sentences, strict=True), start=1
+        )
     ]

@@ -1,4 +1,6 @@
-"""Which limit rolls a segment at which speed: the time until a roll by each alone, and the lowest of them."""
+"""Which limit rolls a segment at which speed: the time until a roll by each alone, and the lowest
+of them.
+"""
 
 from dataclasses import dataclass
 
@@ -23,7 +25,9 @@ DRAWN = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
 
 @dataclass(frozen=True)
 class LimitCurvesView:
-    """speeds: bytes a second; seconds: until a roll by each cause; lowest: the least of them; here: speed and seconds of this log."""
+    """speeds: bytes a second; seconds: until a roll by each cause; lowest: the least of them; here:
+    speed and seconds of this log.
+    """
 
     title: str
     below: str
@@ -38,12 +42,30 @@ def view(config: LogConfig, load: Load, bytes_per_s: float) -> LimitCurvesView:
     """bytes_per_s: the speed of the log that is looked at; 0 where it has none."""
     times = limits.until_roll_s(config, load, SPEEDS)
     found = limits.stretches(config, load)
-    at = limits.first_limit(limits.until_roll_s(config, load, bytes_per_s))[1][0] if bytes_per_s > 0 else None
-    here = (bytes_per_s, float(at)) if at is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1] else None
+    at = (
+        limits.first_limit(limits.until_roll_s(config, load, bytes_per_s))[1][0]
+        if bytes_per_s > 0
+        else None
+    )
+    here = (
+        (bytes_per_s, float(at))
+        if at is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1]
+        else None
+    )
     seconds = {
-        cause: times[cause] for cause in (*DRAWN, Cause.OFFSET_OVERFLOW) if cause in DRAWN or any(one.cause == cause for one in found)
+        cause: times[cause]
+        for cause in (*DRAWN, Cause.OFFSET_OVERFLOW)
+        if cause in DRAWN or any(one.cause == cause for one in found)
     }
-    return LimitCurvesView(_title(found), say("rolls.curves_below"), SPEEDS, seconds, limits.first_limit(times)[1], here, found)
+    return LimitCurvesView(
+        _title(found),
+        say("rolls.curves_below"),
+        SPEEDS,
+        seconds,
+        limits.first_limit(times)[1],
+        here,
+        found,
+    )
 
 
 def _title(found: tuple[Stretch, ...]) -> str:
@@ -58,10 +80,16 @@ def _title(found: tuple[Stretch, ...]) -> str:
 
 
 def rows(shown: LimitCurvesView) -> list[tuple[str, ...]]:
-    """The figure as a table: a speed, and the time until a roll by each limit, the one that decides first."""
+    """The figure as a table: a speed, and the time until a roll by each limit, the one that decides
+    first.
+    """
     every = [place for place in range(0, len(shown.speeds), 20)]
     return [
-        (rate(float(shown.speeds[place])), _deciding(shown, place), *(_span(float(times[place])) for times in shown.seconds.values()))
+        (
+            rate(float(shown.speeds[place])),
+            _deciding(shown, place),
+            *(_span(float(times[place])) for times in shown.seconds.values()),
+        )
         for place in every
     ]
 
@@ -79,17 +107,42 @@ def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
     ink = theme.colours(mode)
     chart = go.Figure([_lowest(shown, ink), *_curves(shown, ink), *_here(shown, ink)])
     chart.update_layout(
-        template=theme.template(mode), height=HEIGHT, margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        showlegend=False, hovermode="closest",
-        xaxis={"type": "log", "range": np.log10([SPEEDS[0], SPEEDS[-1]]).tolist(), "tickvals": list(ROUND_SPEEDS.values()),
-               "ticktext": list(ROUND_SPEEDS), "ticks": "outside", "ticklen": 5, "tickcolor": ink["line"], "showgrid": False,
-               "showline": False,
-               "zeroline": False, "fixedrange": True, "title": None},
-        yaxis={"type": "log", "range": np.log10([LEAST_S, MOST_S]).tolist(), "tickvals": list(SPANS_S), "ticktext": _spans(),
-               "ticks": "", "ticklabelstandoff": 8, "showgrid": True, "gridcolor": ink["line"], "showline": False, "zeroline": False,
-               "fixedrange": True, "title": None},
-        annotations=[*_names(shown, ink), _axis_name(ink), *_here_words(shown, ink)], shapes=_here_line(shown, ink),
-    )  # fmt: skip
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False,
+        hovermode="closest",
+        xaxis={
+            "type": "log",
+            "range": np.log10([SPEEDS[0], SPEEDS[-1]]).tolist(),
+            "tickvals": list(ROUND_SPEEDS.values()),
+            "ticktext": list(ROUND_SPEEDS),
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": ink["line"],
+            "showgrid": False,
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+        },
+        yaxis={
+            "type": "log",
+            "range": np.log10([LEAST_S, MOST_S]).tolist(),
+            "tickvals": list(SPANS_S),
+            "ticktext": _spans(),
+            "ticks": "",
+            "ticklabelstandoff": 8,
+            "showgrid": True,
+            "gridcolor": ink["line"],
+            "showline": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "title": None,
+        },
+        annotations=[*_names(shown, ink), _axis_name(ink), *_here_words(shown, ink)],
+        shapes=_here_line(shown, ink),
+    )
     return chart
 
 
@@ -99,7 +152,15 @@ def _spans() -> list[str]:
 
 def _lowest(shown: LimitCurvesView, ink: dict[str, str]) -> go.Scatter:
     look = {"color": ink["probe_soft"], "width": 12}
-    return go.Scatter(x=shown.speeds, y=_seen(shown.lowest), mode="lines", line=look, hoverinfo="skip", name="lowest", opacity=0.95)
+    return go.Scatter(
+        x=shown.speeds,
+        y=_seen(shown.lowest),
+        mode="lines",
+        line=look,
+        hoverinfo="skip",
+        name="lowest",
+        opacity=0.95,
+    )
 
 
 def _curves(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
@@ -107,17 +168,31 @@ def _curves(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
     for cause, times in shown.seconds.items():
         is_time = cause == Cause.TIME
         colour = ink["ink_2" if is_time else roll_words.INKS[cause]]
-        line = {"color": colour, "width": 1.6 if is_time else 2.4, "dash": "5px,4px" if is_time else "solid"}
+        line = {
+            "color": colour,
+            "width": 1.6 if is_time else 2.4,
+            "dash": "5px,4px" if is_time else "solid",
+        }
         told = [
-            say("rolls.curve_hover", cause=roll_words.name(cause), span=_span(float(one)), speed=rate(float(speed)))
+            say(
+                "rolls.curve_hover",
+                cause=roll_words.name(cause),
+                span=_span(float(one)),
+                speed=rate(float(speed)),
+            )
             for one, speed in zip(times, shown.speeds, strict=True)
         ]
         found.append(
             go.Scatter(
-                x=shown.speeds, y=_seen(times), mode="lines", line=line, name=roll_words.name(cause), customdata=told,
+                x=shown.speeds,
+                y=_seen(times),
+                mode="lines",
+                line=line,
+                name=roll_words.name(cause),
+                customdata=told,
                 hovertemplate="%{customdata}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -132,10 +207,18 @@ def _here(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
     marker = {"size": 11, "color": ink["probe"], "line": {"color": ink["raised"], "width": 2}}
     return [
         go.Scatter(
-            x=[shown.here[0]], y=[max(LEAST_S, shown.here[1])], mode="markers", marker=marker, name="here", cliponaxis=False,
-            hovertemplate=f"{say('rolls.here_hover', span=_span(shown.here[1]), speed=rate(shown.here[0]))}<extra></extra>",
+            x=[shown.here[0]],
+            y=[max(LEAST_S, shown.here[1])],
+            mode="markers",
+            marker=marker,
+            name="here",
+            cliponaxis=False,
+            hovertemplate=(
+                f"{say('rolls.here_hover', span=_span(shown.here[1]), speed=rate(shown.here[0]))}"
+                "<extra></extra>"
+            ),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _here_line(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
@@ -158,7 +241,11 @@ def _here_words(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
     if not shown.here:
         return []
     is_left = shown.here[0] < 300
-    place = {"x": float(np.log10(shown.here[0])), "xanchor": "left" if is_left else "right", "xshift": 7 if is_left else -7}
+    place = {
+        "x": float(np.log10(shown.here[0])),
+        "xanchor": "left" if is_left else "right",
+        "xshift": 7 if is_left else -7,
+    }
     words = f"<b>{say('rolls.here', speed=rate(shown.here[0]))}</b>"
     return [
         place
@@ -183,15 +270,30 @@ def _names(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
         at = times[-1] if np.isfinite(times[-1]) else MOST_S
         return float(np.clip(tall * (1 - np.log10(max(at, 1e-9) / LEAST_S) / span), 6, tall - 2))
 
-    ends = sorted(([height(times), cause] for cause, times in shown.seconds.items()), key=lambda one: one[0])
+    ends = sorted(
+        ([height(times), cause] for cause, times in shown.seconds.items()), key=lambda one: one[0]
+    )
     for place in range(1, len(ends)):
         ends[place][0] = max(ends[place][0], ends[place - 1][0] + LINE_PX)
     for place in range(len(ends) - 1, -1, -1):
         below = ends[place + 1][0] - LINE_PX if place + 1 < len(ends) else tall
         ends[place][0] = min(ends[place][0], below)
-    look = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "yref": "paper", "yanchor": "middle", "showarrow": False}
+    look = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 8,
+        "yref": "paper",
+        "yanchor": "middle",
+        "showarrow": False,
+    }
     return [
-        look | {"text": f"<b>{roll_words.name(cause)}</b>", "y": 1 - at / tall, "font": {"size": 12, "color": ink[_name_ink(cause)]}}
+        look
+        | {
+            "text": f"<b>{roll_words.name(cause)}</b>",
+            "y": 1 - at / tall,
+            "font": {"size": 12, "color": ink[_name_ink(cause)]},
+        }
         for at, cause in ends
     ]
 
@@ -201,5 +303,14 @@ def _name_ink(cause: Cause) -> str:
 
 
 def _axis_name(ink: dict[str, str]) -> dict:
-    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": -24, "showarrow": False}
+    place = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -24,
+        "showarrow": False,
+    }
     return place | {"text": say("rolls.speed_axis"), "font": {"size": 12, "color": ink["ink_3"]}}

@@ -1,7 +1,7 @@
 """Several things as one text, as each language joins them, and a small number as a word.
 
-    listed(["a", "b", "c"])     a, b, c         clauses(["a", "b"])     a; b
-    named(["a", "b", "c"])      a, b and c      sentences(["A.", "", "B."])     A. B.
+listed(["a", "b", "c"])     a, b, c         clauses(["a", "b"])     a; b
+named(["a", "b", "c"])      a, b and c      sentences(["A.", "", "B."])     A. B.
 """
 
 import re
@@ -11,7 +11,8 @@ from functools import reduce
 from kafkaviz import units
 from kafkaviz.words import counted, say
 
-HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")  # a blank stands between it and a Latin letter alone
+# a blank stands between it and a Latin letter alone
+HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -61,7 +62,11 @@ def gap() -> str:
 
 def and_more(parts: Iterable[str], more: int) -> str:
     """The same as listed, and how many are left out."""
-    return say("common.and_others", names=listed(parts), n=units.group(more)) if more else listed(parts)
+    return (
+        say("common.and_others", names=listed(parts), n=units.group(more))
+        if more
+        else listed(parts)
+    )
 
 
 def many(key: str, count: int) -> str:
@@ -81,11 +86,17 @@ def _last_by(join: Callable[[Iterable[str]], str], parts: Iterable[str]) -> str:
 
 
 def _joined(key: str, parts: Iterable[str]) -> str:
-    return reduce(lambda first, next: first + _between(key, first, next) + next, found) if (found := list(parts)) else ""
+    return (
+        reduce(lambda first, next: first + _between(key, first, next) + next, found)
+        if (found := list(parts))
+        else ""
+    )
 
 
 def _between(key: str, first: str, next: str) -> str:
-    """What stands between two; 和 has a blank beside a Latin letter and none beside another Han character."""
+    """What stands between two; 和 has a blank beside a Latin letter and none beside another Han
+    character.
+    """
     between = say(key, first="", next="")
     if not HAN.search(between):
         return between

@@ -32,15 +32,22 @@ def _by_name(made: Made) -> str:
         return say("lookup_chain.largest_none")
     largest_ms, offset = chosen.max_timestamp
     key = "lookup_chain.largest_only" if len(made.log.segments) == 1 else "lookup_chain.largest_of"
-    name, told = units.file_stem(chosen.base_offset), {"moment": units.moment(largest_ms), "offset": group(offset)}
-    return say(key, count=group(len(made.log.segments)), segment=name, then=_largest_then(made), **told)
+    name, told = (
+        units.file_stem(chosen.base_offset),
+        {"moment": units.moment(largest_ms), "offset": group(offset)},
+    )
+    return say(
+        key, count=group(len(made.log.segments)), segment=name, then=_largest_then(made), **told
+    )
 
 
 def _largest_then(made: Made) -> str:
     """What a release makes of the offset that is remembered."""
     if made.found.scans:
         return say("lookup_chain.largest_scanned")
-    return say("lookup_chain.largest_answered" if made.found.answer else "lookup_chain.largest_hidden")
+    return say(
+        "lookup_chain.largest_answered" if made.found.answer else "lookup_chain.largest_hidden"
+    )
 
 
 def _by_offset(made: Made, target: int) -> str:
@@ -53,7 +60,12 @@ def _by_offset(made: Made, target: int) -> str:
     if len(made.log.segments) == 1:
         return say("lookup_chain.offset_only", base=group(base_offset), offset=group(target))
     name = units.file_stem(base_offset)
-    return say("lookup_chain.offset_of", count=group(len(made.log.segments)), offset=group(target), segment=name)
+    return say(
+        "lookup_chain.offset_of",
+        count=group(len(made.log.segments)),
+        offset=group(target),
+        segment=name,
+    )
 
 
 def _by_time(made: Made) -> str:
@@ -61,15 +73,22 @@ def _by_time(made: Made) -> str:
     if chosen is None:
         latest = max(one.largest_timestamp_ms for one in made.log.segments)
         return say("lookup_chain.time_none", moment=units.moment(latest))
-    reaches, name = units.moment(made.segment(chosen.base_offset).largest_timestamp_ms), units.file_stem(chosen.base_offset)
+    reaches, name = (
+        units.moment(made.segment(chosen.base_offset).largest_timestamp_ms),
+        units.file_stem(chosen.base_offset),
+    )
     if len(made.log.segments) == 1:
         return say("lookup_chain.time_only", moment=reaches)
-    return say("lookup_chain.time_of", count=group(len(made.log.segments)), segment=name, moment=reaches)
+    return say(
+        "lookup_chain.time_of", count=group(len(made.log.segments)), segment=name, moment=reaches
+    )
 
 
 def next_segment(made: Made, place: int) -> str:
     """Where nothing in the segment before answers."""
-    before, after = (units.file_stem(one.segment) for one in made.found.scans[place - 1 : place + 1])
+    before, after = (
+        units.file_stem(one.segment) for one in made.found.scans[place - 1 : place + 1]
+    )
     return say("lookup_chain.next_segment", before=before, after=after, offset=group(made.target))
 
 
@@ -81,10 +100,17 @@ def ending(made: Made) -> str:
     if not made.by_time:
         return say("lookup_chain.no_batch") if found.scan.batch is None else _consumed(made)
     if found.record is None and found.scan.offset is not None:
-        return say("lookup_chain.hidden", offset=group(found.scan.offset), stable=group(found.bounds.limit_offset))
+        return say(
+            "lookup_chain.hidden",
+            offset=group(found.scan.offset),
+            stable=group(found.bounds.limit_offset),
+        )
     if found.record is None:
         return say("lookup_chain.too_early")
-    return say(f"lookup_chain.record_{'largest' if made.special else 'time'}", offset=group(found.record.offset))
+    return say(
+        f"lookup_chain.record_{'largest' if made.special else 'time'}",
+        offset=group(found.record.offset),
+    )
 
 
 def _consumed(made: Made) -> str:
@@ -97,12 +123,19 @@ def _consumed(made: Made) -> str:
         return say("lookup_chain.no_record", position=position)
     offset = group(record.offset)
     if (record.segment, record.batch_position) != (made.found.scan.segment, batch.position):
-        key = f"lookup_chain.{'marker' if batch.is_control else 'empty'}{'' if record.segment == made.found.scan.segment else '_segment'}"
+        key = (
+            f"lookup_chain.{'marker' if batch.is_control else 'empty'}"
+            f"{'' if record.segment == made.found.scan.segment else '_segment'}"
+        )
         name = units.file_stem(record.segment)
-        return say(key, position=position, offset=offset, next=group(record.batch_position), segment=name)
+        return say(
+            key, position=position, offset=offset, next=group(record.batch_position), segment=name
+        )
     if record.offset != target:
         return say("lookup_chain.gone", position=position, target=group(target), offset=offset)
     skipped = target - batch.base_offset
     if not skipped:
         return say("lookup_chain.first", position=position, target=group(target))
-    return counted("lookup_chain.skips", skipped, n=group(skipped), position=position, target=group(target))
+    return counted(
+        "lookup_chain.skips", skipped, n=group(skipped), position=position, target=group(target)
+    )

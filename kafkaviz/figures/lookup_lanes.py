@@ -1,4 +1,6 @@
-"""Plain beside warm: the same index searched for the same target in both ways, and what each costs."""
+"""Plain beside warm: the same index searched for the same target in both ways, and what each
+costs.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +16,9 @@ from kafkaviz.words import say, table
 
 
 class Lane(NamedTuple):
-    """One of the two searches. slots: those read, in order; pages: how many were touched after each; warm_from: None for plain."""
+    """One of the two searches. slots: those read, in order; pages: how many were touched after
+    each; warm_from: None for plain.
+    """
 
     title: str
     since: str
@@ -40,17 +44,31 @@ def view(made: Made) -> LanesView | None:
     if not made.found.searches:
         return None
     first = made.found.searches[0]
-    warm, plain = (_lane(again(made, first, one == "warm"), one, made.page_bytes, ENTRY_BYTES[first.kind]) for one in ("warm", "plain"))
-    return LanesView(title(first.kind, warm, plain), first.kind, 0, first.found.entries, warm, plain)
+    warm, plain = (
+        _lane(again(made, first, one == "warm"), one, made.page_bytes, ENTRY_BYTES[first.kind])
+        for one in ("warm", "plain")
+    )
+    return LanesView(
+        title(first.kind, warm, plain), first.kind, 0, first.found.entries, warm, plain
+    )
 
 
 def again(made: Made, search: IndexSearch, is_warm: bool) -> SlotSearch:
     """The same search, warm or plain."""
-    base_offset = next((one.base_offset for one in made.found.choices if one.chosen), made.log.segments[0].base_offset)
+    base_offset = next(
+        (one.base_offset for one in made.found.choices if one.chosen),
+        made.log.segments[0].base_offset,
+    )
     segment = made.segment(made.found.scans[0].segment if made.found.scans else base_offset)
     is_time = search.kind == TIME
-    keys = Keys(segment.time_slots["timestamp_ms"]) if is_time else Keys(segment.offset_slots["relative_offset"], segment.base_offset)
-    return slots.floor(keys, search.found.target, ENTRY_BYTES[search.kind], is_warm, made.found.profile.warm_bytes)
+    keys = (
+        Keys(segment.time_slots["timestamp_ms"])
+        if is_time
+        else Keys(segment.offset_slots["relative_offset"], segment.base_offset)
+    )
+    return slots.floor(
+        keys, search.found.target, ENTRY_BYTES[search.kind], is_warm, made.found.profile.warm_bytes
+    )
 
 
 def _lane(found: SlotSearch, name: str, page_bytes: int, entry_bytes: int) -> Lane:
@@ -59,12 +77,17 @@ def _lane(found: SlotSearch, name: str, page_bytes: int, entry_bytes: int) -> La
         seen |= set(slots.pages_of(probe.slot, entry_bytes, page_bytes))
         pages.append(len(seen))
     words = say(f"lookup_lanes.{name}"), say(f"lookup_lanes.{name}_since")
-    return Lane(*words, tuple(probe.slot for probe in found.probes), tuple(pages), found.warm_from_slot)
+    return Lane(
+        *words, tuple(probe.slot for probe in found.probes), tuple(pages), found.warm_from_slot
+    )
 
 
 def title(kind: str, warm: Lane, plain: Lane) -> str:
     """What the warm section does for this target."""
-    probes, pages = len(warm.slots) - len(plain.slots), (warm.pages or (0,))[-1] - (plain.pages or (0,))[-1]
+    probes, pages = (
+        len(warm.slots) - len(plain.slots),
+        (warm.pages or (0,))[-1] - (plain.pages or (0,))[-1],
+    )
     cost, saved = _words(probes, pages, 1), _words(probes, pages, -1)
     what = "both" if cost and saved else "costs" if cost else "saves" if saved else "nothing"
     told = say(f"lookup_lanes.{what}_{kind}", cost=cost, saved=saved)
@@ -81,5 +104,14 @@ def _words(probes: int, pages: int, sign: int) -> str:
 
 def message(shown: LanesView, key: str) -> dict:
     """The view as plain values; key: that of the lookup."""
-    sent = {"key": key, "title": shown.title, "kind": shown.kind, "search": shown.search, "entries": shown.entries}
-    return sent | {"words": table("lookup_lanes"), "lanes": [shown.warm._asdict(), shown.plain._asdict()]}
+    sent = {
+        "key": key,
+        "title": shown.title,
+        "kind": shown.kind,
+        "search": shown.search,
+        "entries": shown.entries,
+    }
+    return sent | {
+        "words": table("lookup_lanes"),
+        "lanes": [shown.warm._asdict(), shown.plain._asdict()],
+    }

@@ -1,4 +1,6 @@
-"""A lookup that was made, and what is drawn around it: the log that answers, its batches and its records."""
+"""A lookup that was made, and what is drawn around it: the log that answers, its batches and its
+records.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +25,9 @@ class Seen(NamedTuple):
 class Made:
     """A lookup and what is drawn around it.
 
-    batches: of the segment with this base offset, all, at least with lookup_log.COLUMNS; records: of the batch at that byte of it.
-    page_bytes: of a lesson whose pages are small. is_alone: there is an index and no log.
+    batches: of the segment with this base offset, all, at least with lookup_log.COLUMNS; records:
+    of the batch at that byte of it. page_bytes: of a lesson whose pages are small. is_alone: there
+    is an index and no log.
     """
 
     found: Lookup
@@ -41,7 +44,9 @@ class Made:
 
     @property
     def special(self) -> int | None:
-        """EARLIEST, LATEST or another of Kafka's values below 0, where one was asked for in place of a time."""
+        """EARLIEST, LATEST or another of Kafka's values below 0, where one was asked for in place
+        of a time.
+        """
         return self.found.timestamp_ms if self.by_time and self.found.timestamp_ms < 0 else None
 
     @property

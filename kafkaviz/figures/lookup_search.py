@@ -1,7 +1,8 @@
-"""A search in an index as it is drawn: its probes with the slots that are left, and each slot where the index is small.
+"""A search in an index as it is drawn: its probes with the slots that are left, and each slot where
+the index is small.
 
-Of an index only what a search touches is sent, unless it is small enough to draw each slot: a full one of 1 310 720 entries takes
-as few bytes as one of 100.
+Of an index only what a search touches is sent, unless it is small enough to draw each slot: a full
+one of 1 310 720 entries takes as few bytes as one of 100.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,9 @@ DRAWN_SLOTS = 64  # drawn one by one
 
 
 class Row(NamedTuple):
-    """A probe as it is drawn: before and after are the slots still possible, after None for none."""
+    """A probe as it is drawn: before and after are the slots still possible, after None for
+    none.
+    """
 
     slot: int
     key: str
@@ -34,7 +37,9 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchView:
-    """A search as it is drawn. cells: key, value and what hovering tells of each slot of a small index, else None."""
+    """A search as it is drawn. cells: key, value and what hovering tells of each slot of a small
+    index, else None.
+    """
 
     search: IndexSearch
     told: tuple[Told, ...]
@@ -60,17 +65,35 @@ def view(made: Made, search: IndexSearch, base_offset: int) -> SearchView:
     words, ranges = lookup_words.told(search), []
     last = found.entries - 1
     for probe, told in zip(found.probes, words, strict=True):
-        chooses = not ranges if found.warm_from_slot is None else told.line < 6  # the section, and does not halve yet
+        # the section, and does not halve yet
+        chooses = not ranges if found.warm_from_slot is None else told.line < 6
         ranges.append((0, last) if chooses else (probe.lo, probe.hi))
-    rows = (_row(search, *one, made.page_bytes) for one in zip(found.probes, words, ranges, strict=True))
+    rows = (
+        _row(search, *one, made.page_bytes) for one in zip(found.probes, words, ranges, strict=True)
+    )
     pages = slots.page_count(found.entries, entry_bytes, made.page_bytes)
     warm_slots = slots.warm_entries(entry_bytes, made.found.profile.warm_bytes)
-    cells = tuple(_cells(made, made.segment(base_offset), search)) if found.entries <= DRAWN_SLOTS else None
+    cells = (
+        tuple(_cells(made, made.segment(base_offset), search))
+        if found.entries <= DRAWN_SLOTS
+        else None
+    )
     result = lookup_words.result(search, base_offset, not made.is_alone)
-    return SearchView(search, tuple(words), result, tuple(rows), made.page_bytes / entry_bytes, pages, warm_slots, cells)
+    return SearchView(
+        search,
+        tuple(words),
+        result,
+        tuple(rows),
+        made.page_bytes / entry_bytes,
+        pages,
+        warm_slots,
+        cells,
+    )
 
 
-def _row(search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int], page_bytes: int) -> Row:
+def _row(
+    search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int], page_bytes: int
+) -> Row:
     pages = tuple(slots.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
     return Row(probe.slot, text_of(search.kind, probe.key), probe.compare, before, told.left, pages)
 
@@ -83,7 +106,9 @@ def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tupl
         where = {"slot": slot, "first": slot * entry_bytes, "last": (slot + 1) * entry_bytes - 1}
         offset = "" if is_time else group(key + segment.base_offset)
         moment = units.moment(key) if is_time else ""
-        beside = group(value + segment.base_offset) if is_time else "" if made.is_alone else group(value)
+        beside = (
+            group(value + segment.base_offset) if is_time else "" if made.is_alone else group(value)
+        )
         told = say(f"stepper_figures.cell_{name}", key=offset, moment=moment, value=beside, **where)
         cells.append((clock(key) if is_time else offset, beside, told))
     return cells
@@ -91,7 +116,9 @@ def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tupl
 
 def title(shown: SearchView, probes: int, over: bool) -> str:
     """What the figure of the index shows after so many probes."""
-    return lookup_words.index_title(shown.search, probes, shown.seen(probes), shown.pages, over, shown.left(probes))
+    return lookup_words.index_title(
+        shown.search, probes, shown.seen(probes), shown.pages, over, shown.left(probes)
+    )
 
 
 def sent(shown: SearchView) -> dict:
@@ -116,5 +143,11 @@ def sent(shown: SearchView) -> dict:
 
 
 def _strip_words(shown: SearchView) -> str:
-    a_page = group(int(shown.page_slots)) if shown.page_slots == int(shown.page_slots) else f"{int(shown.page_slots)}⅓"
-    return say("stepper_figures.strip", pages=count("lookup_words.n_pages", shown.pages), slots=a_page)
+    a_page = (
+        group(int(shown.page_slots))
+        if shown.page_slots == int(shown.page_slots)
+        else f"{int(shown.page_slots)}⅓"
+    )
+    return say(
+        "stepper_figures.strip", pages=count("lookup_words.n_pages", shown.pages), slots=a_page
+    )

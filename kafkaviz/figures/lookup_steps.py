@@ -1,6 +1,8 @@
-"""The steps of a lookup one by one: what each says, which line of the pseudocode it is, and how every value and figure then stands.
+"""The steps of a lookup one by one: what each says, which line of the pseudocode it is, and how
+every value and figure then stands.
 
-Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "log" the headers read, "record" what comes of it.
+Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "log" the headers
+read, "record" what comes of it.
 """
 
 from collections.abc import Sequence
@@ -22,10 +24,12 @@ NO_VALUE = "–"
 
 
 class Step(NamedTuple):
-    """A step. search, probes, over: which search is drawn, after how many of its probes, and whether its result is known.
+    """A step. search, probes, over: which search is drawn, after how many of its probes, and
+    whether its result is known.
 
-    scan, readings, ended: the same of the scan. line: (of "search" or "scan", its number), None for none. values: of VALUES, and whether
-    this step changed each. titles: of the figures of the index, the log and the records.
+    scan, readings, ended: the same of the scan. line: (of "search" or "scan", its number), None for
+    none. values: of VALUES, and whether this step changed each. titles: of the figures of the
+    index, the log and the records.
     """
 
     phase: str
@@ -49,7 +53,13 @@ def value_names() -> list[str]:
 class Steps:
     """The steps one by one; what is drawn is carried from each to the next."""
 
-    def __init__(self, made: Made, searches: Sequence[SearchView], scans: Sequence[ScanView], records: RecordsView) -> None:
+    def __init__(
+        self,
+        made: Made,
+        searches: Sequence[SearchView],
+        scans: Sequence[ScanView],
+        records: RecordsView,
+    ) -> None:
         self._made, self._searches, self._scans, self._records = made, searches, scans, records
         self._search, self._probes, self._over = 0, 0, False
         self._scan, self._readings, self._ended = 0, 0, False
@@ -57,7 +67,9 @@ class Steps:
 
     def all(self) -> list[Step]:
         """Every step of the lookup."""
-        steps = [] if self._made.is_alone else [self._step("segment", lookup_chain.segment(self._made))]
+        steps = (
+            [] if self._made.is_alone else [self._step("segment", lookup_chain.segment(self._made))]
+        )
         scans = list(range(len(self._scans)))
         for place in range(len(self._searches)):
             steps += self._searched(place)
@@ -68,7 +80,11 @@ class Steps:
 
     def _searched(self, place: int) -> list[Step]:
         shown = self._searches[place]
-        before = [self._step("segment", lookup_chain.next_segment(self._made, place))] if place and not self._made.by_time else []
+        before = (
+            [self._step("segment", lookup_chain.next_segment(self._made, place))]
+            if place and not self._made.by_time
+            else []
+        )
         self._search, self._probes, self._over = place, 0, False
         self._scan = min(place if not self._made.by_time else 0, max(0, len(self._scans) - 1))
         self._readings, self._ended = 0, False
@@ -76,14 +92,22 @@ class Steps:
         for self._probes, told in enumerate(shown.told, 1):
             steps.append(self._step(shown.search.kind, told.text, ("search", told.line)))
         self._over = True
-        return [*before, *steps, self._step(shown.search.kind, shown.result.text, ("search", shown.result.line))]
+        return [
+            *before,
+            *steps,
+            self._step(shown.search.kind, shown.result.text, ("search", shown.result.line)),
+        ]
 
     def _scanned(self, place: int) -> list[Step]:
         shown, steps = self._scans[place], []
         self._scan, self._ended = place, False
         for self._readings, reading in enumerate(shown.readings, 1):
             self._ended = self._readings == len(shown.readings)
-            steps.append(self._step("log", reading.text, ("scan", reading.line) if reading.line >= 0 else None))
+            steps.append(
+                self._step(
+                    "log", reading.text, ("scan", reading.line) if reading.line >= 0 else None
+                )
+            )
         return steps
 
     def _ending(self) -> list[Step]:
@@ -92,10 +116,23 @@ class Steps:
 
     def _step(self, phase: str, text: str, line: tuple[str, int] | None = None) -> Step:
         values = self._values(phase)
-        changed = tuple((now, phase not in ("segment", "record") and now not in (was, NO_VALUE)) for was, now in self._compared(values))
+        changed = tuple(
+            (now, phase not in ("segment", "record") and now not in (was, NO_VALUE))
+            for was, now in self._compared(values)
+        )
         self._before = values
         return Step(
-            phase, text, self._search, self._probes, self._over, self._scan, self._readings, self._ended, line, changed, self._titles(phase)
+            phase,
+            text,
+            self._search,
+            self._probes,
+            self._over,
+            self._scan,
+            self._readings,
+            self._ended,
+            line,
+            changed,
+            self._titles(phase),
         )
 
     def _compared(self, values: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -107,7 +144,10 @@ class Steps:
         if self._scans and self._readings:
             scan = self._scans[self._scan]
             now = scan.readings[self._readings - 1]
-            position, tally = group(now.position) if now.position >= 0 else NO_VALUE, scan.tally(now.read)
+            position, tally = (
+                group(now.position) if now.position >= 0 else NO_VALUE,
+                scan.tally(now.read),
+            )
         *first, pages = index
         return (*first, position, group(tally.short), group(tally.long), pages)
 
@@ -124,11 +164,31 @@ class Steps:
         probe = found.probes[at - 1] if at and not self._over else None
         left = shown.result.left if self._over else shown.left(at) if at else None
         lo, hi = map(group, left) if left else (NO_VALUE, NO_VALUE)
-        is_middle = probe is not None and at > (1 if found.section == "warm" or found.warm_from_slot is None else 2)
-        key = short(probe.key) if probe else short(shown.search.entry[0]) if self._over and shown.search.entry else NO_VALUE
-        first_warm = NO_VALUE if found.warm_from_slot is None or not at else group(found.warm_from_slot)
+        is_middle = probe is not None and at > (
+            1 if found.section == "warm" or found.warm_from_slot is None else 2
+        )
+        key = (
+            short(probe.key)
+            if probe
+            else short(shown.search.entry[0])
+            if self._over and shown.search.entry
+            else NO_VALUE
+        )
+        first_warm = (
+            NO_VALUE if found.warm_from_slot is None or not at else group(found.warm_from_slot)
+        )
         middle = group(probe.slot) if is_middle else NO_VALUE
-        return short(found.target), group(found.entries), first_warm, group(at), lo, hi, middle, key, group(shown.seen(at))
+        return (
+            short(found.target),
+            group(found.entries),
+            first_warm,
+            group(at),
+            lo,
+            hi,
+            middle,
+            key,
+            group(shown.seen(at)),
+        )
 
     def _titles(self, phase: str) -> tuple[str, str, str]:
         index = log = ""

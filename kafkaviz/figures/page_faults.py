@@ -1,4 +1,6 @@
-"""Pages of an index that lookups touch while it grows, as an image: time to the right, pages upward, a dot for each cold one."""
+"""Pages of an index that lookups touch while it grows, as an image: time to the right, pages
+upward, a dot for each cold one.
+"""
 
 from dataclasses import dataclass
 
@@ -36,10 +38,11 @@ class Note:
 
 @dataclass(frozen=True)
 class PageFaultsView:
-    """touched: (rows, columns) lookups, 0 where there is none; a row is row_pages pages, a column entries / columns entries.
+    """touched: (rows, columns) lookups, 0 where there is none; a row is row_pages pages, a column
+    entries / columns entries.
 
-    end_page: where the index ends, a part of its last page. dots: (n, 3) of entries, page, faults: the middle of each cell with a
-    fault; beyond MOST_DOTS they are drawn as an image too.
+    end_page: where the index ends, a part of its last page. dots: (n, 3) of entries, page, faults:
+    the middle of each cell with a fault; beyond MOST_DOTS they are drawn as an image too.
     """
 
     title: str
@@ -59,7 +62,9 @@ class PageFaultsView:
 
 
 def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
-    """The image of a replay. search: PLAIN or WARM; warm_bytes: of the section that WARM has, None for none."""
+    """The image of a replay. search: PLAIN or WARM; warm_bytes: of the section that WARM has, None
+    for none.
+    """
     row_pages = max(1, -(-replay.pages // MOST_ROWS))
     touched, faulted = (_rows(cells, row_pages) for cells in (replay.touched, replay.faulted))
     notes = _notes(replay, search)
@@ -79,7 +84,11 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
 def _below(search: str, warm_bytes: int | None) -> str:
     if search == PLAIN or warm_bytes == WARM_BYTES:
         return say(f"page_faults.below_{search}")
-    return say("page_faults.below_section", size=size(warm_bytes)) if warm_bytes else say("page_faults.below_none")
+    return (
+        say("page_faults.below_section", size=size(warm_bytes))
+        if warm_bytes
+        else say("page_faults.below_none")
+    )
 
 
 def _rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
@@ -100,13 +109,20 @@ def _title(replay: Replay) -> str:
     faults, most = int(replay.faulted.sum()), max(replay.most_pages)
     pages = counted("page_faults.n_pages", replay.pages, n=group(replay.pages))
     if faults:
-        return say("page_faults.faults", faults=counted("page_faults.n_faults", faults, n=group(faults)), pages=pages)
+        return say(
+            "page_faults.faults",
+            faults=counted("page_faults.n_faults", faults, n=group(faults)),
+            pages=pages,
+        )
     if not sum(replay.lookups):
         return say("page_faults.no_lookup", pages=pages)
     if most > FEW:
         return say("page_faults.no_fault", pages=pages)
     newest = replay.pages > FEW and not replay.lookups[LAGGARD]
-    return say("page_faults.no_fault_newest" if newest else "page_faults.no_fault_few", few=many("page_faults.n_pages", most))
+    return say(
+        "page_faults.no_fault_newest" if newest else "page_faults.no_fault_few",
+        few=many("page_faults.n_pages", most),
+    )
 
 
 def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
@@ -115,12 +131,19 @@ def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
         return ()
     if search == WARM and max(replay.most_pages) > 4:
         return ()
-    return tuple(Note(across * replay.entries, up * replay.pages, say(f"page_faults.{name}")) for across, up, name in NOTES[search])
+    return tuple(
+        Note(across * replay.entries, up * replay.pages, say(f"page_faults.{name}"))
+        for across, up, name in NOTES[search]
+    )
 
 
 def rows(plain: Replay, warm: Replay) -> list[tuple[int, int, int, int, int]]:
-    """The images as a table: page, lookups that touch it and faults, plain; the same, warm section first."""
-    sums = [cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)]
+    """The images as a table: page, lookups that touch it and faults, plain; the same, warm section
+    first.
+    """
+    sums = [
+        cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
+    ]
     return [(page, *(int(one[page]) for one in sums)) for page in range(plain.pages)]
 
 
@@ -131,10 +154,16 @@ def figure(shown: PageFaultsView, mode: str) -> go.Figure:
     ends = {"x0": 0, "y0": -0.5, "x1": shown.entries, "y1": shown.end_page - 0.5}
     line = {"type": "line", **ends, "line": {"color": ink["line_2"], "width": 1}}
     chart.update_layout(
-        template=theme.template(mode), height=HEIGHT, margin={"l": 40, "r": 4, "t": 8, "b": 26}, showlegend=False,
-        plot_bgcolor=ink["panel"], shapes=[line], xaxis=_across(shown), yaxis=_upward(shown),
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": 40, "r": 4, "t": 8, "b": 26},
+        showlegend=False,
+        plot_bgcolor=ink["panel"],
+        shapes=[line],
+        xaxis=_across(shown),
+        yaxis=_upward(shown),
         annotations=[*(_words(note, ink) for note in shown.notes), _end(shown, ink)],
-    )  # fmt: skip
+    )
     return chart
 
 
@@ -145,13 +174,31 @@ def _image(shown: PageFaultsView, colour: str) -> go.Heatmap:
     return _cells(shown, seen, colour, gap, "touched", f"{hover}<extra></extra>", 0.75)
 
 
-def _cells(shown: PageFaultsView, cells: np.ndarray, colour: str, gap: float, name: str, hover: str, opacity: float) -> go.Heatmap:
+def _cells(
+    shown: PageFaultsView,
+    cells: np.ndarray,
+    colour: str,
+    gap: float,
+    name: str,
+    hover: str,
+    opacity: float,
+) -> go.Heatmap:
     """Page 0 is the row around 0: what is under the pointer, and at the axis, is its number."""
     across, up = shown.entries / max(cells.shape[1], 1), shown.row_pages
     return go.Heatmap(
-        z=cells, x0=across / 2, dx=across, y0=(up - 1) / 2, dy=up, ygap=gap, name=name, opacity=opacity,
-        colorscale=[[0, colour], [1, colour]], showscale=False, hoverongaps=False, hovertemplate=hover,
-    )  # fmt: skip
+        z=cells,
+        x0=across / 2,
+        dx=across,
+        y0=(up - 1) / 2,
+        dy=up,
+        ygap=gap,
+        name=name,
+        opacity=opacity,
+        colorscale=[[0, colour], [1, colour]],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=hover,
+    )
 
 
 def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.Heatmap]:
@@ -167,11 +214,16 @@ def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.
     hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")
     return [
         go.Scatter(
-            x=shown.dots[:, 0], y=shown.dots[:, 1] - 0.5, customdata=np.floor(shown.dots[:, 1:2]), mode="markers", name="faults",
-            marker={"size": size, "color": ink["ink"], "line": {"color": ink["panel"], "width": 1}}, cliponaxis=False,
+            x=shown.dots[:, 0],
+            y=shown.dots[:, 1] - 0.5,
+            customdata=np.floor(shown.dots[:, 1:2]),
+            mode="markers",
+            name="faults",
+            marker={"size": size, "color": ink["ink"], "line": {"color": ink["panel"], "width": 1}},
+            cliponaxis=False,
             hovertemplate=f"{hover}<extra></extra>",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _across(shown: PageFaultsView) -> dict:
@@ -179,13 +231,32 @@ def _across(shown: PageFaultsView) -> dict:
     words = ["0", *(group(round(value)) for value in values[1:-1]), ""]
     if shown.entries >= CROWDED:
         words[-2] = ""
-    return {"range": [0, shown.entries or 1], "tickvals": values, "ticktext": words, **_QUIET, "ticks": "", "ticklabelstandoff": 2}
+    return {
+        "range": [0, shown.entries or 1],
+        "tickvals": values,
+        "ticktext": words,
+        **_QUIET,
+        "ticks": "",
+        "ticklabelstandoff": 2,
+    }
 
 
 def _end(shown: PageFaultsView, ink: dict[str, str]) -> dict:
     """The last tick's words, which end where the axis does."""
-    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": -1, "showarrow": False}
-    return place | {"text": say("page_faults.entries", n=group(shown.entries)), "font": {"size": 12, "color": ink["ink_3"]}}
+    place = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -1,
+        "showarrow": False,
+    }
+    return place | {
+        "text": say("page_faults.entries", n=group(shown.entries)),
+        "font": {"size": 12, "color": ink["ink_3"]},
+    }
 
 
 def _upward(shown: PageFaultsView) -> dict:
@@ -193,10 +264,24 @@ def _upward(shown: PageFaultsView) -> dict:
     values = [page for page in range(0, shown.pages, step) if page <= shown.pages - step * 0.4]
     words = [*(group(page) for page in values), say("page_faults.page")]
     ends = [-0.5, (shown.pages or 1) - 0.5]
-    return {"range": ends, "tickvals": [*values, ends[1]], "ticktext": words, **_QUIET, "ticks": "", "ticklabelstandoff": 6}
+    return {
+        "range": ends,
+        "tickvals": [*values, ends[1]],
+        "ticktext": words,
+        **_QUIET,
+        "ticks": "",
+        "ticklabelstandoff": 6,
+    }
 
 
-_QUIET = {"showgrid": False, "fixedrange": True, "showline": False, "zeroline": False, "automargin": False, "title": None}
+_QUIET = {
+    "showgrid": False,
+    "fixedrange": True,
+    "showline": False,
+    "zeroline": False,
+    "automargin": False,
+    "title": None,
+}
 
 
 def _round(step: float) -> int:
@@ -206,5 +291,10 @@ def _round(step: float) -> int:
 
 
 def _words(note: Note, ink: dict[str, str]) -> dict:
-    look = {"font": {"size": 12, "color": ink["ink_2"]}, "bgcolor": ink["panel"], "borderpad": 2, "showarrow": False}
+    look = {
+        "font": {"size": 12, "color": ink["ink_2"]},
+        "bgcolor": ink["panel"],
+        "borderpad": 2,
+        "showarrow": False,
+    }
     return {"x": note.entries, "y": note.page, "text": note.text, "xanchor": "left", **look}

@@ -1,7 +1,8 @@
-"""The questions that the page Explore starts from: each a query over the catalog, and how its answer reads in a figure.
+"""The questions that the page Explore starts from: each a query over the catalog, and how its
+answer reads in a figure.
 
-The SQL is the answer's only source: a title is worked out from the rows that came back, and is only used while the query stands as it
-is here.
+The SQL is the answer's only source: a title is worked out from the rows that came back, and is only
+used while the query stands as it is here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,10 +21,11 @@ MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its query, and the figure of the answer; its words are those of its name in the catalogue questions.
+    """A question, its query, and the figure of the answer; its words are those of its name in the
+    catalogue questions.
 
-    value: the column that is drawn. title: of the rows, of which there is at least one. tail: what is written behind a bar; the value
-    alone where there is none.
+    value: the column that is drawn. title: of the rows, of which there is at least one. tail: what
+    is written behind a bar; the value alone where there is none.
     """
 
     name: str  # in an address
@@ -43,13 +45,19 @@ class Question:
         return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
 
 
-def _question(name: str, sql: str, value: str, title: Callable, tail: Callable | None = None) -> Question:
+def _question(
+    name: str, sql: str, value: str, title: Callable, tail: Callable | None = None
+) -> Question:
     return Question(name, dedent(sql).strip(), value, title, tail)
 
 
 def partition(row: Row) -> str:
     """The topic-partition of a row, or its topic."""
-    return f"{row['topic']}-{row['partition']}" if row.get("partition") is not None else str(row["topic"])
+    return (
+        f"{row['topic']}-{row['partition']}"
+        if row.get("partition") is not None
+        else str(row["topic"])
+    )
 
 
 def many(key: str, number: int) -> str:
@@ -86,12 +94,22 @@ QUESTIONS = (
         ORDER BY fill, log_bytes
         """,
         "fill",
-        lambda rows: counted("questions.half-full_title", _partitions(rows), first=partition(rows[0]),
-                             partitions=many("common.n_topic_partitions", _partitions(rows)),
-                             share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"])),
-        lambda row: say("questions.half-full_tail", size=size(row["log_bytes"]), limit=size(row["segment_bytes"]),
-                        segments=many("common.n_segments", row["closed"]),
-                        reason=say(f"rolls.cause_{row['roll_reason']}") if row["roll_reason"] else say("questions.unknown")),
+        lambda rows: counted(
+            "questions.half-full_title",
+            _partitions(rows),
+            first=partition(rows[0]),
+            partitions=many("common.n_topic_partitions", _partitions(rows)),
+            share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
+        ),
+        lambda row: say(
+            "questions.half-full_tail",
+            size=size(row["log_bytes"]),
+            limit=size(row["segment_bytes"]),
+            segments=many("common.n_segments", row["closed"]),
+            reason=say(f"rolls.cause_{row['roll_reason']}")
+            if row["roll_reason"]
+            else say("questions.unknown"),
+        ),
     ),
     _question(
         "sparsest",
@@ -105,7 +123,11 @@ QUESTIONS = (
         LIMIT 8
         """,
         "bytes_per_entry",
-        lambda rows: say("questions.sparsest_title", first=partition(rows[0]), size=size(rows[0]["bytes_per_entry"])),
+        lambda rows: say(
+            "questions.sparsest_title",
+            first=partition(rows[0]),
+            size=size(rows[0]["bytes_per_entry"]),
+        ),
     ),
     _question(
         "densest",
@@ -121,8 +143,14 @@ QUESTIONS = (
         LIMIT 8
         """,
         "index_share",
-        lambda rows: say("questions.densest_title", first=partition(rows[0]), share=share(rows[0]["index_share"], 1)),
-        lambda row: beside([share(row["index_share"], 1), many("questions.n_entries", row["entries"])]),
+        lambda rows: say(
+            "questions.densest_title",
+            first=partition(rows[0]),
+            share=share(rows[0]["index_share"], 1),
+        ),
+        lambda row: beside(
+            [share(row["index_share"], 1), many("questions.n_entries", row["entries"])]
+        ),
     ),
     _question(
         "worst-lookup",
@@ -170,9 +198,15 @@ QUESTIONS = (
         LIMIT 8
         """,
         "headers",
-        lambda rows: say("questions.worst-lookup_title", offset=group(rows[0]["offset"]), first=partition(rows[0]),
-                         headers=many("questions.n_headers", rows[0]["headers"])),
-        lambda row: say("questions.worst-lookup_tail", n=group(row["headers"]), size=size(row["bytes"])),
+        lambda rows: say(
+            "questions.worst-lookup_title",
+            offset=group(rows[0]["offset"]),
+            first=partition(rows[0]),
+            headers=many("questions.n_headers", rows[0]["headers"]),
+        ),
+        lambda row: say(
+            "questions.worst-lookup_tail", n=group(row["headers"]), size=size(row["bytes"])
+        ),
     ),
     _question(
         "small-batches",
@@ -187,10 +221,19 @@ QUESTIONS = (
         ORDER BY batches DESC
         """,
         "batches",
-        lambda rows: counted("questions.small-batches_title", len(rows), n=group(len(rows)), first=rows[0]["topic"],
-                             batches=group(rows[0]["batches"])),
-        lambda row: say("questions.small-batches_tail", n=group(row["batches"]), size=size(row["batch_bytes"]),
-                        records=f"{row['records_a_batch']:.1f}"),
+        lambda rows: counted(
+            "questions.small-batches_title",
+            len(rows),
+            n=group(len(rows)),
+            first=rows[0]["topic"],
+            batches=group(rows[0]["batches"]),
+        ),
+        lambda row: say(
+            "questions.small-batches_tail",
+            n=group(row["batches"]),
+            size=size(row["batch_bytes"]),
+            records=f"{row['records_a_batch']:.1f}",
+        ),
     ),
     _question(
         "unindexed",
@@ -205,9 +248,15 @@ QUESTIONS = (
         LIMIT 12
         """,
         "not_indexed",
-        lambda rows: say("questions.unindexed_title", n=group(rows[0]["not_indexed"]), all=group(rows[0]["batches"]),
-                         first=rows[0]["topic"]),
-        lambda row: say("questions.unindexed_tail", n=group(row["not_indexed"]), share=share(row["share"], 1)),
+        lambda rows: say(
+            "questions.unindexed_title",
+            n=group(rows[0]["not_indexed"]),
+            all=group(rows[0]["batches"]),
+            first=rows[0]["topic"],
+        ),
+        lambda row: say(
+            "questions.unindexed_tail", n=group(row["not_indexed"]), share=share(row["share"], 1)
+        ),
     ),
     _question(
         "interval",
@@ -221,8 +270,12 @@ QUESTIONS = (
         ORDER BY interval_bytes
         """,
         "index_bytes",
-        lambda rows: say("questions.interval_title", most=size(max(row["index_bytes"] for row in rows)),
-                         least=size(min(row["index_bytes"] for row in rows)), interval=size(rows[-1]["interval_bytes"])),
+        lambda rows: say(
+            "questions.interval_title",
+            most=size(max(row["index_bytes"] for row in rows)),
+            least=size(min(row["index_bytes"] for row in rows)),
+            interval=size(rows[-1]["interval_bytes"]),
+        ),
     ),
     _question(
         "16-kib",
@@ -241,10 +294,18 @@ QUESTIONS = (
         LIMIT 12
         """,
         "headers_p99_at_16_kib",
-        lambda rows: say("questions.16-kib_title", first=rows[0]["topic"], then=group(rows[0]["headers_p99_at_16_kib"]),
-                         now=group(rows[0]["headers_p99_at_4_kib"])),
-        lambda row: say("questions.16-kib_tail", then=group(row["headers_p99_at_16_kib"]), now=group(row["headers_p99_at_4_kib"]),
-                        size=size(row["saved_bytes"])),
+        lambda rows: say(
+            "questions.16-kib_title",
+            first=rows[0]["topic"],
+            then=group(rows[0]["headers_p99_at_16_kib"]),
+            now=group(rows[0]["headers_p99_at_4_kib"]),
+        ),
+        lambda row: say(
+            "questions.16-kib_tail",
+            then=group(row["headers_p99_at_16_kib"]),
+            now=group(row["headers_p99_at_4_kib"]),
+            size=size(row["saved_bytes"]),
+        ),
     ),
     _question(
         "preallocated",
@@ -261,9 +322,17 @@ QUESTIONS = (
         ORDER BY unwritten_bytes DESC
         """,
         "unwritten_bytes",
-        lambda rows: say("questions.preallocated_title", size=size(sum(row["unwritten_bytes"] for row in rows)),
-                         partitions=many("common.n_topic_partitions", len(rows)), disk=size(sum(row["on_disk_bytes"] for row in rows))),
-        lambda row: say("questions.preallocated_tail", size=size(row["unwritten_bytes"]), disk=size(row["on_disk_bytes"])),
+        lambda rows: say(
+            "questions.preallocated_title",
+            size=size(sum(row["unwritten_bytes"] for row in rows)),
+            partitions=many("common.n_topic_partitions", len(rows)),
+            disk=size(sum(row["on_disk_bytes"] for row in rows)),
+        ),
+        lambda row: say(
+            "questions.preallocated_tail",
+            size=size(row["unwritten_bytes"]),
+            disk=size(row["on_disk_bytes"]),
+        ),
     ),
     _question(
         "maps",
@@ -277,8 +346,11 @@ QUESTIONS = (
         ORDER BY maps DESC, topic
         """,
         "maps",
-        lambda rows: say("questions.maps_title", maps=many("questions.n_maps", sum(row["maps"] for row in rows)),
-                         share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT)),
+        lambda rows: say(
+            "questions.maps_title",
+            maps=many("questions.n_maps", sum(row["maps"] for row in rows)),
+            share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT),
+        ),
         lambda row: beside([group(row["maps"]), many("common.n_segments", row["segments"])]),
     ),
     _question(
@@ -295,10 +367,19 @@ QUESTIONS = (
         ORDER BY bytes_a_record
         """,
         "bytes_a_record",
-        lambda rows: say("questions.codecs_title", least=size(rows[0]["bytes_a_record"]), first=rows[0]["codec"],
-                         most=size(rows[-1]["bytes_a_record"]), last=rows[-1]["codec"]),
-        lambda row: say("questions.codecs_tail", n=f"{row['bytes_a_record']:g}", batches=many("common.n_batches", row["batches"]),
-                        size=size(row["log_bytes"])),
+        lambda rows: say(
+            "questions.codecs_title",
+            least=size(rows[0]["bytes_a_record"]),
+            first=rows[0]["codec"],
+            most=size(rows[-1]["bytes_a_record"]),
+            last=rows[-1]["codec"],
+        ),
+        lambda row: say(
+            "questions.codecs_tail",
+            n=f"{row['bytes_a_record']:g}",
+            batches=many("common.n_batches", row["batches"]),
+            size=size(row["log_bytes"]),
+        ),
     ),
     _question(
         "late",
@@ -321,9 +402,15 @@ QUESTIONS = (
         LIMIT 12
         """,
         "late_batches",
-        lambda rows: say("questions.late_title", batches=many("common.n_batches", rows[0]["late_batches"]), first=partition(rows[0]),
-                         by=duration(rows[0]["latest_by_ms"])),
-        lambda row: say("questions.late_tail", n=group(row["late_batches"]), by=duration(row["latest_by_ms"])),
+        lambda rows: say(
+            "questions.late_title",
+            batches=many("common.n_batches", rows[0]["late_batches"]),
+            first=partition(rows[0]),
+            by=duration(rows[0]["latest_by_ms"]),
+        ),
+        lambda row: say(
+            "questions.late_tail", n=group(row["late_batches"]), by=duration(row["latest_by_ms"])
+        ),
     ),
     _question(
         "future",
@@ -338,7 +425,9 @@ QUESTIONS = (
         ORDER BY ahead_ms DESC
         """,
         "ahead_ms",
-        lambda rows: say("questions.future_title", first=partition(rows[0]), ahead=duration(rows[0]["ahead_ms"])),
+        lambda rows: say(
+            "questions.future_title", first=partition(rows[0]), ahead=duration(rows[0]["ahead_ms"])
+        ),
     ),
     _question(
         "compacted",
@@ -353,8 +442,14 @@ QUESTIONS = (
         ORDER BY gone DESC
         """,
         "gone",
-        lambda rows: say("questions.compacted_title", share=share(rows[0]["gone"], rows[0]["offsets"]), first=partition(rows[0])),
-        lambda row: say("questions.compacted_tail", n=group(row["gone"]), all=group(row["offsets"])),
+        lambda rows: say(
+            "questions.compacted_title",
+            share=share(rows[0]["gone"], rows[0]["offsets"]),
+            first=partition(rows[0]),
+        ),
+        lambda row: say(
+            "questions.compacted_tail", n=group(row["gone"]), all=group(row["offsets"])
+        ),
     ),
     _question(
         "producers",
@@ -371,8 +466,17 @@ QUESTIONS = (
         LIMIT 12
         """,
         "records",
-        lambda rows: say("questions.producers_title", id=rows[0]["producer_id"], n=group(rows[0]["records"]), first=rows[0]["topic"]),
-        lambda row: say("questions.in_transactions", n=group(row["records"])) if row["transactional"] else group(row["records"]),
+        lambda rows: say(
+            "questions.producers_title",
+            id=rows[0]["producer_id"],
+            n=group(rows[0]["records"]),
+            first=rows[0]["topic"],
+        ),
+        lambda row: (
+            say("questions.in_transactions", n=group(row["records"]))
+            if row["transactional"]
+            else group(row["records"])
+        ),
     ),
     _question(
         "retention",
@@ -386,9 +490,19 @@ QUESTIONS = (
         ORDER BY log_bytes DESC
         """,
         "log_bytes",
-        lambda rows: say("questions.retention_title", due=size(_due(rows)), all=size(sum(row["log_bytes"] for row in rows))),
-        lambda row: say("questions.retention_tail", size=size(row["log_bytes"]), segments=many("common.n_segments", row["segments"]),
-                        why=retention_words.held(row["state"]) if row["state"] in HELD else say("questions.due")),
+        lambda rows: say(
+            "questions.retention_title",
+            due=size(_due(rows)),
+            all=size(sum(row["log_bytes"] for row in rows)),
+        ),
+        lambda row: say(
+            "questions.retention_tail",
+            size=size(row["log_bytes"]),
+            segments=many("common.n_segments", row["segments"]),
+            why=retention_words.held(row["state"])
+            if row["state"] in HELD
+            else say("questions.due"),
+        ),
     ),
 )
 BY_NAME = {one.name: one for one in QUESTIONS}

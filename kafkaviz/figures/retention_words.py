@@ -1,4 +1,6 @@
-"""Retention in words: which record keeps a segment, by which rule, and until when; the page and the command say it in the same ones."""
+"""Retention in words: which record keeps a segment, by which rule, and until when; the page and the
+command say it in the same ones.
+"""
 
 from collections.abc import Sequence
 
@@ -23,13 +25,23 @@ def newest(one: Aged) -> str:
     """The time that counts, and what it is of: 2026-11-21 09:29:44.123, offset 7 304."""
     if one.timestamp_ms is None:
         return held("unknown")
-    of = _of_offset(one.offset) if one.counted_by == "record" else say(f"retention.of_{one.counted_by}")
+    of = (
+        _of_offset(one.offset)
+        if one.counted_by == "record"
+        else say(f"retention.of_{one.counted_by}")
+    )
     time = moment(one.timestamp_ms) if one.timestamp_ms >= 0 else str(one.timestamp_ms)
-    return say("retention.newest_unit" if is_of_another_unit(one) else "retention.newest", time=time, of=of)
+    return say(
+        "retention.newest_unit" if is_of_another_unit(one) else "retention.newest", time=time, of=of
+    )
 
 
 def _of_offset(offset: int | None) -> str:
-    return say("retention.of_record") if offset is None else say("retention.of_offset", offset=group(offset))
+    return (
+        say("retention.of_record")
+        if offset is None
+        else say("retention.of_offset", offset=group(offset))
+    )
 
 
 def is_of_another_unit(one: Aged) -> bool:
@@ -46,13 +58,20 @@ def reason(log: LogRetention, one: Kept) -> str:
             last = "_last" if log.segments[-1] is one else ""
             return _or_sooner(say(f"retention.until{last}", when=when(one.gone_ms)), one)
         case "behind":
-            waits = {"waits": duration(one.gone_ms - one.until_ms), "segment": group(one.blocked_by)}
+            waits = {
+                "waits": duration(one.gone_ms - one.until_ms),
+                "segment": group(one.blocked_by),
+            }
             return _or_sooner(say("retention.behind", when=when(one.gone_ms), **waits), one)
         case "bytes":
             return say("retention.bytes", size=size(one.more_bytes))
         case "high-watermark":
             is_old = one.until_ms is not None and log.now_ms > one.until_ms
-            return say("retention.watermark_old", when=when(one.until_ms)) if is_old else say("retention.watermark")
+            return (
+                say("retention.watermark_old", when=when(one.until_ms))
+                if is_old
+                else say("retention.watermark")
+            )
         case state:
             return say("retention.kept", why=held(state))
 
@@ -60,24 +79,42 @@ def reason(log: LogRetention, one: Kept) -> str:
 def _or_sooner(words: str, one: Kept) -> str:
     """The same, and how much must be written until retention.bytes takes it before that."""
     is_limited = one.more_bytes is not None and one.gone_ms is not None
-    return say("retention.or_sooner", until=words, size=size(one.more_bytes)) if is_limited else words
+    return (
+        say("retention.or_sooner", until=words, size=size(one.more_bytes)) if is_limited else words
+    )
 
 
 def _due(log: LogRetention, one: Kept) -> str:
-    values = {"size": {"size": size(log.over_bytes)}, "time": {"when": when(one.until_ms)}}.get(one.state, {})
+    values = {"size": {"size": size(log.over_bytes)}, "time": {"when": when(one.until_ms)}}.get(
+        one.state, {}
+    )
     words = say(f"retention.due_{one.state}", **values)
     words = say("retention.after_roll", goes=words) if log.segments[-1] is one else words
-    return say("retention.once_copied", goes=words) if log.limits.is_tiered and one.state != "log-start" else words
+    return (
+        say("retention.once_copied", goes=words)
+        if log.limits.is_tiered and one.state != "log-start"
+        else words
+    )
 
 
 def headline(logs: Sequence[LogRetention]) -> str:
-    """How many segments the next pass takes and how many are kept, in a sentence without a full stop; "" of no log."""
+    """How many segments the next pass takes and how many are kept, in a sentence without a full
+    stop; "" of no log.
+    """
     every = [one for log in logs for one in log.segments]
     if not every:
         return ""
-    due, behind = sum(one.is_due for one in every), sum(one.state == "behind" and one.gone_ms - one.until_ms > DAY_MS for one in every)
+    due, behind = (
+        sum(one.is_due for one in every),
+        sum(one.state == "behind" and one.gone_ms - one.until_ms > DAY_MS for one in every),
+    )
     all_ = counted("common.n_segments", len(every), n=group(len(every)))
-    told = say("retention.headline" if due else "retention.headline_none", when=when(logs[0].now_ms), n=group(due), all=all_)
+    told = say(
+        "retention.headline" if due else "retention.headline_none",
+        when=when(logs[0].now_ms),
+        n=group(due),
+        all=all_,
+    )
     return counted("retention.some_wait", behind, n=group(behind), told=told) if behind else told
 
 
@@ -99,7 +136,11 @@ def basis(log: LogRetention) -> str:
 
 def source(told: str) -> str:
     """Where a setting came from."""
-    return say("retention.default", release=told.removeprefix(DEFAULT)) if told.startswith(DEFAULT) else retold("findings", told)
+    return (
+        say("retention.default", release=told.removeprefix(DEFAULT))
+        if told.startswith(DEFAULT)
+        else retold("findings", told)
+    )
 
 
 def when(ms: int | None) -> str:

@@ -1,4 +1,6 @@
-"""What a run of a log came to, beside the run before: rolls by cause, segments, index bytes, each with its change."""
+"""What a run of a log came to, beside the run before: rolls by cause, segments, index bytes, each
+with its change.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ SAME = "="
 
 @dataclass(frozen=True)
 class Summary:
-    """settings: (name, value), the same in every language; rolls: (cause, how many) of those that came."""
+    """settings: (name, value), the same in every language; rolls: (cause, how many) of those that
+    came.
+    """
 
     settings: tuple[tuple[str, str], ...]
     segments: int
@@ -29,7 +33,10 @@ class Summary:
     @property
     def index_bytes(self) -> int:
         """Both indexes of all segments, as long as their entries."""
-        return self.offset_entries * offset_index.ENTRY.itemsize + self.time_entries * time_index.ENTRY.itemsize
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
 
 
 def summary(shown: Lanes, settings: dict[str, str]) -> Summary:
@@ -37,14 +44,23 @@ def summary(shown: Lanes, settings: dict[str, str]) -> Summary:
     rolled = [one for one in shown.lanes if not one.is_active]
     open_ms = sum(one.ended_ms - one.opened_ms for one in rolled) / len(rolled) if rolled else None
     counted = tuple((cause, count) for cause, count in shown.rolls().items() if cause)
-    entries = [sum(getattr(one, name) for one in shown.lanes) for name in ("offset_entries", "time_entries")]
-    return Summary(tuple(settings.items()), len(shown.lanes), counted, shown.log_bytes, *entries, open_ms)
+    entries = [
+        sum(getattr(one, name) for one in shown.lanes)
+        for name in ("offset_entries", "time_entries")
+    ]
+    return Summary(
+        tuple(settings.items()), len(shown.lanes), counted, shown.log_bytes, *entries, open_ms
+    )
 
 
 def changes(before: Summary, now: Summary, told: Callable[[str], str] = str) -> str:
     """The settings that differ: segment.ms 1 min → 10 s. told: what a name or a value is called."""
     old = dict(before.settings)
-    found = [f"{told(name)} {told(old.get(name, MISSING))} → {told(value)}" for name, value in now.settings if old.get(name) != value]
+    found = [
+        f"{told(name)} {told(old.get(name, MISSING))} → {told(value)}"
+        for name, value in now.settings
+        if old.get(name) != value
+    ]
     return listed(found) or say("rolls.nothing_changed")
 
 
@@ -54,7 +70,11 @@ def rows(before: Summary, now: Summary) -> list[tuple[str, str, str, str]]:
     numbers = [
         (say("common.segments"), before.segments, now.segments, group),
         *(
-            (say("rolls.rolls_by", cause=roll_words.name(one)), *(dict(run.rolls).get(one, 0) for run in (before, now)), group)
+            (
+                say("rolls.rolls_by", cause=roll_words.name(one)),
+                *(dict(run.rolls).get(one, 0) for run in (before, now)),
+                group,
+            )
             for one in causes
         ),
         (say("rolls.mean_segment"), _mean(before), _mean(now), size),

@@ -1,4 +1,6 @@
-"""Segments as they fill, a row each: size, time and both indexes run to their limit, and the first to touch it causes the roll."""
+"""Segments as they fill, a row each: size, time and both indexes run to their limit, and the first
+to touch it causes the roll.
+"""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,19 +15,28 @@ from kafkaviz.words import say
 
 ROWS = 14  # drawn at once
 ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
-LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990  # width: of the card at 1280 px, to choose the side on which words have room
+# width: of the card at 1280 px, to choose the side on which words have room
+LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
 WORDS_PX = 252
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
-CAUSE_COLUMN = {"size": "log_bytes", "time": "waited_ms", "offset-index-full": "offset_entries", "time-index-full": "time_entries"}
+CAUSE_COLUMN = {
+    "size": "log_bytes",
+    "time": "waited_ms",
+    "offset-index-full": "offset_entries",
+    "time-index-full": "time_entries",
+}
 TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
-    1000 * one for one in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
+    1000 * one
+    for one in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
 ]
 MOST_TICKS, ALIKE, BINS = 9, 0.35, 160
 
 
 @dataclass(frozen=True)
 class Written:
-    """A stretch of time in which about as much was written: from, to in ms since the first batch; bytes a second; bytes a batch."""
+    """A stretch of time in which about as much was written: from, to in ms since the first batch;
+    bytes a second; bytes a batch.
+    """
 
     first_ms: float
     last_ms: float
@@ -35,7 +46,11 @@ class Written:
 
 @dataclass(frozen=True)
 class Row:
-    """A segment's lane. Times in ms since the log's first batch; lines: (n, 5) of such a time and the four shares of the limits."""
+    """A segment's lane.
+
+    Times in ms since the log's first batch; lines: (n, 5) of such a time and the four shares of the
+    limits.
+    """
 
     name: str
     opened_ms: int
@@ -50,7 +65,9 @@ class Row:
 
 @dataclass(frozen=True)
 class RollTimelineView:
-    """Some rows of all, and what was written meanwhile. first: the number of the first row, from 0."""
+    """Some rows of all, and what was written meanwhile. first: the number of the first row, from
+    0.
+    """
 
     title: str
     below: str
@@ -63,7 +80,9 @@ class RollTimelineView:
 
 
 def view(shown: Lanes, first: int = 0, appended: np.ndarray | None = None) -> RollTimelineView:
-    """ROWS segments from number first on. appended: analyse.lanes.APPENDED of a simulated log, for the strip above."""
+    """ROWS segments from number first on. appended: analyse.lanes.APPENDED of a simulated log, for
+    the strip above.
+    """
     first = max(0, min(first, len(shown.lanes) - 1))
     own = shown.lanes[first : first + ROWS]
     begin = shown.lanes[0].opened_ms if shown.lanes else 0
@@ -72,9 +91,18 @@ def view(shown: Lanes, first: int = 0, appended: np.ndarray | None = None) -> Ro
     rows = tuple(_row(one, shown, begin) for one in own)
     is_whole = len(own) == len(shown.lanes)
     end = max(end if is_whole else start + round((end - start) * 1.02), start + 1)
-    written = _written(appended, begin, start, end) if appended is not None and len(appended) else ()
+    written = (
+        _written(appended, begin, start, end) if appended is not None and len(appended) else ()
+    )
     return RollTimelineView(
-        roll_words.title(shown), _below(first, len(own), len(shown.lanes)), rows, first, len(shown.lanes), written, start, end
+        roll_words.title(shown),
+        _below(first, len(own), len(shown.lanes)),
+        rows,
+        first,
+        len(shown.lanes),
+        written,
+        start,
+        end,
     )
 
 
@@ -83,7 +111,9 @@ def _below(first: int, drawn: int, count: int) -> str:
         return say("rolls.below")
     if not first:
         return say("rolls.below_first", drawn=drawn, count=group(count))
-    return say("rolls.below_some", first=group(first + 1), last=group(first + drawn), count=group(count))
+    return say(
+        "rolls.below_some", first=group(first + 1), last=group(first + drawn), count=group(count)
+    )
 
 
 def _row(lane: Lane, shown: Lanes, begin_ms: int) -> Row:
@@ -91,13 +121,22 @@ def _row(lane: Lane, shown: Lanes, begin_ms: int) -> Row:
     reading = size(lane.log_bytes) if lane.is_active else roll_words.because(lane)
     opened, ended = lane.opened_ms - begin_ms, lane.ended_ms - begin_ms
     return Row(
-        group(lane.base_offset), opened, ended, _lines(lane, shown, begin_ms), roll_words.cause(lane), reading, ink,
-        roll_words.text_ink(lane), _told(lane, shown),
-    )  # fmt: skip
+        group(lane.base_offset),
+        opened,
+        ended,
+        _lines(lane, shown, begin_ms),
+        roll_words.cause(lane),
+        reading,
+        ink,
+        roll_words.text_ink(lane),
+        _told(lane, shown),
+    )
 
 
 def _lines(lane: Lane, shown: Lanes, begin_ms: int) -> np.ndarray:
-    """From nothing, by what is known on the way, to the moment of the roll, where the one that tripped stands at its limit."""
+    """From nothing, by what is known on the way, to the moment of the roll, where the one that
+    tripped stands at its limit.
+    """
     most = limits(shown.config)
     lines = np.zeros((len(lane.fills) + 2, 1 + len(COLUMNS)))
     lines[:, 0] = [lane.opened_ms, *lane.fills["at_ms"], lane.ended_ms]
@@ -115,7 +154,11 @@ def _told(lane: Lane, shown: Lanes) -> tuple[str, ...]:
     config = shown.config
     return (
         f"<b>{file_stem(lane.base_offset)}</b>",
-        say("rolls.hover_bytes", bytes=group(lane.log_bytes), share=share(lane.log_bytes, config.segment_bytes)),
+        say(
+            "rolls.hover_bytes",
+            bytes=group(lane.log_bytes),
+            share=share(lane.log_bytes, config.segment_bytes),
+        ),
         say(
             "rolls.hover_slots",
             offsets=group(lane.offset_entries),
@@ -141,11 +184,21 @@ def _written(appended: np.ndarray, begin_ms: int, start: int, end: int) -> tuple
 
 
 def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
-    """The first and last bin of each. A bin alone is the seam between two; with many of them, or much in them, all is one."""
+    """The first and last bin of each.
+
+    A bin alone is the seam between two; with many of them, or much in them, all is one.
+    """
     found = [[0, 0]]
     for place in range(1, len(content)):
         own = slice(found[-1][0], place)
-        if _go_on(content[own].sum(), batches[own].sum(), place - found[-1][0], content[place], batches[place], 1):
+        if _go_on(
+            content[own].sum(),
+            batches[own].sum(),
+            place - found[-1][0],
+            content[place],
+            batches[place],
+            1,
+        ):
             found[-1][1] = place
         else:
             found.append([place, place])
@@ -158,7 +211,12 @@ def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]
         joined[-1][1] = first - 1
         before, own = slice(joined[-1][0], first), slice(first, last + 1)
         if _go_on(
-            content[before].sum(), batches[before].sum(), first - joined[-1][0], content[own].sum(), batches[own].sum(), last + 1 - first
+            content[before].sum(),
+            batches[before].sum(),
+            first - joined[-1][0],
+            content[own].sum(),
+            batches[own].sum(),
+            last + 1 - first,
         ):
             joined[-1][1] = last
         else:
@@ -167,9 +225,13 @@ def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]
     return [(first, last) for first, last in joined]
 
 
-def _go_on(content: float, batches: float, bins: int, more: float, more_batches: float, more_bins: int) -> bool:
+def _go_on(
+    content: float, batches: float, bins: int, more: float, more_batches: float, more_bins: int
+) -> bool:
     """Whether what comes is about as fast as what was, in batches of about the same size."""
-    return _alike(content / bins, more / more_bins) and _alike(content * more_batches, more * batches)
+    return _alike(content / bins, more / more_bins) and _alike(
+        content * more_batches, more * batches
+    )
 
 
 def _alike(one: float, other: float) -> bool:
@@ -177,12 +239,19 @@ def _alike(one: float, other: float) -> bool:
     return abs(one - other) <= ALIKE * max(one, other)
 
 
-def _stretch(edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first: int, last: int) -> Written:
+def _stretch(
+    edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first: int, last: int
+) -> Written:
     """Its means, without the bins at its seams."""
     inner = slice(first + 1, last) if last - first > 3 else slice(first, last + 1)
     span_ms = (edges[1] - edges[0]) * (inner.stop - inner.start)
     mean = content[inner].sum() / max(batches[inner].sum(), 1)
-    return Written(float(edges[first]), float(edges[last + 1]), float(1000 * content[inner].sum() / span_ms), float(mean))
+    return Written(
+        float(edges[first]),
+        float(edges[last + 1]),
+        float(1000 * content[inner].sum() / span_ms),
+        float(mean),
+    )
 
 
 # ---- the figure
@@ -195,12 +264,17 @@ def figure(shown: RollTimelineView, mode: str) -> go.Figure:
     tall = top + ROW_PX * max(1, len(shown.rows))
     chart = go.Figure([*_fills(shown, top, ink), *_dots(shown, top, ink), *_hover(shown, top)])
     chart.update_layout(
-        template=theme.template(mode), height=tall + BOTTOM_PX, margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
-        showlegend=False, barmode="overlay", hovermode="closest",
-        xaxis=_across(shown), yaxis={"range": [tall, 0], "visible": False, "fixedrange": True},
+        template=theme.template(mode),
+        height=tall + BOTTOM_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
+        showlegend=False,
+        barmode="overlay",
+        hovermode="closest",
+        xaxis=_across(shown),
+        yaxis={"range": [tall, 0], "visible": False, "fixedrange": True},
         shapes=[*_grid(shown, top, tall, ink), *_strip(shown, ink), *_boxes(shown, top, ink)],
         annotations=[*_strip_words(shown, ink), *_names(shown, top, ink), *_words(shown, top, ink)],
-    )  # fmt: skip
+    )
     return chart
 
 
@@ -220,7 +294,11 @@ def _tick(ms: int) -> str:
     """A time since the first batch: 1 min 15 s; within a second to the millisecond, 35.2 s."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
-    for unit, length, below, part in (("d", 86_400_000, "h", 3_600_000), ("h", 3_600_000, "min", 60_000), ("min", 60_000, "s", 1000)):
+    for unit, length, below, part in (
+        ("d", 86_400_000, "h", 3_600_000),
+        ("h", 3_600_000, "min", 60_000),
+        ("min", 60_000, "s", 1000),
+    ):
         if ms >= length:
             rest = ms % length // part
             return f"{ms // length} {unit}{f' {rest} {below}' if rest else ''}"
@@ -230,39 +308,92 @@ def _tick(ms: int) -> str:
 def _across(shown: RollTimelineView) -> dict:
     ticks = _ticks(shown)
     return {
-        "range": [shown.start_ms, shown.end_ms], "tickvals": ticks, "ticktext": [_tick(one) for one in ticks],
-        "showgrid": False, "showline": False, "zeroline": False, "ticks": "", "fixedrange": True, "title": None, "ticklabelstandoff": 4,
-    }  # fmt: skip
+        "range": [shown.start_ms, shown.end_ms],
+        "tickvals": ticks,
+        "ticktext": [_tick(one) for one in ticks],
+        "showgrid": False,
+        "showline": False,
+        "zeroline": False,
+        "ticks": "",
+        "fixedrange": True,
+        "title": None,
+        "ticklabelstandoff": 4,
+    }
 
 
 def _grid(shown: RollTimelineView, top: int, tall: int, ink: dict[str, str]) -> list[dict]:
     line = {"color": ink["line"], "width": 1}
-    return [{"type": "line", "x0": one, "x1": one, "y0": top, "y1": tall + 4, "line": line, "layer": "below"} for one in _ticks(shown)]
+    return [
+        {
+            "type": "line",
+            "x0": one,
+            "x1": one,
+            "y0": top,
+            "y1": tall + 4,
+            "line": line,
+            "layer": "below",
+        }
+        for one in _ticks(shown)
+    ]
 
 
 def _strip(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
     most = max((one.bytes_per_s for one in shown.written), default=0) or 1
     gap = 2 * (shown.end_ms - shown.start_ms) / WIDTH_PX
     return [
-        {"type": "rect", "x0": one.first_ms, "x1": max(one.first_ms, one.last_ms - gap),
-         "y0": 34, "y1": 34 - (4 + 24 * one.bytes_per_s / most),
-         "fillcolor": ink["scan_soft"], "line": {"width": 0}, "layer": "below"}
-        for one in shown.written if one.bytes_per_s
-    ]  # fmt: skip
+        {
+            "type": "rect",
+            "x0": one.first_ms,
+            "x1": max(one.first_ms, one.last_ms - gap),
+            "y0": 34,
+            "y1": 34 - (4 + 24 * one.bytes_per_s / most),
+            "fillcolor": ink["scan_soft"],
+            "line": {"width": 0},
+            "layer": "below",
+        }
+        for one in shown.written
+        if one.bytes_per_s
+    ]
 
 
 def _strip_words(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
     if not shown.written:
         return []
     pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (shown.end_ms - shown.start_ms)
-    look = {"y": 24, "yanchor": "middle", "showarrow": False, "font": {"size": 12, "color": ink["scan_text"]}}
-    found = [{"text": say("rolls.written"), "xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "y": 12,
-              "yanchor": "middle", "showarrow": False, "font": {"size": 12, "color": ink["ink_3"]}}]  # fmt: skip
+    look = {
+        "y": 24,
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"size": 12, "color": ink["scan_text"]},
+    }
+    found = [
+        {
+            "text": say("rolls.written"),
+            "xref": "paper",
+            "x": 0,
+            "xshift": -LEFT_PX - 2,
+            "xanchor": "left",
+            "y": 12,
+            "yanchor": "middle",
+            "showarrow": False,
+            "font": {"size": 12, "color": ink["ink_3"]},
+        }
+    ]
     for one in shown.written:
-        words = say("rolls.written_in", speed=rate(one.bytes_per_s), batch=size(round(one.batch_bytes)))
+        words = say(
+            "rolls.written_in", speed=rate(one.bytes_per_s), batch=size(round(one.batch_bytes))
+        )
         if (one.last_ms - one.first_ms) * pixels > 110 and one.bytes_per_s:
             fits = (one.last_ms - one.first_ms) * pixels > _width_px(words) + 10
-            found.append(look | {"text": words if fits else rate(one.bytes_per_s), "x": one.first_ms, "xanchor": "left", "xshift": 5})
+            found.append(
+                look
+                | {
+                    "text": words if fits else rate(one.bytes_per_s),
+                    "x": one.first_ms,
+                    "xanchor": "left",
+                    "xshift": 5,
+                }
+            )
     return found
 
 
@@ -275,10 +406,24 @@ def _boxes(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]
     found = []
     for place, row in enumerate(shown.rows):
         is_open = row.ink is None
-        line = {"color": ink["line_2" if is_open else "line"], "width": 1, "dash": "4px,3px" if is_open else "solid"}
+        line = {
+            "color": ink["line_2" if is_open else "line"],
+            "width": 1,
+            "dash": "4px,3px" if is_open else "solid",
+        }
         y = _box(place, top)
-        found.append({"type": "rect", "x0": row.opened_ms, "x1": _end(row, shown), "y0": y, "y1": y + BOX_PX, "fillcolor": ink["panel"],
-                      "line": line, "layer": "below"})  # fmt: skip
+        found.append(
+            {
+                "type": "rect",
+                "x0": row.opened_ms,
+                "x1": _end(row, shown),
+                "y0": y,
+                "y1": y + BOX_PX,
+                "fillcolor": ink["panel"],
+                "line": line,
+                "layer": "below",
+            }
+        )
     return found
 
 
@@ -306,9 +451,17 @@ def _fills(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[go.Sc
     )
     return [
         go.Scatter(x=area_x, y=area_y, **common, **area),
-        *(go.Scatter(x=xs, y=ys[of], **common, name=name, line={"color": colour, "width": wide, "dash": dash})
-          for name, of, colour, wide, dash in lines),
-    ]  # fmt: skip
+        *(
+            go.Scatter(
+                x=xs,
+                y=ys[of],
+                **common,
+                name=name,
+                line={"color": colour, "width": wide, "dash": dash},
+            )
+            for name, of, colour, wide, dash in lines
+        ),
+    ]
 
 
 def _pale(colour: str) -> str:
@@ -321,13 +474,22 @@ def _dots(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[go.Sca
     rolled = [(row, _box(place, top)) for place, row in enumerate(shown.rows) if row.ink]
     if not rolled:
         return []
-    marker = {"size": 8.4, "color": [ink[row.ink] for row, _ in rolled], "line": {"color": ink["raised"], "width": 1.2}}
+    marker = {
+        "size": 8.4,
+        "color": [ink[row.ink] for row, _ in rolled],
+        "line": {"color": ink["raised"], "width": 1.2},
+    }
     return [
         go.Scatter(
-            x=[_end(row, shown) for row, _ in rolled], y=[y for _, y in rolled], mode="markers", marker=marker, name="roll",
-            hoverinfo="skip", cliponaxis=False,
+            x=[_end(row, shown) for row, _ in rolled],
+            y=[y for _, y in rolled],
+            mode="markers",
+            marker=marker,
+            name="roll",
+            hoverinfo="skip",
+            cliponaxis=False,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _hover(shown: RollTimelineView, top: int) -> list[go.Bar]:
@@ -335,17 +497,33 @@ def _hover(shown: RollTimelineView, top: int) -> list[go.Bar]:
     ends = [_end(row, shown) - row.opened_ms for row in shown.rows]
     return [
         go.Bar(
-            orientation="h", base=[row.opened_ms for row in shown.rows], x=ends, opacity=0, width=BOX_PX, name="segments",
-            y=[_box(place, top) + BOX_PX / 2 for place in range(len(shown.rows))], customdata=["<br>".join(row.told) for row in shown.rows],
+            orientation="h",
+            base=[row.opened_ms for row in shown.rows],
+            x=ends,
+            opacity=0,
+            width=BOX_PX,
+            name="segments",
+            y=[_box(place, top) + BOX_PX / 2 for place in range(len(shown.rows))],
+            customdata=["<br>".join(row.told) for row in shown.rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _names(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:
-    look = {"xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "yanchor": "middle", "showarrow": False}
+    look = {
+        "xref": "paper",
+        "x": 0,
+        "xshift": -LEFT_PX - 2,
+        "xanchor": "left",
+        "yanchor": "middle",
+        "showarrow": False,
+    }
     font = {"size": 12, "color": ink["ink_2"], "family": "Source Code Pro, monospace"}
-    return [look | {"text": row.name, "y": _box(place, top) + 14, "font": font} for place, row in enumerate(shown.rows)]
+    return [
+        look | {"text": row.name, "y": _box(place, top) + 14, "font": font}
+        for place, row in enumerate(shown.rows)
+    ]
 
 
 def _words(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:
@@ -354,12 +532,24 @@ def _words(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]
     found = []
     for place, row in enumerate(shown.rows):
         has_room = (shown.end_ms - _end(row, shown)) * pixels > WORDS_PX
-        x, anchor, shift = (_end(row, shown), "left", 9) if has_room else (row.opened_ms, "right", -9)
+        x, anchor, shift = (
+            (_end(row, shown), "left", 9) if has_room else (row.opened_ms, "right", -9)
+        )
         if not has_room and (row.opened_ms - shown.start_ms) * pixels < WORDS_PX:
             x, anchor, shift = _end(row, shown), "right", -9  # a lane over the whole width: inside
         text = f'<span style="color:{ink[row.text_ink]}"><b>{row.cause}</b></span>  {row.because}'
-        found.append({"text": text, "x": x, "xanchor": anchor, "xshift": shift, "y": _box(place, top) + 14, "yanchor": "middle",
-                      "showarrow": False, "font": {"size": 12.5, "color": ink["ink_2"]}})  # fmt: skip
+        found.append(
+            {
+                "text": text,
+                "x": x,
+                "xanchor": anchor,
+                "xshift": shift,
+                "y": _box(place, top) + 14,
+                "yanchor": "middle",
+                "showarrow": False,
+                "font": {"size": 12.5, "color": ink["ink_2"]},
+            }
+        )
     return found
 
 

@@ -9,8 +9,12 @@ from kafkaviz.units import duration, group
 from kafkaviz.words import counted, say
 
 INKS = {  # of marks and lines; of text it is the same name with _text, where there is one
-    Cause.SIZE: "log", Cause.TIME: "ink", Cause.OFFSET_INDEX_FULL: "offset", Cause.TIME_INDEX_FULL: "time", Cause.OFFSET_OVERFLOW: "ink",
-}  # fmt: skip
+    Cause.SIZE: "log",
+    Cause.TIME: "ink",
+    Cause.OFFSET_INDEX_FULL: "offset",
+    Cause.TIME_INDEX_FULL: "time",
+    Cause.OFFSET_OVERFLOW: "ink",
+}
 INDEXES = (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
 COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of a file
 IN_UNITS = (Cause.SIZE, Cause.TIME)  # numbers and units alone: the same in every language
@@ -32,18 +36,26 @@ def numbers(reason: RollReason) -> str:
     """The rule with its numbers, in English as RollReason.words has it."""
     if reason.cause in IN_UNITS:
         return reason.words()
-    return say(f"rolls.numbers_{reason.cause}", found=group(reason.found), limit=group(reason.limit))
+    return say(
+        f"rolls.numbers_{reason.cause}", found=group(reason.found), limit=group(reason.limit)
+    )
 
 
 def because(lane: Lane) -> str:
-    """The numbers that tripped it; of an inferred cause that today's settings do not explain, the numbers alone."""
+    """The numbers that tripped it; of an inferred cause that today's settings do not explain, the
+    numbers alone.
+    """
     if lane.is_active:
         return say("rolls.active_segment")
     if lane.reason is None:
         return say("rolls.no_limit_fits")
     if trips(lane.reason):
         return numbers(lane.reason)
-    found = group(lane.reason.found) if lane.reason.cause in INDEXES else numbers(lane.reason).split(" > ")[0]
+    found = (
+        group(lane.reason.found)
+        if lane.reason.cause in INDEXES
+        else numbers(lane.reason).split(" > ")[0]
+    )
     return say("rolls.other_settings", found=found)
 
 
@@ -66,13 +78,17 @@ def title(shown: Lanes) -> str:
 
 def _by_cause(rolls: Mapping[Cause | None, int]) -> list[str]:
     return [
-        say("rolls.by_cause", n=group(count), cause=name(one)) if one else say("rolls.by_unseen", n=group(count))
+        say("rolls.by_cause", n=group(count), cause=name(one))
+        if one
+        else say("rolls.by_unseen", n=group(count))
         for one, count in rolls.items()
     ]
 
 
 def values(shown: Lanes) -> list[tuple[int | str, ...]]:
-    """COLUMNS of each segment: cause is "active" or "unseen" where none is known, found and limit are in the unit of the cause."""
+    """COLUMNS of each segment: cause is "active" or "unseen" where none is known, found and limit
+    are in the unit of the cause.
+    """
     return [(one.base_offset, *_tripped(one), one.ended_ms - one.opened_ms) for one in shown.lanes]
 
 
@@ -84,4 +100,7 @@ def _tripped(lane: Lane) -> tuple[int | str, ...]:
 
 def rows(shown: Lanes, first: int = 0, last: int | None = None) -> list[tuple[str, str, str, str]]:
     """The table: segment, cause, because, open for."""
-    return [(group(one.base_offset), cause(one), because(one), duration(one.ended_ms - one.opened_ms)) for one in shown.lanes[first:last]]
+    return [
+        (group(one.base_offset), cause(one), because(one), duration(one.ended_ms - one.opened_ms))
+        for one in shown.lanes[first:last]
+    ]

@@ -1,8 +1,9 @@
-"""What the bytes view is sent: the bytes around the pin, as they lie in one of a segment's files, and the spans that name them.
+"""What the bytes view is sent: the bytes around the pin, as they lie in one of a segment's files,
+and the spans that name them.
 
-Of the .log the pinned batch is shown, of an index the whole file around the pinned slot, of any other file all of it. Sent is what a
-screen holds and some more, 4 KiB; the browser asks for the next as it scrolls. A compressed batch has a second pane: what it holds,
-decompressed.
+Of the .log the pinned batch is shown, of an index the whole file around the pinned slot, of any
+other file all of it. Sent is what a screen holds and some more, 4 KiB; the browser asks for the
+next as it scrolls. A compressed batch has a second pane: what it holds, decompressed.
 """
 
 import json
@@ -12,7 +13,18 @@ from typing import NamedTuple
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE
-from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, POSITION, PRODUCER, SIZE, TIME, TORN, UNWRITTEN, Span
+from kafkaviz.binary.spans import (
+    CHECK,
+    OFFSET,
+    PAYLOAD,
+    POSITION,
+    PRODUCER,
+    SIZE,
+    TIME,
+    TORN,
+    UNWRITTEN,
+    Span,
+)
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import fault_words
 from kafkaviz.figures.listed import gap
@@ -29,17 +41,25 @@ SENT_BYTES = 4096
 BEFORE_BYTES = 1024  # of them: what is sent of the bytes before the one to look at
 PANE_BYTES = 16 << 20  # more cannot be scrolled through
 FILES = {".log": "log", ".index": "index", ".timeindex": "timeindex", ".txnindex": "txnindex"}
-ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize, ".txnindex": txn_index.ENTRY.itemsize}
-OF_BATCHES = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)  # the kinds that batches have, as the legend has them
+ENTRY_BYTES = {
+    ".index": offset_index.ENTRY.itemsize,
+    ".timeindex": time_index.ENTRY.itemsize,
+    ".txnindex": txn_index.ENTRY.itemsize,
+}
+# the kinds that batches have, as the legend has them
+OF_BATCHES = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
 COMPRESSED = ", compressed"  # how the name of a span ends that can be opened
-PLAIN = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")  # a file with such a name is called by it in an address; any other is spelled out there
+# a file with such a name is called by it in an address; any other is spelled out there
+PLAIN = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 
 
 class Pane(NamedTuple):
-    """Bytes start to end of a file (or of decompressed records), of which those from first on are here, with their spans.
+    """Bytes start to end of a file (or of decompressed records), of which those from first on are
+    here, with their spans.
 
-    of: "batch" or "file", what places are counted from. chosen: the byte to look at first. links: the offset that a span leads to,
-    by where the span starts. opens: where the span starts that the inner pane shows decompressed.
+    of: "batch" or "file", what places are counted from. chosen: the byte to look at first. links:
+    the offset that a span leads to, by where the span starts. opens: where the span starts that the
+    inner pane shows decompressed.
     """
 
     of: str
@@ -56,7 +76,8 @@ class Pane(NamedTuple):
 class BytesView(NamedTuple):
     """One or two panes.
 
-    fault: why the second is not there, for a batch that cannot be decompressed. before, after: an offset of the neighbour batches.
+    fault: why the second is not there, for a batch that cannot be decompressed. before, after: an
+    offset of the neighbour batches.
     """
 
     file: str
@@ -79,7 +100,9 @@ FIRST = Wanted()
 
 
 class Look(NamedTuple):
-    """What to look at first: the byte of the file that an address names, where it is shown; else what the pin was chosen by."""
+    """What to look at first: the byte of the file that an address names, where it is shown; else
+    what the pin was chosen by.
+    """
 
     byte: int | None = None
     by_time: bool = False  # the pin was chosen by its time entry
@@ -90,11 +113,15 @@ KEY = Look()
 
 def files(segment: Segment) -> dict[str, FileInfo]:
     """The files of a segment that there are, by the ends of their names."""
-    return {name: found for name, attribute in FILES.items() if (found := getattr(segment, attribute))}
+    return {
+        name: found for name, attribute in FILES.items() if (found := getattr(segment, attribute))
+    }
 
 
 def address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
-    """The address of a byte of a file on the Segment page; file: relative to the broker directory; {} where no link can name it."""
+    """The address of a byte of a file on the Segment page; file: relative to the broker directory;
+    {} where no link can name it.
+    """
     name = file.rpartition("/")[2]
     if not PLAIN.fullmatch(name):
         return {}
@@ -113,33 +140,71 @@ def address(partition: str | None, file: str, byte: int | None = None) -> dict[s
 def whole(found: FileInfo, file: str, wanted: Wanted = FIRST, byte: int | None = None) -> BytesView:
     """Any file from its first byte on; file: what it is called. Raises CannotOpen."""
     chosen = max(0, min(byte or 0, found.size_bytes - 1))
-    return BytesView(file, _pane(found, "file", 0, found.size_bytes, chosen, wanted.outer), None, "", "", None, None)
+    return BytesView(
+        file,
+        _pane(found, "file", 0, found.size_bytes, chosen, wanted.outer),
+        None,
+        "",
+        "",
+        None,
+        None,
+    )
 
 
-def view(anatomy: Anatomy, file: str, row: int, slot: int, time: int, wanted: Wanted = FIRST, look: Look = KEY) -> BytesView:
-    """The bytes of the pinned batch, or of an index around the slot that goes with it. Raises CannotOpen."""
+def view(
+    anatomy: Anatomy,
+    file: str,
+    row: int,
+    slot: int,
+    time: int,
+    wanted: Wanted = FIRST,
+    look: Look = KEY,
+) -> BytesView:
+    """The bytes of the pinned batch, or of an index around the slot that goes with it.
+
+    Raises CannotOpen.
+    """
     if file != ".log":
         chosen = {".index": slot, ".timeindex": time}.get(file, NONE)
-        return BytesView(file, _index(anatomy, file, max(chosen, 0), wanted.outer, look.byte), None, "", "", None, None)
+        return BytesView(
+            file,
+            _index(anatomy, file, max(chosen, 0), wanted.outer, look.byte),
+            None,
+            "",
+            "",
+            None,
+            None,
+        )
     batches, found = anatomy.batches, anatomy.segment.log
     outer = _batch(anatomy, row, wanted.outer, look)
     inner, title, fault = _inside(found, batches, row, wanted.inner)
-    before, after = (_offset(batches, other) if 0 <= other < len(batches) else None for other in (row - 1, row + 1))
+    before, after = (
+        _offset(batches, other) if 0 <= other < len(batches) else None
+        for other in (row - 1, row + 1)
+    )
     return BytesView(file, outer, inner, title, fault, before, after)
 
 
 def legend(shown: BytesView) -> list[tuple[str, str]]:
-    """The kinds and their words: of a .log the six that batches have, of any file those that are met."""
+    """The kinds and their words: of a .log the six that batches have, of any file those that are
+    met.
+    """
     met = {span.kind for pane in (shown.outer, shown.inner) if pane for span in pane.spans}
     met |= {SIZE} if POSITION in met else set()
-    kinds = [kind for kind in (*OF_BATCHES, UNWRITTEN, TORN) if kind in met or (shown.file == ".log" and kind in OF_BATCHES)]
+    kinds = [
+        kind
+        for kind in (*OF_BATCHES, UNWRITTEN, TORN)
+        if kind in met or (shown.file == ".log" and kind in OF_BATCHES)
+    ]
     return [(kind, say(f"bytes.kind_{kind}")) for kind in kinds]
 
 
 def spoken(span: Span) -> Span:
     """A span in the reader's language; the names of Kafka's fields, and what a file holds, stay."""
     value = retold("spans", span.value) if span.kind == UNWRITTEN else span.value
-    return span._replace(name=retold("spans", span.name), value=value, note=retold("notes", span.note))
+    return span._replace(
+        name=retold("spans", span.name), value=value, note=retold("notes", span.note)
+    )
 
 
 def _offset(batches, row: int) -> int:
@@ -155,7 +220,9 @@ def _batch(anatomy: Anatomy, row: int, wanted: int | None, look: Look) -> Pane:
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
     field = "max_timestamp_ms" if look.by_time else "last_offset_delta"
     key = start + (HEADER.fields[field][1] if batch["magic"] >= MAGIC_2 else 0)
-    return _pane(anatomy.segment.log, "batch", start, end, _shown(look.byte, start, end, key), wanted)
+    return _pane(
+        anatomy.segment.log, "batch", start, end, _shown(look.byte, start, end, key), wanted
+    )
 
 
 def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None, byte: int | None) -> Pane:
@@ -167,8 +234,14 @@ def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None, byte: int
     entries = {".index": anatomy.index.entries, ".timeindex": anatomy.times.entries}.get(file)
     if entries is None:
         return pane
-    slots = ((span.start, span.start // size_bytes) for span in pane.spans if span.kind not in (TORN, UNWRITTEN))
-    return pane._replace(links={start: int(entries["offset"][slot]) for start, slot in slots if slot < len(entries)})
+    slots = (
+        (span.start, span.start // size_bytes)
+        for span in pane.spans
+        if span.kind not in (TORN, UNWRITTEN)
+    )
+    return pane._replace(
+        links={start: int(entries["offset"][slot]) for start, slot in slots if slot < len(entries)}
+    )
 
 
 def _shown(byte: int | None, start: int, end: int, key: int) -> int:
@@ -179,7 +252,9 @@ def _shown(byte: int | None, start: int, end: int, key: int) -> int:
 def _pane(found: FileInfo, of: str, start: int, end: int, chosen: int, wanted: int | None) -> Pane:
     """The stretch around a byte; of more than can be scrolled through, a part."""
     if end - start > PANE_BYTES:
-        start += max(0, min(chosen - PANE_BYTES // 2, end - PANE_BYTES) - start) // ROW_BYTES * ROW_BYTES
+        start += (
+            max(0, min(chosen - PANE_BYTES // 2, end - PANE_BYTES) - start) // ROW_BYTES * ROW_BYTES
+        )
         end = min(end, start + PANE_BYTES)
     first = _first(start, end, chosen if wanted is None else wanted)
     read = stretch.read(found, first, min(end, first + SENT_BYTES))
@@ -204,21 +279,45 @@ def _inside(log: FileInfo, batches, row: int, wanted: int | None) -> tuple[Pane 
         return None, "", ""
     count = int(batches["record_count"][row])
     told = {"n": units.group(count), "size": units.group(read.size_bytes)}
-    title = say("bytes.inside_messages", **told) if count < 0 else counted("bytes.inside", count, **told)
-    return Pane("records", 0, min(read.size_bytes, PANE_BYTES), read.start, read.data, [*map(spoken, read.spans)], 0, {}), title, ""
+    title = (
+        say("bytes.inside_messages", **told)
+        if count < 0
+        else counted("bytes.inside", count, **told)
+    )
+    return (
+        Pane(
+            "records",
+            0,
+            min(read.size_bytes, PANE_BYTES),
+            read.start,
+            read.data,
+            [*map(spoken, read.spans)],
+            0,
+            {},
+        ),
+        title,
+        "",
+    )
 
 
 def message(shown: BytesView, key: str) -> bytes:
-    """The view as one stretch of bytes: eight that tell the length of the JSON, little-endian, the JSON, and the panes' bytes.
+    """The view as one stretch of bytes: eight that tell the length of the JSON, little-endian, the
+    JSON, and the panes' bytes.
 
     key: tells what is shown from anything else; while it stays, the reader's place in it stays.
     """
     panes = [pane for pane in (shown.outer, shown.inner) if pane]
     words = {
-        "key": key, "file": shown.file, "title": shown.title, "fault": shown.fault, "panes": [_packed(pane) for pane in panes],
-        "before": _text(shown.before), "after": _text(shown.after), "language": language(),
+        "key": key,
+        "file": shown.file,
+        "title": shown.title,
+        "fault": shown.fault,
+        "panes": [_packed(pane) for pane in panes],
+        "before": _text(shown.before),
+        "after": _text(shown.after),
+        "language": language(),
         "words": table("bytes") | {"gap": gap()},
-    }  # fmt: skip
+    }
     head = json.dumps(words).encode()
     return len(head).to_bytes(8, "little") + head + b"".join(pane.data for pane in panes)
 

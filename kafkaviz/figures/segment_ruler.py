@@ -1,4 +1,6 @@
-"""What the segment ruler is sent: the title, the lanes, the whole segment in columns, and the batches and entries around a window."""
+"""What the segment ruler is sent: the title, the lanes, the whole segment in columns, and the
+batches and entries around a window.
+"""
 
 import json
 from dataclasses import dataclass
@@ -19,10 +21,11 @@ from kafkaviz.words import say, table
 
 
 class Lane(NamedTuple):
-    """One index file: how many slots it has, how many hold an entry, and what is said of the rest of them.
+    """One index file: how many slots it has, how many hold an entry, and what is said of the rest
+    of them.
 
-    unwritten: "never_written" or "zeros". words stand in the lane where it shows no entry; cut_bytes is what is left of a last slot that
-    is not whole.
+    unwritten: "never_written" or "zeros". words stand in the lane where it shows no entry;
+    cut_bytes is what is left of a last slot that is not whole.
     """
 
     written: int
@@ -35,7 +38,9 @@ class Lane(NamedTuple):
 
 @dataclass(frozen=True)
 class RulerView:
-    """All that the ruler draws; rows and slots count from 0 in the whole segment, positions and sizes are bytes of the .log."""
+    """All that the ruler draws; rows and slots count from 0 in the whole segment, positions and
+    sizes are bytes of the .log.
+    """
 
     title: str
     hint: str
@@ -56,10 +61,13 @@ class RulerView:
     columns: dict[str, Columns]  # of "batch", "entry" and "time"
 
 
-def view(anatomy: Anatomy, asked: Asked, shade: str = "Plain", centre_row: int | None = None) -> RulerView:
+def view(
+    anatomy: Anatomy, asked: Asked, shade: str = "Plain", centre_row: int | None = None
+) -> RulerView:
     """The ruler of a segment with at least one batch.
 
-    centre_row: the row around which to cut the slice of a large segment; by default the one that was asked for.
+    centre_row: the row around which to cut the slice of a large segment; by default the one that
+    was asked for.
     """
     first_row = asked.row if asked.row is not None else pin.telling(anatomy).row
     part = segment_slice.sliced(anatomy, first_row if centre_row is None else centre_row)
@@ -94,7 +102,9 @@ def _index_lane(anatomy: Anatomy) -> Lane:
 def _time_lane(anatomy: Anatomy) -> Lane:
     missing = anatomy.segment.timeindex is None
     empty = "ruler.without_time" if (anatomy.batches["magic"] == 0).all() else "ruler.no_entry"
-    return _lane(anatomy, anatomy.times, say("ruler.without_timeindex" if missing else empty), missing)
+    return _lane(
+        anatomy, anatomy.times, say("ruler.without_timeindex" if missing else empty), missing
+    )
 
 
 def _lane(anatomy: Anatomy, index: Index, words: str, missing: bool) -> Lane:
@@ -103,11 +113,13 @@ def _lane(anatomy: Anatomy, index: Index, words: str, missing: bool) -> Lane:
 
 
 def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
-    """The view as one stretch of bytes, which Streamlit hands to a component as it is: JSON, and the columns behind it.
+    """The view as one stretch of bytes, which Streamlit hands to a component as it is: JSON, and
+    the columns behind it.
 
-    Eight bytes tell the length of the JSON, little-endian; columns follow as int64, little-endian, one after the other, then the
-    overview as uint8. "sections" names where each table starts, counted from the end of the JSON.
-    key: tells segments apart, and readings of one that changed. address: what else the address holds, for links to a pin.
+    Eight bytes tell the length of the JSON, little-endian; columns follow as int64, little-endian,
+    one after the other, then the overview as uint8. "sections" names where each table starts,
+    counted from the end of the JSON. key: tells segments apart, and readings of one that changed.
+    address: what else the address holds, for links to a pin.
     """
     packed = [pack(columns) for columns in shown.columns.values()]
     packed.append(b"".join(part.tobytes() for part in shown.overview) if shown.overview else b"")
@@ -120,7 +132,12 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
         "base": str(shown.base_offset),
         "end": shown.end_position,
         "size": shown.log_bytes,
-        "tail": {"kind": "zeros" if shown.tail.kind == "zeros" else "torn", "size": shown.tail.size_bytes} if shown.tail else None,
+        "tail": {
+            "kind": "zeros" if shown.tail.kind == "zeros" else "torn",
+            "size": shown.tail.size_bytes,
+        }
+        if shown.tail
+        else None,
         "closing": shown.closing,
         "lanes": {"index": shown.index._asdict(), "time": shown.times._asdict()},
         "slice": shown.slice._asdict(),
@@ -129,7 +146,10 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
         "span": shown.span_bytes,
         "shade": {"by": shown.shade, "low": shown.darkest[0], "high": shown.darkest[1]},
         "columns": {name: list(columns) for name, columns in shown.columns.items()},
-        "sections": {name: starts[place : place + 2] for place, name in enumerate((*shown.columns, "overview"))},
+        "sections": {
+            name: starts[place : place + 2]
+            for place, name in enumerate((*shown.columns, "overview"))
+        },
     }
     head = json.dumps(words).encode()
     head += b" " * (-len(head) % 8)
@@ -137,5 +157,11 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
-    """Columns as int64, little-endian, one after the other: the browser reads them as one BigInt64Array."""
-    return np.concatenate([column.astype(np.int64) for column in columns.values()]).astype("<i8").tobytes()
+    """Columns as int64, little-endian, one after the other: the browser reads them as one
+    BigInt64Array.
+    """
+    return (
+        np.concatenate([column.astype(np.int64) for column in columns.values()])
+        .astype("<i8")
+        .tobytes()
+    )

@@ -1,4 +1,6 @@
-"""How dark the batches of a segment are drawn, by size or by age, and the whole of a large segment in columns of equal length."""
+"""How dark the batches of a segment are drawn, by size or by age, and the whole of a large segment
+in columns of equal length.
+"""
 
 from typing import NamedTuple
 
@@ -16,14 +18,18 @@ DAY_MS = 86_400_000
 
 
 class Overview(NamedTuple):
-    """The segment in equal columns: entries that point into each, and how dark its batches are, 0 to 255."""
+    """The segment in equal columns: entries that point into each, and how dark its batches are, 0
+    to 255.
+    """
 
     entries: np.ndarray
     shades: np.ndarray
 
 
 def darkest(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """The values drawn lightest and darkest: all but the largest hundredth of the sizes, and all times there are."""
+    """The values drawn lightest and darkest: all but the largest hundredth of the sizes, and all
+    times there are.
+    """
     if shade == "Size":
         sizes = anatomy.batches["size_bytes"]
         return int(sizes.min()), int(np.sort(sizes)[int(0.99 * (len(sizes) - 1))])
@@ -32,7 +38,9 @@ def darkest(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 
 
 def hint(shade: str, ends: tuple[int, int]) -> str:
-    """How to read the shade, and what can be done with the figure; ends: the values drawn lightest and darkest."""
+    """How to read the shade, and what can be done with the figure; ends: the values drawn lightest
+    and darkest.
+    """
     low, high = ends
     if shade == "Size":
         sizes = {"low": units.group(low), "high": units.group(high), "size": units.group(low)}
@@ -46,9 +54,11 @@ def hint(shade: str, ends: tuple[int, int]) -> str:
 
 
 def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | None:
-    """The segment in columns of equal length; a column between two starts belongs to the batch that covers it.
+    """The segment in columns of equal length; a column between two starts belongs to the batch that
+    covers it.
 
-    None where there are few enough batches to draw each. ends: the values drawn lightest and darkest.
+    None where there are few enough batches to draw each. ends: the values drawn lightest and
+    darkest.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None
@@ -56,12 +66,16 @@ def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | 
     starts = np.minimum((anatomy.batches["position"] / width_bytes).astype(int), COLUMNS - 1)
     pointed = anatomy.index.entries["position"]
     pointed = pointed[(pointed >= 0) & (pointed < anatomy.segment.log.size_bytes)]
-    entries = np.bincount(np.minimum((pointed / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS)
+    entries = np.bincount(
+        np.minimum((pointed / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
+    )
     counts = np.bincount(starts, minlength=COLUMNS)
     if shade == "Plain":
         values, low, high = counts, 0, max(1, int(counts.max()))
     else:
-        field = anatomy.batches["size_bytes" if shade == "Size" else "max_timestamp_ms"].astype(float)
+        field = anatomy.batches["size_bytes" if shade == "Size" else "max_timestamp_ms"].astype(
+            float
+        )
         values, (low, high) = np.bincount(starts, field, COLUMNS) / np.maximum(counts, 1), ends
     covering = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
     shades = np.clip((values[covering] - low) / max(1, high - low), 0, 1) * 255

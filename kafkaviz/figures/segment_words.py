@@ -1,4 +1,6 @@
-"""What is said of a segment: the finding that its figure bears as a title, the sentences around it, and why something is not there."""
+"""What is said of a segment: the finding that its figure bears as a title, the sentences around it,
+and why something is not there.
+"""
 
 import numpy as np
 
@@ -10,7 +12,8 @@ from kafkaviz.figures.listed import both, clauses, sentences
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.words import counted, say
 
-RENAMED = ("deleted", "cleaned", "swap", "delete", "future", "stray")  # states that a sentence tells
+# states that a sentence tells
+RENAMED = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
@@ -18,7 +21,13 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
     count, indexed = len(anatomy.batches), int(np.count_nonzero(anatomy.links.batch_slot != NONE))
     state = next((one for one in (anatomy.segment.state, partition_state) if one in RENAMED), "")
     renamed = say(f"segment.renamed_{state}") if state else ""
-    return sentences([*_reached(count, indexed, units.size(anatomy.end.position)), untold(anatomy), renamed]) if count else renamed
+    return (
+        sentences(
+            [*_reached(count, indexed, units.size(anatomy.end.position)), untold(anatomy), renamed]
+        )
+        if count
+        else renamed
+    )
 
 
 def _reached(count: int, indexed: int, size: str) -> tuple[str, ...]:
@@ -31,7 +40,9 @@ def _reached(count: int, indexed: int, size: str) -> tuple[str, ...]:
 
 
 def untold(anatomy: Anatomy) -> str:
-    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence; "" where there are none."""
+    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence; ""
+    where there are none.
+    """
     batches = anatomy.batches
     old = np.unique(batches["magic"][batches["magic"] < MAGIC_2]).tolist()
     wrapped = np.unique(batches["magic"][batches["record_count"] < 0]).tolist()
@@ -54,31 +65,48 @@ def nothing(anatomy: Anatomy) -> tuple[str, str]:
     """What is said of a log without a whole batch, and why it is so."""
     tail = anatomy.tail
     if tail:
-        holds = counted(f"segment.holds_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
+        holds = counted(
+            f"segment.holds_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes)
+        )
         return say("segment.no_whole_batch"), holds
-    made = say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes)) if anatomy.index.slots else ""
+    made = (
+        say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes))
+        if anatomy.index.slots
+        else ""
+    )
     return say("segment.unwritten"), sentences([say("segment.log_of_0"), made])
 
 
 def no_entry(anatomy: Anatomy) -> str:
     """Why an .index that is there holds no entry."""
-    waiting = say("segment.slots_waiting", n=units.group(anatomy.index.slots)) if anatomy.index.slots else ""
+    waiting = (
+        say("segment.slots_waiting", n=units.group(anatomy.index.slots))
+        if anatomy.index.slots
+        else ""
+    )
     return sentences([say("segment.first_entry"), waiting])
 
 
 def no_time(anatomy: Anatomy) -> str:
     """Why a .timeindex that is there holds no entry."""
-    return say("segment.no_time_magic_0" if (anatomy.batches["magic"] == 0).all() else "segment.first_time")
+    return say(
+        "segment.no_time_magic_0" if (anatomy.batches["magic"] == 0).all() else "segment.first_time"
+    )
 
 
 def closing(anatomy: Anatomy) -> str:
-    """When a time entry without an offset entry was written, "stop" or "roll"; "" where the index is not whole.
+    """When a time entry without an offset entry was written, "stop" or "roll"; "" where the index
+    is not whole.
 
     Only the last segment is open at a stop.
     """
     if anatomy.segment.state == "active":
         return "stop"
-    return "" if anatomy.index.unwritten or anatomy.index.trailing_bytes or not anatomy.segment.index else "roll"
+    return (
+        ""
+        if anatomy.index.unwritten or anatomy.index.trailing_bytes or not anatomy.segment.index
+        else "roll"
+    )
 
 
 def not_here(anatomy: Anatomy, asked: Asked) -> str:
@@ -93,7 +121,16 @@ def not_here(anatomy: Anatomy, asked: Asked) -> str:
 
 def finding(anatomy: Anatomy) -> str:
     """What this segment shows, the gravest first, as a sentence without a full stop."""
-    for telling in (_astray, _index_absent, _index_cut, _times_wrong, _index_unwritten, _times_unwritten, _tail_words, _times_absent):
+    for telling in (
+        _astray,
+        _index_absent,
+        _index_cut,
+        _times_wrong,
+        _index_unwritten,
+        _times_unwritten,
+        _tail_words,
+        _times_absent,
+    ):
         if words := telling(anatomy):
             return words
     return _sampling(anatomy)
@@ -108,9 +145,17 @@ def _astray(anatomy: Anatomy) -> str:
         return say("segment.astray", n=units.group(len(wrong)), slot=units.group(slot))
     missed = anatomy.missed_offsets(slot)
     if missed:
-        return say("segment.points_past", slot=units.group(slot), first=units.group(missed[0]), last=units.group(missed[1]))
+        return say(
+            "segment.points_past",
+            slot=units.group(slot),
+            first=units.group(missed[0]),
+            last=units.group(missed[1]),
+        )
     aims = {Aim.INSIDE: "segment.points_inside", Aim.BEYOND: "segment.points_beyond"}
-    return say(aims.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall"), slot=units.group(slot))
+    return say(
+        aims.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall"),
+        slot=units.group(slot),
+    )
 
 
 def _index_absent(anatomy: Anatomy) -> str:
@@ -118,9 +163,14 @@ def _index_absent(anatomy: Anatomy) -> str:
 
 
 def _index_cut(anatomy: Anatomy) -> str:
-    for index, key, size_bytes in ((anatomy.index, "segment.index_cut", 8), (anatomy.times, "segment.times_cut", 12)):
+    for index, key, size_bytes in (
+        (anatomy.index, "segment.index_cut", 8),
+        (anatomy.times, "segment.times_cut", 12),
+    ):
         if index.trailing_bytes:
-            return say(key, left=index.trailing_bytes, size=size_bytes, slot=units.group(index.slots - 1))
+            return say(
+                key, left=index.trailing_bytes, size=size_bytes, slot=units.group(index.slots - 1)
+            )
     return ""
 
 
@@ -128,14 +178,23 @@ def _times_wrong(anatomy: Anatomy) -> str:
     wrong = anatomy.links.wrong_times
     if not len(wrong):
         return ""
-    return counted("segment.times_wrong", len(wrong), n=units.group(len(wrong)), slot=units.group(int(wrong[0])))
+    return counted(
+        "segment.times_wrong",
+        len(wrong),
+        n=units.group(len(wrong)),
+        slot=units.group(int(wrong[0])),
+    )
 
 
 def _index_unwritten(anatomy: Anatomy) -> str:
     index, file = anatomy.index, anatomy.segment.index
     if not index.unwritten:
         return ""
-    told = {"n": units.group(index.unwritten), "slots": units.group(index.slots), "size": units.size(file.size_bytes)}
+    told = {
+        "n": units.group(index.unwritten),
+        "slots": units.group(index.slots),
+        "size": units.size(file.size_bytes),
+    }
     if anatomy.segment.state != "active":
         return say("segment.index_zeros", **told)
     return say("segment.index_created" if len(index.entries) else "segment.index_fresh", **told)
@@ -151,7 +210,11 @@ def _tail_words(anatomy: Anatomy) -> str:
     tail = anatomy.tail
     if not tail:
         return ""
-    size = units.size(tail.size_bytes) if tail.size_bytes >= 1 << 20 else say("segment.bytes", n=units.group(tail.size_bytes))
+    size = (
+        units.size(tail.size_bytes)
+        if tail.size_bytes >= 1 << 20
+        else say("segment.bytes", n=units.group(tail.size_bytes))
+    )
     return say("segment.tail_zeros" if tail.kind == "zeros" else "segment.tail_torn", size=size)
 
 

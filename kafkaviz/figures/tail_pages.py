@@ -1,4 +1,6 @@
-"""One lookup at the end of an index, page by page: where plain bisection probes, and where the search with a warm section does."""
+"""One lookup at the end of an index, page by page: where plain bisection probes, and where the
+search with a warm section does.
+"""
 
 from dataclasses import dataclass
 
@@ -20,7 +22,9 @@ HEIGHT, LANE, ROOM = 176, 46, 72  # a lane's height, and from one lane to the ne
 
 @dataclass(frozen=True)
 class Lane:
-    """One of the two searches. probes: the slots it reads, in order; warm_from: a slot, None for plain."""
+    """One of the two searches. probes: the slots it reads, in order; warm_from: a slot, None for
+    plain.
+    """
 
     name: str
     probes: tuple[int, ...]
@@ -42,7 +46,10 @@ class TailPagesView:
 
 def view(entries: int) -> TailPagesView:
     """A lookup at the end of an index of 8 bytes an entry and 4 KiB a page."""
-    plain, warm = (_lane(say(f"tail_pages.{name}"), entries, warm_bytes) for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES)))
+    plain, warm = (
+        _lane(say(f"tail_pages.{name}"), entries, warm_bytes)
+        for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES))
+    )
     key = f"tail_pages.title{'' if len(plain.pages) > 1 else '_one' if plain.pages else '_none'}"
     title = say(key, entries=group(entries), pages=_numbers(plain.pages))
     below = say("tail_pages.below", pages=_numbers(warm.pages))
@@ -53,7 +60,12 @@ def view(entries: int) -> TailPagesView:
 def _lane(name: str, entries: int, warm_bytes: int | None) -> Lane:
     search = tail_search(entries, warm_bytes)
     probes = tuple(probe.slot for probe in search.probes)
-    return Lane(name, probes, search.pages, None if warm_bytes is None else slots.first_warm_slot(entries, ENTRY_BYTES, warm_bytes))
+    return Lane(
+        name,
+        probes,
+        search.pages,
+        None if warm_bytes is None else slots.first_warm_slot(entries, ENTRY_BYTES, warm_bytes),
+    )
 
 
 def _numbers(pages: tuple[int, ...]) -> str:
@@ -62,15 +74,29 @@ def _numbers(pages: tuple[int, ...]) -> str:
 
 def rows(shown: TailPagesView) -> list[tuple[str, str, str, str]]:
     """The figure as a table: the search, its n-th probe, the slot, its page."""
-    return [(lane.name, str(n), group(slot), str(slot // A_PAGE)) for lane in shown.lanes for n, slot in enumerate(lane.probes, 1)]
+    return [
+        (lane.name, str(n), group(slot), str(slot // A_PAGE))
+        for lane in shown.lanes
+        for n, slot in enumerate(lane.probes, 1)
+    ]
 
 
 def figure(shown: TailPagesView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"; an x is a page, a y a pixel from the top."""
     ink = theme.colours(mode)
     tops = [28 + number * ROOM for number in range(len(shown.lanes))]
-    shapes = [shape for lane, top in zip(shown.lanes, tops, strict=True) for shape in _lane_shapes(shown, lane, top, ink)]
-    chart = go.Figure([trace for lane, top in zip(shown.lanes, tops, strict=True) for trace in _traces(shown, lane, top, ink)])
+    shapes = [
+        shape
+        for lane, top in zip(shown.lanes, tops, strict=True)
+        for shape in _lane_shapes(shown, lane, top, ink)
+    ]
+    chart = go.Figure(
+        [
+            trace
+            for lane, top in zip(shown.lanes, tops, strict=True)
+            for trace in _traces(shown, lane, top, ink)
+        ]
+    )
     axis = {
         "showgrid": False,
         "fixedrange": True,
@@ -80,12 +106,20 @@ def figure(shown: TailPagesView, mode: str) -> go.Figure:
         "ticks": "",
         "title": None,
     }
-    names = [note for lane, top in zip(shown.lanes, tops, strict=True) for note in _names(lane, top, ink)]
+    names = [
+        note for lane, top in zip(shown.lanes, tops, strict=True) for note in _names(lane, top, ink)
+    ]
     chart.update_layout(
-        template=theme.template(mode), height=HEIGHT, margin={"l": 112, "r": 2, "t": 0, "b": 0}, showlegend=False, barmode="overlay",
-        shapes=shapes, xaxis=axis | {"range": [0, shown.pages_drawn]}, yaxis=axis | {"range": [HEIGHT, 0]},
+        template=theme.template(mode),
+        height=HEIGHT,
+        margin={"l": 112, "r": 2, "t": 0, "b": 0},
+        showlegend=False,
+        barmode="overlay",
+        shapes=shapes,
+        xaxis=axis | {"range": [0, shown.pages_drawn]},
+        yaxis=axis | {"range": [HEIGHT, 0]},
         annotations=[*_page_numbers(shown, ink), *names],
-    )  # fmt: skip
+    )
     return chart
 
 
@@ -94,9 +128,20 @@ def _lane_shapes(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]
     found = []
     for page in range(shown.pages_drawn):
         there, touched = page < shown.pages, page in lane.pages
-        line = {"color": ink["ink"], "width": 2} if touched else {"color": ink["line_2"], "width": 0 if there else 1, "dash": "dot"}
+        line = (
+            {"color": ink["ink"], "width": 2}
+            if touched
+            else {"color": ink["line_2"], "width": 0 if there else 1, "dash": "dot"}
+        )
         fill = ink["offset_soft"] if there else "rgba(0,0,0,0)"
-        box = {"x0": page + 0.025, "x1": page + 0.975, "y0": top, "y1": top + LANE, "fillcolor": fill, "layer": "below"}
+        box = {
+            "x0": page + 0.025,
+            "x1": page + 0.975,
+            "y0": top,
+            "y1": top + LANE,
+            "fillcolor": fill,
+            "layer": "below",
+        }
         found.append({"type": "rect", "line": line, **box})
     return found
 
@@ -104,26 +149,73 @@ def _lane_shapes(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]
 def _traces(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]) -> list:
     """What is hatched, and the dots."""
     end = shown.entries / A_PAGE
-    free = (end, shown.pages - 0.025, top + 1, LANE - 2, ".", ink["unwritten"], ink["unwritten_soft"], say("tail_pages.free"))
+    free = (
+        end,
+        shown.pages - 0.025,
+        top + 1,
+        LANE - 2,
+        ".",
+        ink["unwritten"],
+        ink["unwritten_soft"],
+        say("tail_pages.free"),
+    )
     hatched = [free] if shown.entries % A_PAGE else []
     if lane.warm_from is not None:
-        hatched.append((lane.warm_from / A_PAGE, end, top + LANE - 6, 6, "/", ink["warm"], ink["warm_soft"], say("tail_pages.section")))
-    hover = say("tail_pages.hover", probe="%{customdata[0]}", slot="%{customdata[1]}", page="%{customdata[2]}")
+        hatched.append(
+            (
+                lane.warm_from / A_PAGE,
+                end,
+                top + LANE - 6,
+                6,
+                "/",
+                ink["warm"],
+                ink["warm_soft"],
+                say("tail_pages.section"),
+            )
+        )
+    hover = say(
+        "tail_pages.hover",
+        probe="%{customdata[0]}",
+        slot="%{customdata[1]}",
+        page="%{customdata[2]}",
+    )
     dots = go.Scatter(
-        x=[slot / A_PAGE for slot in lane.probes], y=[top + 10 + number % 3 * 10 for number in range(len(lane.probes))], mode="markers",
-        marker={"size": 7, "color": ink["ink"], "opacity": 0.85}, cliponaxis=False, name=lane.name,
-        customdata=[(number, group(slot), slot // A_PAGE) for number, slot in enumerate(lane.probes, 1)],
+        x=[slot / A_PAGE for slot in lane.probes],
+        y=[top + 10 + number % 3 * 10 for number in range(len(lane.probes))],
+        mode="markers",
+        marker={"size": 7, "color": ink["ink"], "opacity": 0.85},
+        cliponaxis=False,
+        name=lane.name,
+        customdata=[
+            (number, group(slot), slot // A_PAGE) for number, slot in enumerate(lane.probes, 1)
+        ],
         hovertemplate=f"{hover}<extra></extra>",
-    )  # fmt: skip
+    )
     return [*(_hatch(*one) for one in hatched), dots]
 
 
-def _hatch(x0: float, x1: float, top: int, height: int, shape: str, colour: str, soft: str, words: str) -> go.Bar:
-    pattern = {"shape": shape, "fgcolor": colour, "bgcolor": soft, "size": 6, "solidity": 0.25, "fillmode": "replace"}
+def _hatch(
+    x0: float, x1: float, top: int, height: int, shape: str, colour: str, soft: str, words: str
+) -> go.Bar:
+    pattern = {
+        "shape": shape,
+        "fgcolor": colour,
+        "bgcolor": soft,
+        "size": 6,
+        "solidity": 0.25,
+        "fillmode": "replace",
+    }
     return go.Bar(
-        orientation="h", base=[x0], x=[x1 - x0], y=[top], width=[height], offset=0, name=words,
-        marker={"pattern": pattern, "line": {"width": 0}, "cornerradius": 0}, hovertemplate=f"{words}<extra></extra>",
-    )  # fmt: skip
+        orientation="h",
+        base=[x0],
+        x=[x1 - x0],
+        y=[top],
+        width=[height],
+        offset=0,
+        name=words,
+        marker={"pattern": pattern, "line": {"width": 0}, "cornerradius": 0},
+        hovertemplate=f"{words}<extra></extra>",
+    )
 
 
 def _page_numbers(shown: TailPagesView, ink: dict[str, str]) -> list[dict]:
@@ -136,7 +228,16 @@ def _page_numbers(shown: TailPagesView, ink: dict[str, str]) -> list[dict]:
             name = say("tail_pages.first_page", page=page) if page == 0 else str(page)
             text = f"<b>{name}</b>" if touched else str(page)
             font = {"size": 12, "color": ink["ink" if touched else "ink_3"]}
-            found.append({"x": page + 0.5, "y": 18, "text": text, "font": font, "xanchor": "center", "showarrow": False})
+            found.append(
+                {
+                    "x": page + 0.5,
+                    "y": 18,
+                    "text": text,
+                    "font": font,
+                    "xanchor": "center",
+                    "showarrow": False,
+                }
+            )
     return found
 
 
@@ -145,8 +246,14 @@ def _names(lane: Lane, top: int, ink: dict[str, str]) -> list[dict]:
     words = ((lane.name, 14, 13.5, "ink", True), (count, 32, 12, "ink_3", False))
     return [
         {
-            "xref": "paper", "x": 0, "xshift": -112, "y": top + down, "text": f"<b>{text}</b>" if bold else text, "showarrow": False,
-            "xanchor": "left", "font": {"size": size, "color": ink[colour]},
+            "xref": "paper",
+            "x": 0,
+            "xshift": -112,
+            "y": top + down,
+            "text": f"<b>{text}</b>" if bold else text,
+            "showarrow": False,
+            "xanchor": "left",
+            "font": {"size": size, "color": ink[colour]},
         }
         for text, down, size, colour, bold in words
-    ]  # fmt: skip
+    ]

@@ -1,4 +1,6 @@
-"""Reasons of a recommendation as sentences, from their values: in English those that kafkaviz tune prints."""
+"""Reasons of a recommendation as sentences, from their values: in English those that kafkaviz tune
+prints.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -30,13 +32,18 @@ def words(reason: Reason) -> str:
 
 
 def _every(values: Mapping) -> str:
-    return say("reasons.every_default" if values["is_default"] else "reasons.every", interval=values["interval"])
+    return say(
+        "reasons.every_default" if values["is_default"] else "reasons.every",
+        interval=values["interval"],
+    )
 
 
 def _most(values: Mapping) -> str:
     told = {name: values[name] for name in ("interval", "entries", "of")}
     part = units.share(values["entries"], values["of"])
-    return say("reasons.most_default" if values["is_default"] else "reasons.most", **told, share=part)
+    return say(
+        "reasons.most_default" if values["is_default"] else "reasons.most", **told, share=part
+    )
 
 
 def _plateau(values: Mapping) -> str:
@@ -46,11 +53,28 @@ def _plateau(values: Mapping) -> str:
 def _budget(values: Mapping) -> str:
     at, costs, allowed_us = values["at"], values["costs"], values["budgets"].p99_us
     known = "calibrated" if costs.calibrated else "modelled" if costs.is_modelled else "measured"
-    told = {"headers": int(at.row["headers_p99"]), "p99": _range(at.p99_us), "known": say(f"reasons.{known}")}
-    p99 = say("reasons.p99", **told) if allowed_us is None else say("reasons.p99_allowed", **told, allowed=us(allowed_us))
+    told = {
+        "headers": int(at.row["headers_p99"]),
+        "p99": _range(at.p99_us),
+        "known": say(f"reasons.{known}"),
+    }
+    p99 = (
+        say("reasons.p99", **told)
+        if allowed_us is None
+        else say("reasons.p99_allowed", **told, allowed=us(allowed_us))
+    )
     if not values["missed"]:
-        return say("reasons.met" if spent(at, values["budgets"]) else "reasons.unasked", interval=at.interval_bytes, p99=p99)
-    return say("reasons.missed", interval=at.interval_bytes, p99=p99, which=both(say(f"reasons.budget_{one}") for one in values["missed"]))
+        return say(
+            "reasons.met" if spent(at, values["budgets"]) else "reasons.unasked",
+            interval=at.interval_bytes,
+            p99=p99,
+        )
+    return say(
+        "reasons.missed",
+        interval=at.interval_bytes,
+        p99=p99,
+        which=both(say(f"reasons.budget_{one}") for one in values["missed"]),
+    )
 
 
 def _followers(values: Mapping) -> str:
@@ -74,9 +98,13 @@ def _gain(gain: Gain) -> str:
     """What a change brings, each number with its range."""
     low, high = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
     told = say(
-        "reasons.gain_shrinks" if gain.index_share.typical >= 0 else "reasons.gain_grows", p99=_less(gain.p99_us), mean=_less(gain.mean_us),
-        share=share(abs(gain.index_share.typical)), low=share(low), high=share(high),
-    )  # fmt: skip
+        "reasons.gain_shrinks" if gain.index_share.typical >= 0 else "reasons.gain_grows",
+        p99=_less(gain.p99_us),
+        mean=_less(gain.mean_us),
+        share=share(abs(gain.index_share.typical)),
+        low=share(low),
+        high=share(high),
+    )
     if not gain.cores:
         return told
     key = "reasons.cores_fewer" if gain.cores.typical >= 0 else "reasons.cores_more"
@@ -101,20 +129,35 @@ def _range(one: Range) -> str:
 
 
 def _faster_too_little(values: Mapping) -> str:
-    return say("reasons.faster-too-little", to=values["to"], gain=_gain(values["gain"]), least=us(values["least_us"]))
+    return say(
+        "reasons.faster-too-little",
+        to=values["to"],
+        gain=_gain(values["gain"]),
+        least=us(values["least_us"]),
+    )
 
 
 def _unmeetable(values: Mapping) -> str:
     taken = spent(values["at"], values["budgets"])
     amounts = {name: [amount(name, one) for one in pair] for name, pair in taken.items()}
     missed = [
-        say("reasons.over", name=say(f"reasons.budget_{one}"), taken=amounts[one][0], allowed=amounts[one][1]) for one in values["missed"]
+        say(
+            "reasons.over",
+            name=say(f"reasons.budget_{one}"),
+            taken=amounts[one][0],
+            allowed=amounts[one][1],
+        )
+        for one in values["missed"]
     ]
     return say("reasons.unmeetable", to=values["to"], missed=both(missed))
 
 
 def _smaller_too_little(values: Mapping) -> str:
-    return say("reasons.smaller-too-little", to=values["to"], saved=share(values["gain"].index_share.typical))
+    return say(
+        "reasons.smaller-too-little",
+        to=values["to"],
+        saved=share(values["gain"].index_share.typical),
+    )
 
 
 def _tiered(values: Mapping) -> str:
@@ -134,22 +177,42 @@ def _other_index(key: str) -> Callable[[Mapping], str]:
 def _topics(values: Mapping) -> str:
     changing = values["changing"]
     if not changing:
-        return say("reasons.topic_none" if values["topics"] == 1 else "reasons.topics_none", topics=values["topics"])
-    each = (say("reasons.topic", name=name, interval=value) for name, value in list(changing.items())[:MOST_TOPICS])
+        return say(
+            "reasons.topic_none" if values["topics"] == 1 else "reasons.topics_none",
+            topics=values["topics"],
+        )
+    each = (
+        say("reasons.topic", name=name, interval=value)
+        for name, value in list(changing.items())[:MOST_TOPICS]
+    )
     named = and_more(each, max(len(changing) - MOST_TOPICS, 0))
-    return say("reasons.topic_gains" if values["topics"] == 1 else "reasons.topics", n=len(changing), topics=values["topics"], named=named)
+    return say(
+        "reasons.topic_gains" if values["topics"] == 1 else "reasons.topics",
+        n=len(changing),
+        topics=values["topics"],
+        named=named,
+    )
 
 
 def _tiny(values: Mapping) -> str:
     single = values["single_share"]
-    told = {"batch": f"{values['batch_bytes']:.0f}", "header": units.share(61, values["batch_bytes"])}
-    return say("reasons.tiny_single", **told, share=units.share(single, 1)) if single > 0.5 else say("reasons.tiny", **told)
+    told = {
+        "batch": f"{values['batch_bytes']:.0f}",
+        "header": units.share(61, values["batch_bytes"]),
+    }
+    return (
+        say("reasons.tiny_single", **told, share=units.share(single, 1))
+        if single > 0.5
+        else say("reasons.tiny", **told)
+    )
 
 
 def _cold(values: Mapping) -> str:
     at = values["at"]
     reads = {"index": f"{at.index_reads:.1f}", "reads": f"{at.cold_reads_mean:.1f}"}
-    return say("reasons.cold", **reads, storage=values["costs"].storage.name, us=_range(at.cold_mean_us))
+    return say(
+        "reasons.cold", **reads, storage=values["costs"].storage.name, us=_range(at.cold_mean_us)
+    )
 
 
 _WORDS: dict[str, Callable[[Mapping], str]] = {  # of the codes whose sentences have values

@@ -1,4 +1,6 @@
-"""The answer of a recommendation in words: one line, its reason, and below what is sure, what is modelled, what has no effect."""
+"""The answer of a recommendation in words: one line, its reason, and below what is sure, what is
+modelled, what has no effect.
+"""
 
 from dataclasses import dataclass
 
@@ -11,13 +13,15 @@ from kafkaviz.units import group, share, size
 from kafkaviz.words import say
 
 BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
-DECIDE = ("unmeetable", "on-disk", "coarser", "denser")  # reasons to keep an interval, whatever another would bring
+# reasons to keep an interval, whatever another would bring
+DECIDE = ("unmeetable", "on-disk", "coarser", "denser")
 MARKS = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Of both indexes: replayed at today's interval, and held by the directory; None where an index is missing.
+    """Of both indexes: replayed at today's interval, and held by the directory; None where an index
+    is missing.
 
     is_made: a workload has no directory. topics: how many, each replayed at its own interval.
     """
@@ -30,7 +34,9 @@ class Entries:
 
 @dataclass(frozen=True)
 class VerdictView:
-    """kind: "keep", "batch first", "lower" or "raise". boxes: (a word, what it heads). flips: what would have to be true for another."""
+    """kind: "keep", "batch first", "lower" or "raise". boxes: (a word, what it heads). flips: what
+    would have to be true for another.
+    """
 
     kind: str
     mark: str
@@ -54,20 +60,37 @@ def view(
     why = {KEEP: _keep, BATCH_FIRST: _batch_first}.get(kind, _change)(found, measured, budgets)
     mark = "info" if kind == KEEP and _reason(found, "over-budget") else MARKS[kind]
     return VerdictView(
-        kind, mark, say(f"verdict.headline_{key}", value=group(found.value)), why, _boxes(found, measured, today, costs, entries),
+        kind,
+        mark,
+        say(f"verdict.headline_{key}", value=group(found.value)),
+        why,
+        _boxes(found, measured, today, costs, entries),
         say(f"verdict.command_{key}"),
-    )  # fmt: skip
+    )
 
 
-def _boxes(found: Recommendation, measured: Measured, today: Today, costs: Costs, entries: Entries) -> tuple[tuple[str, str], ...]:
-    """What is sure, what is modelled, what has no effect and what no interval changes: of each what there is."""
-    told = {"sure": _sure(today, entries), "modelled": _modelled(costs), "no_effect": _no_effect(measured), "not_fixed": _not_fixed(found)}
+def _boxes(
+    found: Recommendation, measured: Measured, today: Today, costs: Costs, entries: Entries
+) -> tuple[tuple[str, str], ...]:
+    """What is sure, what is modelled, what has no effect and what no interval changes: of each what
+    there is.
+    """
+    told = {
+        "sure": _sure(today, entries),
+        "modelled": _modelled(costs),
+        "no_effect": _no_effect(measured),
+        "not_fixed": _not_fixed(found),
+    }
     return tuple((say(f"verdict.box_{name}"), text) for name, text in told.items() if text)
 
 
 def _kind(found: Recommendation) -> str:
     codes = {one.code for one in (*found.because, *found.not_fixed)}
-    if "tiny-batches" in codes and "over-budget" in codes and found.considered < found.today.interval_bytes:
+    if (
+        "tiny-batches" in codes
+        and "over-budget" in codes
+        and found.considered < found.today.interval_bytes
+    ):
         return BATCH_FIRST
     if found.verdict == Verdict.KEEP:
         return KEEP
@@ -86,7 +109,11 @@ def _keep(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
     least = group(measured.parts.least_batch_bytes)
     words = []
     if every:
-        key = "verdict.default_indexes_all" if every.values["is_default"] else "verdict.today_indexes_all"
+        key = (
+            "verdict.default_indexes_all"
+            if every.values["is_default"]
+            else "verdict.today_indexes_all"
+        )
         words.append(say(key, interval=group(every.values["interval"]), least=least))
     words.append(_within(found, budgets))
     topics = _reason(found, "topic-by-topic")
@@ -101,15 +128,31 @@ def _not_worth(found: Recommendation, budgets: Budgets) -> str:
     if decides:
         return tuning_reasons.sentence(decides)
     if _reason(found, "smaller-too-little"):
-        saved = int(now.row["index_bytes"]) * (found.gain.index_share.typical / now.index_share if now.index_share else 0.0)
+        saved = int(now.row["index_bytes"]) * (
+            found.gain.index_share.typical / now.index_share if now.index_share else 0.0
+        )
         part = share(max(found.gain.index_share.typical, 0.0), 1)
-        return say("verdict.up_too_little", interval=group(other), saved=size(round(saved)), share=part)
+        return say(
+            "verdict.up_too_little", interval=group(other), saved=size(round(saved)), share=part
+        )
     if _reason(found, "faster-too-little"):
-        return say("verdict.down_too_little", interval=group(other), saved=micros(max(found.gain.p99_us.low, 0.0)))
+        return say(
+            "verdict.down_too_little",
+            interval=group(other),
+            saved=micros(max(found.gain.p99_us.low, 0.0)),
+        )
     if other != now.interval_bytes:
         return ""
     asked = spent(now, budgets)
-    return say("verdict.smallest_that_fits" if asked.keys() == {"index"} else "verdict.largest_that_fits") if asked else ""
+    return (
+        say(
+            "verdict.smallest_that_fits"
+            if asked.keys() == {"index"}
+            else "verdict.largest_that_fits"
+        )
+        if asked
+        else ""
+    )
 
 
 def _within(found: Recommendation, budgets: Budgets) -> str:
@@ -117,7 +160,11 @@ def _within(found: Recommendation, budgets: Budgets) -> str:
     now, missed = found.today, _reason(found, "over-budget")
     told = {"p99": micros(now.p99_us.typical), "range": between(now.p99_us)}
     if missed:
-        return say("verdict.over", **told, which=listed(say(f"verdict.over_{one}") for one in missed.values["missed"]))
+        return say(
+            "verdict.over",
+            **told,
+            which=listed(say(f"verdict.over_{one}") for one in missed.values["missed"]),
+        )
     if budgets.p99_us is None:
         return say("verdict.unasked", **told)
     return say("verdict.inside", **told, allowed=f"{budgets.p99_us:g}")
@@ -127,9 +174,13 @@ def _batch_first(found: Recommendation, measured: Measured, budgets: Budgets) ->
     now = found.today
     return say(
         "verdict.batch_single" if measured.single_share > 0.5 else "verdict.batch_tiny",
-        batch=group(round(measured.batch_bytes)), interval=group(now.interval_bytes), headers=f"{now.row['headers_mean']:.0f}",
-        p99=micros(now.p99_us.typical), range=between(now.p99_us), other=group(found.considered),
-    )  # fmt: skip
+        batch=group(round(measured.batch_bytes)),
+        interval=group(now.interval_bytes),
+        headers=f"{now.row['headers_mean']:.0f}",
+        p99=micros(now.p99_us.typical),
+        range=between(now.p99_us),
+        other=group(found.considered),
+    )
 
 
 def _change(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
@@ -137,10 +188,17 @@ def _change(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
     if found.value < found.today.interval_bytes:
         grows = share(max(-gain.index_share.typical, 0.0), 1)
         less = {"less": micros(max(gain.p99_us.typical, 0.0)), "range": between(gain.p99_us)}
-        return sentences([_within(found, budgets), say("verdict.lower", value=group(found.value), **less, grows=grows)])
+        return sentences(
+            [
+                _within(found, budgets),
+                say("verdict.lower", value=group(found.value), **less, grows=grows),
+            ]
+        )
     saved = share(max(gain.index_share.typical, 0.0), 1)
     words = [say("verdict.raise", saved=saved, slower=micros(max(-gain.p99_us.typical, 0.0)))]
-    return sentences([*words, say("verdict.remote_small") if _reason(found, "smaller-for-tiered") else ""])
+    return sentences(
+        [*words, say("verdict.remote_small") if _reason(found, "smaller-for-tiered") else ""]
+    )
 
 
 # ---- what stands below
@@ -156,7 +214,9 @@ def _sure(today: Today, entries: Entries) -> str:
     told["theirs"] = both(map(group, entries.held))
     if entries.held == entries.replayed:
         return say(f"verdict.sure_{of}", **told)
-    return say(f"verdict.sure_{of}_other", **told, why=say(f"verdict.{_why_not_the_same(today, entries)}"))
+    return say(
+        f"verdict.sure_{of}_other", **told, why=say(f"verdict.{_why_not_the_same(today, entries)}")
+    )
 
 
 def _why_not_the_same(today: Today, entries: Entries) -> str:
@@ -169,7 +229,12 @@ def _why_not_the_same(today: Today, entries: Entries) -> str:
 
 def _modelled(costs: Costs) -> str:
     each = costs.header_us
-    told = {"low": f"{each.low:.3g}", "high": f"{each.high:.3g}", "storage": _storage(costs), "read": between(costs.storage.read_us)}
+    told = {
+        "low": f"{each.low:.3g}",
+        "high": f"{each.high:.3g}",
+        "storage": _storage(costs),
+        "read": between(costs.storage.read_us),
+    }
     if costs.calibrated:
         return say("verdict.modelled_here", **told, day=costs.calibrated)
     return say("verdict.modelled_new" if costs.is_modelled else "verdict.modelled_old", **told)

@@ -14,7 +14,9 @@ def counted_too(found: Sequence[Unused]) -> str:
 
 
 def left_out(found: Sequence[Unused], metadata_left_out: bool = False) -> str:
-    """Of a number of logs that are in use, KRaft's own counted or not; "" where that is all there is."""
+    """Of a number of logs that are in use, KRaft's own counted or not; "" where that is all there
+    is.
+    """
     if not found:
         return say("unused.left_out_metadata") if metadata_left_out else ""
     return _told("left_out_both" if metadata_left_out else "left_out", found)

@@ -1,6 +1,7 @@
 """The record batch (.log): its 61-byte header of magic 2, and one native row a batch of any magic.
 
-Kafka's DefaultRecordBatch and LegacyRecord, 4.3.1. A .log is batch after batch, nothing between them:
+Kafka's DefaultRecordBatch and LegacyRecord, 4.3.1. A .log is batch after batch, nothing between
+them:
 
     position 0      | header 61 B | records ... |          size_bytes = 12 + batch length
     position 2871   | header 61 B | records ... |
@@ -8,52 +9,59 @@ Kafka's DefaultRecordBatch and LegacyRecord, 4.3.1. A .log is batch after batch,
 
 import numpy as np
 
-HEADER = np.dtype([
-    ("base_offset", ">i8"),
-    ("batch_length_bytes", ">i4"),  # of what follows this field
-    ("leader_epoch", ">i4"),
-    ("magic", "i1"),
-    ("crc", ">u4"),  # CRC-32C from attributes to the end of the batch
-    ("attributes", ">i2"),
-    ("last_offset_delta", ">i4"),
-    ("base_timestamp_ms", ">i8"),
-    ("max_timestamp_ms", ">i8"),
-    ("producer_id", ">i8"),
-    ("producer_epoch", ">i2"),
-    ("base_sequence", ">i4"),
-    ("record_count", ">i4"),
-])
-LEGACY_HEADER = np.dtype([  # magic 0 and 1: one message, or a wrapper around compressed ones
-    ("offset", ">i8"),  # of the message; of a wrapper's last message
-    ("message_size_bytes", ">i4"),
-    ("crc", ">u4"),  # CRC-32 from magic to the end of the message
-    ("magic", "i1"),
-    ("attributes", "i1"),
-    ("timestamp_ms", ">i8"),  # magic 1 only
-])
-BATCH = np.dtype([  # what a walk gives for each batch, in the machine's own byte order
-    ("position", "i8"),
-    ("size_bytes", "i8"),
-    ("base_offset", "i8"),
-    ("last_offset", "i8"),
-    ("leader_epoch", "i4"),
-    ("magic", "i1"),
-    ("attributes", "i2"),
-    ("base_timestamp_ms", "i8"),
-    ("max_timestamp_ms", "i8"),
-    ("producer_id", "i8"),
-    ("producer_epoch", "i2"),
-    ("base_sequence", "i4"),
-    ("record_count", "i4"),
-    ("crc", "u4"),
-])
+HEADER = np.dtype(
+    [
+        ("base_offset", ">i8"),
+        ("batch_length_bytes", ">i4"),  # of what follows this field
+        ("leader_epoch", ">i4"),
+        ("magic", "i1"),
+        ("crc", ">u4"),  # CRC-32C from attributes to the end of the batch
+        ("attributes", ">i2"),
+        ("last_offset_delta", ">i4"),
+        ("base_timestamp_ms", ">i8"),
+        ("max_timestamp_ms", ">i8"),
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("base_sequence", ">i4"),
+        ("record_count", ">i4"),
+    ]
+)
+LEGACY_HEADER = np.dtype(
+    [  # magic 0 and 1: one message, or a wrapper around compressed ones
+        ("offset", ">i8"),  # of the message; of a wrapper's last message
+        ("message_size_bytes", ">i4"),
+        ("crc", ">u4"),  # CRC-32 from magic to the end of the message
+        ("magic", "i1"),
+        ("attributes", "i1"),
+        ("timestamp_ms", ">i8"),  # magic 1 only
+    ]
+)
+BATCH = np.dtype(
+    [  # what a walk gives for each batch, in the machine's own byte order
+        ("position", "i8"),
+        ("size_bytes", "i8"),
+        ("base_offset", "i8"),
+        ("last_offset", "i8"),
+        ("leader_epoch", "i4"),
+        ("magic", "i1"),
+        ("attributes", "i2"),
+        ("base_timestamp_ms", "i8"),
+        ("max_timestamp_ms", "i8"),
+        ("producer_id", "i8"),
+        ("producer_epoch", "i2"),
+        ("base_sequence", "i4"),
+        ("record_count", "i4"),
+        ("crc", "u4"),
+    ]
+)
 HEADER_BYTES = HEADER.itemsize
 LENGTH_END = HEADER.fields["leader_epoch"][1]  # 12: the length counts what follows this byte
 MAGIC_END = HEADER.fields["crc"][1]  # 17: what Kafka's reader takes to step from batch to batch
 CRC_START = HEADER.fields["attributes"][1]  # 21: the checksum covers the batch from here on
 LEAST_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
 MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
-UNKNOWN = -1  # a compressed legacy wrapper tells its first offset and its count only once decompressed
+# a compressed legacy wrapper tells its first offset and its count only once decompressed
+UNKNOWN = -1
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 CODEC_MASK = 0x07
@@ -66,7 +74,8 @@ DELETE_HORIZON = 0x40
 def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     """One BATCH row a batch, of positions (n,) and its first 61 bytes as headers (n, 61) of uint8.
 
-    The fields of magic 2 and above are read as DefaultRecordBatch has them, those below as LegacyRecord has them.
+    The fields of magic 2 and above are read as DefaultRecordBatch has them, those below as
+    LegacyRecord has them.
     """
     table = np.empty(len(positions), BATCH)
     table["position"] = positions
@@ -86,12 +95,20 @@ def _fill_batches(table: np.ndarray, header: np.ndarray) -> None:
 
 
 def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    header = np.ascontiguousarray(headers[:, : LEGACY_HEADER.itemsize]).view(LEGACY_HEADER).reshape(-1)
+    header = (
+        np.ascontiguousarray(headers[:, : LEGACY_HEADER.itemsize]).view(LEGACY_HEADER).reshape(-1)
+    )
     single = (header["attributes"] & CODEC_MASK) == 0
     timestamp_ms = np.where(header["magic"] == 1, header["timestamp_ms"], -1)
     table = np.empty(len(positions), BATCH)
-    table["position"], table["size_bytes"] = positions, header["message_size_bytes"].astype("i8") + LENGTH_END
-    table["base_offset"], table["last_offset"] = np.where(single, header["offset"], UNKNOWN), header["offset"]
+    table["position"], table["size_bytes"] = (
+        positions,
+        header["message_size_bytes"].astype("i8") + LENGTH_END,
+    )
+    table["base_offset"], table["last_offset"] = (
+        np.where(single, header["offset"], UNKNOWN),
+        header["offset"],
+    )
     table["base_timestamp_ms"] = np.where(single, timestamp_ms, -1)
     table["record_count"], table["max_timestamp_ms"] = np.where(single, 1, UNKNOWN), timestamp_ms
     for name in ("magic", "attributes", "crc"):
@@ -102,7 +119,9 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 
 
 def codec(batches: np.ndarray) -> np.ndarray:
-    """The codec id of each batch, 0 to 7; CODECS names 0 to 4, Kafka refuses the rest when it reads records."""
+    """The codec id of each batch, 0 to 7; CODECS names 0 to 4, Kafka refuses the rest when it reads
+    records.
+    """
     return batches["attributes"] & CODEC_MASK
 
 
@@ -122,5 +141,7 @@ def is_control(batches: np.ndarray) -> np.ndarray:
 
 
 def has_delete_horizon(batches: np.ndarray) -> np.ndarray:
-    """Whether base_timestamp_ms holds the delete horizon that compaction set (KIP-534, 3.1 and later)."""
+    """Whether base_timestamp_ms holds the delete horizon that compaction set (KIP-534, 3.1 and
+    later).
+    """
     return ((batches["attributes"] & DELETE_HORIZON) != 0) & (batches["magic"] >= 2)

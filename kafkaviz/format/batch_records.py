@@ -1,7 +1,9 @@
-"""The records of one batch of any magic, with their real offset, time and sequence; and whether its checksum is right.
+"""The records of one batch of any magic, with their real offset, time and sequence; and whether its
+checksum is right.
 
-What a batch keeps as deltas or relative offsets is resolved here, as Kafka's iterators do, 4.3.1: the second record of a batch
-at base offset 40 is (offset 41, ...), the last message of a wrapper at offset 12 is (offset 12, ...).
+What a batch keeps as deltas or relative offsets is resolved here, as Kafka's iterators do, 4.3.1:
+the second record of a batch at base offset 40 is (offset 41, ...), the last message of a wrapper at
+offset 12 is (offset 12, ...).
 """
 
 import zlib
@@ -38,9 +40,10 @@ _MAGIC_AT = HEADER.fields["magic"][1]
 class BatchRecord:
     """One record or message.
 
-    timestamp_ms: -1 for none. sequence: None without one. crc, is_valid: of messages of magic 0 and 1, None above.
-    position, size_bytes: where it lies in the records once decompressed: behind the header of a batch of magic 2, in what a
-    wrapper holds; an uncompressed message lies at 0 of itself.
+    timestamp_ms: -1 for none. sequence: None without one. crc, is_valid: of messages of magic 0 and
+    1, None above. position, size_bytes: where it lies in the records once decompressed: behind the
+    header of a batch of magic 2, in what a wrapper holds; an uncompressed message lies at 0 of
+    itself.
     """
 
     offset: int
@@ -58,22 +61,33 @@ class BatchRecord:
 def of_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
     """The records of one whole batch, its header included.
 
-    Raises CorruptBytes where Kafka's iterator raises, and where a message's key or value cannot be had; the position is a byte of
-    data. A checksum is not looked at: ensure_valid does that. limit_bytes: of the decompressed records.
+    Raises CorruptBytes where Kafka's iterator raises, and where a message's key or value cannot be
+    had; the position is a byte of data. A checksum is not looked at: ensure_valid does that.
+    limit_bytes: of the decompressed records.
     """
     return list(iterate(data, limit_bytes))
 
 
-def iterate(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, choose: Choose | None = None) -> Iterator[BatchRecord]:
-    """The same one by one, of which some thousand are made at once; raises behind those that Kafka's iterator gives.
+def iterate(
+    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, choose: Choose | None = None
+) -> Iterator[BatchRecord]:
+    """The same one by one, of which some thousand are made at once; raises behind those that
+    Kafka's iterator gives.
 
-    choose(bytes, rows) tells which rows (record.ROW, of these bytes) to make records of; asked for magic 2 alone.
+    choose(bytes, rows) tells which rows (record.ROW, of these bytes) to make records of; asked for
+    magic 2 alone.
     """
     batch = whole(data)
-    return _records(batch, limit_bytes, choose) if _is_magic_2(batch) else of_messages(legacy.read(batch, limit_bytes))
+    return (
+        _records(batch, limit_bytes, choose)
+        if _is_magic_2(batch)
+        else of_messages(legacy.read(batch, limit_bytes))
+    )
 
 
-def until_fault(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> tuple[list[BatchRecord], CorruptBytes | None]:
+def until_fault(
+    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
+) -> tuple[list[BatchRecord], CorruptBytes | None]:
     """The records that Kafka's iterator gives before it raises, and what it raises, or None."""
     records: list[BatchRecord] = []
     try:
@@ -83,8 +97,12 @@ def until_fault(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) 
     return records, None
 
 
-def offsets_and_times(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(offsets, timestamps in ms) of the records that iterate gives, as arrays of some thousand; raises behind them as it does."""
+def offsets_and_times(
+    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(offsets, timestamps in ms) of the records that iterate gives, as arrays of some thousand;
+    raises behind them as it does.
+    """
     batch = whole(data)
     if not _is_magic_2(batch):
         messages = legacy.read(batch, limit_bytes)
@@ -127,18 +145,24 @@ def whole(data: bytes | memoryview) -> memoryview:
 def size_bytes(data: bytes | memoryview) -> int:
     """What the batch that starts here says it takes, header included, from its first 17 bytes.
 
-    CorruptBytes if they are not there, or with the words of ByteBufferLogInputStream for less than any batch takes.
+    CorruptBytes if they are not there, or with the words of ByteBufferLogInputStream for less than
+    any batch takes.
     """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, f"no batch in {len(data)} bytes")
     length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
     if length < LEAST_LENGTH:
-        raise CorruptBytes(0, f"Record size {length} is less than the minimum record overhead ({LEAST_LENGTH})")
+        raise CorruptBytes(
+            0, f"Record size {length} is less than the minimum record overhead ({LEAST_LENGTH})"
+        )
     return LENGTH_END + length
 
 
 def crc_valid(data: bytes | memoryview) -> bool:
-    """Whether the checksum of one whole batch is right: CRC-32C of magic 2, CRC-32 below. False for what is no whole batch."""
+    """Whether the checksum of one whole batch is right: CRC-32C of magic 2, CRC-32 below.
+
+    False for what is no whole batch.
+    """
     try:
         ensure_valid(data)
     except CorruptBytes:
@@ -151,7 +175,9 @@ def ensure_valid(data: bytes | memoryview) -> None:
     batch = whole(data)
     stored, computed, position = _checksums(batch)
     if stored != computed:
-        raise CorruptBytes(position, f"Record is corrupt (stored crc = {stored}, computed crc = {computed})")
+        raise CorruptBytes(
+            position, f"Record is corrupt (stored crc = {stored}, computed crc = {computed})"
+        )
 
 
 def _checksums(batch: memoryview) -> tuple[int, int, int]:
@@ -165,19 +191,31 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
 
 
 def _is_magic_2(batch: memoryview) -> bool:
-    """Magic 2 or above; as FileLogInputStream, which takes 3 to 127 for 2, and what is negative for a message."""
+    """Magic 2 or above; as FileLogInputStream, which takes 3 to 127 for 2, and what is negative for
+    a message.
+    """
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
 
 def _too_small(batch: memoryview) -> CorruptBytes:
-    return CorruptBytes(0, f"Record batch is corrupt (the size {len(batch)} is smaller than the minimum allowed overhead {HEADER_BYTES})")
+    return CorruptBytes(
+        0,
+        (
+            f"Record batch is corrupt (the size {len(batch)} is smaller than the minimum allowed "
+            f"overhead {HEADER_BYTES})"
+        ),
+    )
 
 
 # ---- magic 2
 
 
-def _records(batch: memoryview, limit_bytes: int, choose: Choose | None = None) -> Iterator[BatchRecord]:
-    """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes out."""
+def _records(
+    batch: memoryview, limit_bytes: int, choose: Choose | None = None
+) -> Iterator[BatchRecord]:
+    """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes
+    out.
+    """
     if len(batch) < HEADER_BYTES:
         raise _too_small(batch)
     header = np.frombuffer(batch, HEADER, 1)[0]
@@ -202,8 +240,14 @@ def _resolved(found: list[record.Record], header: np.void) -> list[BatchRecord]:
     append_time = bool(header["attributes"] & LOG_APPEND_TIME)
     return [
         BatchRecord(
-            _long(base_offset + one.offset_delta), append_ms if append_time else _long(base_ms + one.timestamp_delta_ms),
-            _sequence(base_sequence, one.offset_delta), one.key, one.value, one.headers, position=one.position, size_bytes=one.size_bytes,
+            _long(base_offset + one.offset_delta),
+            append_ms if append_time else _long(base_ms + one.timestamp_delta_ms),
+            _sequence(base_sequence, one.offset_delta),
+            one.key,
+            one.value,
+            one.headers,
+            position=one.position,
+            size_bytes=one.size_bytes,
         )
         for one in found
     ]
@@ -215,7 +259,9 @@ def _long(number: int) -> int:
 
 
 def _sequence(base: int, delta: int) -> int | None:
-    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32 bits."""
+    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32
+    bits.
+    """
     if base < 0:
         return None
     wraps = base > _int(2**31 - 1 - delta)
@@ -231,14 +277,34 @@ def _int(number: int) -> int:
 
 
 def of_messages(messages: legacy.Messages) -> Iterator[BatchRecord]:
-    """As the iterator of AbstractLegacyRecordBatch, key and value included; raises the fault behind the messages."""
+    """As the iterator of AbstractLegacyRecordBatch, key and value included; raises the fault behind
+    the messages.
+    """
     data = memoryview(messages.data)
     for first in range(0, len(messages.rows), record.RUN_ROWS):
         some = legacy.Messages(messages.data, messages.rows[first : first + record.RUN_ROWS])
         for is_valid, row in zip(legacy.crcs_valid(some).tolist(), some.rows.tolist(), strict=True):
-            position, size_bytes, offset, crc, _, _, _, timestamp_ms, key_position, key_size, value_position, value_size = row
-            key, value = _part(data, key_position, key_size), _part(data, value_position, value_size)
-            yield BatchRecord(offset, timestamp_ms, None, key, value, (), crc, is_valid, position, size_bytes)
+            (
+                position,
+                size_bytes,
+                offset,
+                crc,
+                _,
+                _,
+                _,
+                timestamp_ms,
+                key_position,
+                key_size,
+                value_position,
+                value_size,
+            ) = row
+            key, value = (
+                _part(data, key_position, key_size),
+                _part(data, value_position, value_size),
+            )
+            yield BatchRecord(
+                offset, timestamp_ms, None, key, value, (), crc, is_valid, position, size_bytes
+            )
     if messages.fault:
         raise messages.fault
 

@@ -1,7 +1,8 @@
-"""The small text files of a broker directory: checkpoints, properties, a partition's topic id, the state of a quorum.
+"""The small text files of a broker directory: checkpoints, properties, a partition's topic id, the
+state of a quorum.
 
-A checkpoint is a version, a count and that many lines; recovery-point-offset-checkpoint may read, line by line:
-0, 2, "orders 0 38736", "orders 1 4795".
+A checkpoint is a version, a count and that many lines; recovery-point-offset-checkpoint may read,
+line by line: 0, 2, "orders 0 38736", "orders 1 4795".
 """
 
 import base64
@@ -25,7 +26,14 @@ _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _QUORUM_FIELDS = {  # of quorum-state, by data version; fields that are not named are passed over
-    0: {"clusterId": str, "leaderId": int, "leaderEpoch": int, "votedId": int, "appliedOffset": int, "currentVoters": list},
+    0: {
+        "clusterId": str,
+        "leaderId": int,
+        "leaderEpoch": int,
+        "votedId": int,
+        "appliedOffset": int,
+        "currentVoters": list,
+    },
     1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
 }
 Parsed = TypeVar("Parsed")
@@ -46,7 +54,8 @@ class PartitionMetadata:
 class QuorumState:
     """quorum-state: whom this node of the metadata quorum follows or voted for.
 
-    leader_id and voted_id: -1 for none. voted_directory_id: of data version 1 (KIP-853); voters: the ids, of data version 0.
+    leader_id and voted_id: -1 for none. voted_directory_id: of data version 1 (KIP-853); voters:
+    the ids, of data version 0.
     """
 
     data_version: int
@@ -58,26 +67,37 @@ class QuorumState:
 
 
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
-    """The offset of each (topic, partition), from a file named *-offset-checkpoint; an empty file has none.
+    """The offset of each (topic, partition), from a file named *-offset-checkpoint; an empty file
+    has none.
 
-    As CheckpointFile in Kafka 4.3, which ignores the whole file at a wrong version, line or count; here CorruptBytes says so.
+    As CheckpointFile in Kafka 4.3, which ignores the whole file at a wrong version, line or count;
+    here CorruptBytes says so.
     """
-    return dict(_entries(text, 3, lambda topic, partition, offset: ((topic, _int(partition, 32)), _int(offset, 64))))
+    return dict(
+        _entries(
+            text,
+            3,
+            lambda topic, partition, offset: ((topic, _int(partition, 32)), _int(offset, 64)),
+        )
+    )
 
 
 def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
-    """(epoch, start offset) of each leader epoch, in the order of leader-epoch-checkpoint; an empty file has none.
+    """(epoch, start offset) of each leader epoch, in the order of leader-epoch-checkpoint; an empty
+    file has none.
 
-    Raises CorruptBytes at a wrong version, line or count, as CheckpointFile in Kafka 4.3 refuses the file.
+    Raises CorruptBytes at a wrong version, line or count, as CheckpointFile in Kafka 4.3 refuses
+    the file.
     """
     return _entries(text, 2, lambda epoch, start_offset: (_int(epoch, 32), _int(start_offset, 64)))
 
 
 def parse_properties(text: str | bytes) -> dict[str, str]:
-    """Java properties, such as meta.properties: key=value lines in Latin-1; a key given twice keeps its last value.
+    """Java properties, such as meta.properties: key=value lines in Latin-1; a key given twice keeps
+    its last value.
 
-    As java.util.Properties.load: = or : or spaces end a key, a backslash escapes, and at a line's end joins the next line.
-    Raises CorruptBytes at a \\u without four hexadecimal digits.
+    As java.util.Properties.load: = or : or spaces end a key, a backslash escapes, and at a line's
+    end joins the next line. Raises CorruptBytes at a \\u without four hexadecimal digits.
     """
     properties = {}
     for position, line in _joined(_lines(_bytes(text, "latin-1"), "latin-1")):
@@ -88,47 +108,79 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
-    """The topic id of partition.metadata; CorruptBytes where PartitionMetadataFile of Kafka 4.3 refuses the file."""
+    """The topic id of partition.metadata; CorruptBytes where PartitionMetadataFile of Kafka 4.3
+    refuses the file.
+    """
     data = _bytes(text)
     lines = [*_lines(data), (len(data), ""), (len(data), "")]
     version, topic_id = _named(lines[0], "version"), _named(lines[1], "topic_id")
     if version != str(VERSION):
-        raise CorruptBytes(lines[0][0], f"Unrecognized version of partition metadata file: {excerpt(version)}")
+        raise CorruptBytes(
+            lines[0][0], f"Unrecognized version of partition metadata file: {excerpt(version)}"
+        )
     if not any(_uuid(topic_id, lines[1][0])):
-        raise CorruptBytes(lines[1][0], f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})")
+        raise CorruptBytes(
+            lines[1][0], f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"
+        )
     return PartitionMetadata(VERSION, topic_id)
 
 
 def parse_clean_shutdown(text: str | bytes) -> dict | None:
-    """The body of .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7; None for the empty file before.
+    """The body of .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7; None for
+    the empty file before.
 
-    CorruptBytes if it is not a JSON object; a broker then takes its former epoch as unknown, and the stop still as a clean one.
+    CorruptBytes if it is not a JSON object; a broker then takes its former epoch as unknown, and
+    the stop still as a clean one.
     """
     data = _bytes(text)
     return _json_object(data) if data.strip() else None
 
 
 def parse_quorum_state(text: str | bytes) -> QuorumState:
-    """The state in the first line of quorum-state; CorruptBytes where FileQuorumStateStore of Kafka 4.3 refuses the file."""
+    """The state in the first line of quorum-state; CorruptBytes where FileQuorumStateStore of Kafka
+    4.3 refuses the file.
+    """
     _, line = next(_lines(_bytes(text)), (0, ""))
     if not line:
         raise CorruptBytes(0, "File ended prematurely.")
     body = _json_object(line.encode())
     if "data_version" not in body:
         raise CorruptBytes(0, "there is no data_version field")
-    version = body["data_version"] if type(body["data_version"]) is int else 0  # Jackson's shortValue of anything else
+    # Jackson's shortValue of anything else
+    version = body["data_version"] if type(body["data_version"]) is int else 0
     if version not in _QUORUM_FIELDS:
-        raise CorruptBytes(0, f"data_version ({version}) is not within the min (0) and max ({max(_QUORUM_FIELDS)}) supported version")
+        raise CorruptBytes(
+            0,
+            (
+                f"data_version ({version}) is not within the min (0) and max ("
+                f"{max(_QUORUM_FIELDS)}) "
+                "supported version"
+            ),
+        )
     for name, kind in _QUORUM_FIELDS[version].items():
         if name not in body:
-            raise CorruptBytes(0, f"unable to locate field '{name}', which is mandatory in version {version}")
+            raise CorruptBytes(
+                0, f"unable to locate field '{name}', which is mandatory in version {version}"
+            )
         if type(body[name]) is not kind:
             raise CorruptBytes(0, f"the field '{name}' is no {kind.__name__}")
-    voters = [one.get("voterId") if isinstance(one, dict) else None for one in body.get("currentVoters") or []] if version == 0 else []
+    voters = (
+        [
+            one.get("voterId") if isinstance(one, dict) else None
+            for one in body.get("currentVoters") or []
+        ]
+        if version == 0
+        else []
+    )
     if any(type(voter) is not int for voter in voters):
         raise CorruptBytes(0, "a voter has no voterId")
     return QuorumState(
-        version, body["leaderId"], body["leaderEpoch"], body["votedId"], body["votedDirectoryId"] if version else None, tuple(voters)
+        version,
+        body["leaderId"],
+        body["leaderEpoch"],
+        body["votedId"],
+        body["votedDirectoryId"] if version else None,
+        tuple(voters),
     )
 
 
@@ -139,8 +191,13 @@ def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
-    """Java properties, in this order; of keys and values in ASCII that start and end with none of the signs that have a meaning."""
-    return "".join(f"{line}\n" for line in (*(f"#{one}" for one in comments), *map("=".join, properties.items()))).encode("latin-1")
+    """Java properties, in this order; of keys and values in ASCII that start and end with none of
+    the signs that have a meaning.
+    """
+    return "".join(
+        f"{line}\n"
+        for line in (*(f"#{one}" for one in comments), *map("=".join, properties.items()))
+    ).encode("latin-1")
 
 
 def build_partition_metadata(topic_id: str) -> bytes:
@@ -171,12 +228,16 @@ def _entries(text: str | bytes, fields: int, entry: Callable[..., Parsed]) -> li
     count = _entry(lines[1], 1, lambda number: _int(number, 32))
     entries = [_entry(line, fields, entry) for line in lines[2:-1]]
     if len(entries) != count:
-        raise CorruptBytes(lines[1][0], f"Expected {count} entries in checkpoint file, but found {len(entries)}")
+        raise CorruptBytes(
+            lines[1][0], f"Expected {count} entries in checkpoint file, but found {len(entries)}"
+        )
     return entries
 
 
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., Parsed]) -> Parsed:
-    """What entry makes of a line's fields; CorruptBytes where they are more or fewer, or one is no number."""
+    """What entry makes of a line's fields; CorruptBytes where they are more or fewer, or one is no
+    number.
+    """
     position, content = line
     parts = _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
     if len(parts) == fields:
@@ -186,7 +247,9 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., Parsed]) -> 
 
 
 def _int(digits: str, bits: int) -> int:
-    """A decimal number as Java's parseInt or parseLong reads it; ValueError if it is none or too large."""
+    """A decimal number as Java's parseInt or parseLong reads it; ValueError if it is none or too
+    large.
+    """
     number = int(digits) if _NUMBER.fullmatch(digits) else None
     if number is None or not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ValueError(digits)
@@ -198,7 +261,9 @@ def _named(line: tuple[int, str], name: str) -> str:
     position, content = line
     parts = _COLON.split(content)
     if len(parts) != 2 or parts[0] != name:
-        raise CorruptBytes(position, f"Malformed line in partition metadata file: {excerpt(content)!r}")
+        raise CorruptBytes(
+            position, f"Malformed line in partition metadata file: {excerpt(content)!r}"
+        )
     return parts[1]
 
 
@@ -212,14 +277,17 @@ def _uuid(name: str, position: int) -> bytes:
 
 
 def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """(position, content) of each property: without comments and blank lines, a line that ends in a backslash with its next."""
+    """(position, content) of each property: without comments and blank lines, a line that ends in a
+    backslash with its next.
+    """
     parts, is_begun, start = [], False, 0
     for position, content in lines:
         content = content.lstrip(" \t\f")
         if not is_begun and (not content or content[0] in "#!"):
             continue
         start = start if is_begun else position
-        goes_on = (len(content) - len(content.rstrip("\\"))) % 2  # a backslash before the line's end; those before it come in pairs
+        # a backslash before the line's end; those before it come in pairs
+        goes_on = (len(content) - len(content.rstrip("\\"))) % 2
         parts.append(content[:-1] if goes_on else content)
         is_begun = is_begun or bool(parts[-1])
         if not goes_on:
@@ -230,17 +298,23 @@ def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _unescaped(text: str, position: int) -> str:
-    """The text with its escapes replaced: a few letters stand for control characters, \\u0041 for A, any other for itself."""
+    """The text with its escapes replaced: a few letters stand for control characters, \\u0041 for
+    A, any other for itself.
+    """
+
     def character(match: re.Match) -> str:
         escaped = match[1]
         if escaped == "u":
             raise CorruptBytes(position, "Malformed \\uxxxx encoding.")
         return chr(int(escaped[1:], 16)) if len(escaped) > 1 else _CONTROLS.get(escaped, escaped)
+
     return _ESCAPE.sub(character, text)
 
 
 def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """(position, content) of each line, as Java's BufferedReader splits them; broken UTF-8 reads as U+FFFD."""
+    """(position, content) of each line, as Java's BufferedReader splits them; broken UTF-8 reads as
+    U+FFFD.
+    """
     start = 0
     while start < len(data):
         end = _LINE_END.search(data, start)

@@ -1,11 +1,15 @@
 """Control records: the ends of transactions, and what KRaft writes into its log beside metadata.
 
-A key is an i16 version (0) and an i16 type; what the value holds depends on the type. 4.3.1, a commit and a change of leader:
+A key is an i16 version (0) and an i16 type; what the value holds depends on the type. 4.3.1, a
+commit and a change of leader:
 
-    0000 0001 | 0000 00000009                                 endTxnMarker: COMMIT coordinatorEpoch: 9
-    0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00     LeaderChange: {"version":0,"leaderId":1,"voters":[...],...}
+    0000 0001 | 0000 00000009                                 endTxnMarker: COMMIT coordinatorEpoch:
+    9
+    0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00     LeaderChange:
+    {"version":0,"leaderId":1,"voters":[...],...}
 
-As ControlRecordType, EndTransactionMarker and ControlRecordUtils read them and DumpLogSegments prints them, 4.3.1.
+As ControlRecordType, EndTransactionMarker and ControlRecordUtils read them and DumpLogSegments
+prints them, 4.3.1.
 """
 
 from dataclasses import dataclass
@@ -37,7 +41,9 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class RecordType:
-    """What the value of one type holds, and the words in front of it; the ends of transactions alone are in the plain form."""
+    """What the value of one type holds, and the words in front of it; the ends of transactions
+    alone are in the plain form.
+    """
 
     label: str
     body: Structure
@@ -69,21 +75,29 @@ class Control:
 
 
 _VOTERS = "[{voterId i32, voterDirectoryId uuid v1+}]"
-_MARKER = RecordType("endTxnMarker:", notation.schema("version i16, coordinatorEpoch i32"), is_flexible=False)
+_MARKER = RecordType(
+    "endTxnMarker:", notation.schema("version i16, coordinatorEpoch i32"), is_flexible=False
+)
 RECORD_TYPES: dict[ControlType, RecordType] = {
     ControlType.ABORT: _MARKER,
     ControlType.COMMIT: _MARKER,
     ControlType.LEADER_CHANGE: RecordType(
-        "LeaderChange:", notation.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}")
+        "LeaderChange:",
+        notation.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}"),
     ),
-    ControlType.SNAPSHOT_HEADER: RecordType("SnapshotHeader", notation.schema("version i16, lastContainedLogTimestamp i64")),
+    ControlType.SNAPSHOT_HEADER: RecordType(
+        "SnapshotHeader", notation.schema("version i16, lastContainedLogTimestamp i64")
+    ),
     ControlType.SNAPSHOT_FOOTER: RecordType("SnapshotFooter", notation.schema("version i16")),
-    ControlType.KRAFT_VERSION: RecordType("KRaftVersion", notation.schema("version i16, kRaftVersion i16")),
+    ControlType.KRAFT_VERSION: RecordType(
+        "KRaftVersion", notation.schema("version i16, kRaftVersion i16")
+    ),
     ControlType.KRAFT_VOTERS: RecordType(
         "KRaftVoters",
         notation.schema(
-            "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host str, port u16}], "
-            "kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion i16}}]"
+            "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host "
+            "str, port u16}], kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion "
+            "i16}}]"
         ),
     ),
 }
@@ -92,7 +106,8 @@ RECORD_TYPES: dict[ControlType, RecordType] = {
 def decode(key: bytes | None, value: bytes | None) -> Control:
     """A control record; KafkaRaises, a CorruptBytes, where kafka-dump-log ends at it.
 
-    A value of types 2 to 6 is read as version 0 whatever it says; its version chooses the printed layout alone.
+    A value of types 2 to 6 is read as version 0 whatever it says; its version chooses the printed
+    layout alone.
     """
     number = _type(key)
     if number not in RECORD_TYPES:
@@ -107,16 +122,23 @@ def decode(key: bytes | None, value: bytes | None) -> Control:
 
 
 def printed(key: bytes | None, value: bytes | None) -> str:
-    """What kafka-dump-log prints of a control record behind its metadata and a space; KafkaRaises as decode."""
+    """What kafka-dump-log prints of a control record behind its metadata and a space; KafkaRaises
+    as decode.
+    """
     return decode(key, value).text
 
 
 def _type(key: bytes | None) -> int:
     """The type in a key; a version above 0 is read as 0."""
     if key is None:
-        raise message.raises(0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER)
+        raise message.raises(
+            0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER
+        )
     if len(key) < KEY_BYTES:
-        words = f"Invalid value size found for control record key. Must have at least {KEY_BYTES} bytes, but found only {len(key)}"
+        words = (
+            f"Invalid value size found for control record key. Must have at least {KEY_BYTES} "
+            f"bytes, but found only {len(key)}"
+        )
         raise message.raises(0, words, INVALID_RECORD)
     version, number = (int.from_bytes(key[at : at + 2], "big", signed=True) for at in (0, 2))
     if version < 0:
@@ -129,6 +151,9 @@ def _marker(value: bytes) -> Values:
     """The end of a transaction; a version above 0 is read as 0, and more bytes are ignored."""
     values, _ = message.read(notation.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
-        words = f"Invalid version found for end transaction marker: {values['version']}. May indicate data corruption"
+        words = (
+            f"Invalid version found for end transaction marker: {values['version']}. May indicate "
+            "data corruption"
+        )
         raise message.raises(0, words, INVALID_RECORD)
     return message.read(_MARKER.body, value, flexible=False)[0]

@@ -1,13 +1,17 @@
-"""Messages (.log) of magic 0 and 1, as Kafka wrote them before 0.11: single ones, and wrappers around compressed ones.
+"""Messages (.log) of magic 0 and 1, as Kafka wrote them before 0.11: single ones, and wrappers
+around compressed ones.
 
-Kafka's LegacyRecord and AbstractLegacyRecordBatch, 4.3.1. The message (k1, v1) of magic 1 at offset 7, time 5; magic 0 has no timestamp:
+Kafka's LegacyRecord and AbstractLegacyRecordBatch, 4.3.1. The message (k1, v1) of magic 1 at offset
+7, time 5; magic 0 has no timestamp:
 
-    0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 | 00000002 6b31 | 00000002 7631
-    offset           | size     | CRC-32   | magic | attributes | timestamp        | key           | value
+    0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 | 00000002 6b31 |
+    00000002 7631
+    offset           | size     | CRC-32   | magic | attributes | timestamp        | key           |
+    value
 
-A size of -1 is a key or value that is null. A wrapper is a message that names a codec; its value is whole messages, compressed,
-its offset that of the last of them. Inside, magic 0 has offsets as they are, magic 1 relative ones: 0, 1, 2 in a wrapper at
-offset 12 are 10, 11, 12.
+A size of -1 is a key or value that is null. A wrapper is a message that names a codec; its value is
+whole messages, compressed, its offset that of the last of them. Inside, magic 0 has offsets as they
+are, magic 1 relative ones: 0, 1, 2 in a wrapper at offset 12 are 10, 11, 12.
 """
 
 import struct
@@ -19,22 +23,34 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.binary.compiled import njit
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format.batch import CODEC_MASK, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, LOG_APPEND_TIME
+from kafkaviz.format.batch import (
+    CODEC_MASK,
+    LEAST_LENGTH,
+    LEGACY_HEADER,
+    LENGTH_END,
+    LOG_APPEND_TIME,
+)
 
-ROW = np.dtype([  # one message, in the machine's own byte order; positions are bytes of Messages.data
-    ("position", "i4"),
-    ("size_bytes", "i4"),  # with the offset and the size in front
-    ("offset", "i8"),
-    ("crc", "u4"),
-    ("magic", "i1"),  # what a message inside says is its own: old writers mixed them (KAFKA-4298)
-    ("attributes", "i1"),
-    ("timestamp_type", "i1"),  # the place in TIMESTAMP_TYPES
-    ("timestamp_ms", "i8"),  # -1 for none
-    ("key_position", "i4"),
-    ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
-    ("value_position", "i4"),
-    ("value_size_bytes", "i4"),  # negative for null; Kafka writes -1
-])
+# one message, in the machine's own byte order; positions are bytes of Messages.data
+ROW = np.dtype(
+    [
+        ("position", "i4"),
+        ("size_bytes", "i4"),  # with the offset and the size in front
+        ("offset", "i8"),
+        ("crc", "u4"),
+        (
+            "magic",
+            "i1",
+        ),  # what a message inside says is its own: old writers mixed them (KAFKA-4298)
+        ("attributes", "i1"),
+        ("timestamp_type", "i1"),  # the place in TIMESTAMP_TYPES
+        ("timestamp_ms", "i8"),  # -1 for none
+        ("key_position", "i4"),
+        ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
+        ("value_position", "i4"),
+        ("value_size_bytes", "i4"),  # negative for null; Kafka writes -1
+    ]
+)
 TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
 NO_TIMESTAMP, CREATE_TIME, APPEND_TIME = range(3)
 LIMIT_BYTES = codec.LIMIT_BYTES
@@ -52,9 +68,9 @@ _OFFSET_AND_SIZE, _INT = struct.Struct(">qi"), struct.Struct(">i")
 class Messages:
     """What a batch of magic 0 or 1 holds: the one message, or those of the wrapper.
 
-    rows: one ROW a message that can be read, with its real offset and time. data: the bytes they lie in, the batch itself or
-    what the wrapper held, decompressed. fault: None, or what Kafka raises after those messages; its position is a byte of the
-    batch.
+    rows: one ROW a message that can be read, with its real offset and time. data: the bytes they
+    lie in, the batch itself or what the wrapper held, decompressed. fault: None, or what Kafka
+    raises after those messages; its position is a byte of the batch.
     """
 
     data: bytes | memoryview
@@ -65,12 +81,14 @@ class Messages:
 def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
     """The messages of one whole batch; never raises: what is wrong is the fault.
 
-    A wrapper is read as a whole before its first message comes out, so most of what is wrong in it leaves none. limit_bytes: of
-    the decompressed messages.
+    A wrapper is read as a whole before its first message comes out, so most of what is wrong in it
+    leaves none. limit_bytes: of the decompressed messages.
     """
     buffer, rows = _array(batch), np.zeros(1, ROW)
     if not _count(buffer)[0]:
-        return Messages(batch, rows[:0], CorruptBytes(0, f"no whole message in {len(buffer)} bytes"))
+        return Messages(
+            batch, rows[:0], CorruptBytes(0, f"no whole message in {len(buffer)} bytes")
+        )
     _, fault, position, found, there = _fill(buffer, rows)
     codec_id = int(rows["attributes"][0]) & CODEC_MASK
     if codec_id:
@@ -84,15 +102,31 @@ def crcs_valid(messages: Messages) -> np.ndarray:
     """Whether the CRC-32 of each message is that of its bytes from magic on."""
     data, rows = memoryview(messages.data), messages.rows
     starts, ends = rows["position"] + _MAGIC_AT, rows["position"] + rows["size_bytes"]
-    found = [zlib.crc32(data[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    found = [
+        zlib.crc32(data[start:end])
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
     return rows["crc"] == np.array(found, np.uint32)
 
 
-def build(magic: int, offset: int, key: bytes | None, value: bytes | None, timestamp_ms: int = -1, attributes: int = 0) -> bytes:
-    """The bytes of one message; of a wrapper too, whose value is the compressed messages and whose key is null."""
+def build(
+    magic: int,
+    offset: int,
+    key: bytes | None,
+    value: bytes | None,
+    timestamp_ms: int = -1,
+    attributes: int = 0,
+) -> bytes:
+    """The bytes of one message; of a wrapper too, whose value is the compressed messages and whose
+    key is null.
+    """
     timestamp = b"" if magic == 0 else struct.pack(">q", timestamp_ms)
     body = bytes([magic, attributes]) + timestamp + _sized(key) + _sized(value)
-    return _OFFSET_AND_SIZE.pack(offset, len(body) + _MAGIC_AT - _CRC_AT) + struct.pack(">I", zlib.crc32(body)) + body
+    return (
+        _OFFSET_AND_SIZE.pack(offset, len(body) + _MAGIC_AT - _CRC_AT)
+        + struct.pack(">I", zlib.crc32(body))
+        + body
+    )
 
 
 def _sized(part: bytes | None) -> bytes:
@@ -103,8 +137,12 @@ def _sized(part: bytes | None) -> bytes:
 # ---- wrappers
 
 
-def _unwrapped(batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int) -> Messages:
-    """The messages inside a wrapper; its row is there even if its value cannot be reached, which is the fault."""
+def _unwrapped(
+    batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
+) -> Messages:
+    """The messages inside a wrapper; its row is there even if its value cannot be reached, which is
+    the fault.
+    """
     position = int(wrapper["value_position"])
     try:
         data = _decompressed(batch, wrapper, fault, limit_bytes)
@@ -117,20 +155,38 @@ def _unwrapped(batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes 
     return Messages(data, rows, inner_fault and _inside(inner_fault, position))
 
 
-def _decompressed(batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int) -> bytes:
+def _decompressed(
+    batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
+) -> bytes:
     """The messages as bytes, with the refusals of DeepRecordsIterator in its order."""
-    magic, name = int(wrapper["magic"]), _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT)
+    magic, name = (
+        int(wrapper["magic"]),
+        _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT),
+    )
     if magic not in (0, 1):
-        raise CorruptBytes(_MAGIC_AT, f"Invalid wrapper magic found in legacy deep record iterator {magic}")
+        raise CorruptBytes(
+            _MAGIC_AT, f"Invalid wrapper magic found in legacy deep record iterator {magic}"
+        )
     if name == "zstd":
-        raise CorruptBytes(_ATTRIBUTES_AT, f"Invalid wrapper compressionType found in legacy deep record iterator {magic}")
+        raise CorruptBytes(
+            _ATTRIBUTES_AT,
+            f"Invalid wrapper compressionType found in legacy deep record iterator {magic}",
+        )
     position, size_bytes = int(wrapper["value_position"]), int(wrapper["value_size_bytes"])
     if fault:  # behind a key that is too long there is no value; the key itself is never looked at
         raise fault if position else _corrupt(_OUT_OF_BOUNDS, fault.position, 0, 0)
     if size_bytes < 0:
-        raise CorruptBytes(position - _INT.size, f"Found invalid compressed record set with null value (magic = {magic})")
+        raise CorruptBytes(
+            position - _INT.size,
+            f"Found invalid compressed record set with null value (magic = {magic})",
+        )
     try:
-        return codec.decompress(name, memoryview(batch)[position : position + size_bytes], limit_bytes, lz4_header_checked=magic == 1)
+        return codec.decompress(
+            name,
+            memoryview(batch)[position : position + size_bytes],
+            limit_bytes,
+            lz4_header_checked=magic == 1,
+        )
     except CorruptBytes as found:
         raise CorruptBytes(position + found.position, found.what) from None
 
@@ -144,15 +200,22 @@ def _codec_name(codec_id: int, position: int) -> str:
 
 def _inside(fault: CorruptBytes, position: int) -> CorruptBytes:
     """A fault of the decompressed bytes, told of the wrapper's value."""
-    return CorruptBytes(position, f"byte {fault.position} of the decompressed messages: {fault.what}")
+    return CorruptBytes(
+        position, f"byte {fault.position} of the decompressed messages: {fault.what}"
+    )
 
 
 def _inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes | None]:
-    """The messages that come out one by one, and what Kafka raises in place of the next; CorruptBytes if none comes out."""
+    """The messages that come out one by one, and what Kafka raises in place of the next;
+    CorruptBytes if none comes out.
+    """
     buffer = _array(data)
     count, broken = _count(buffer)
     if broken >= 0:
-        raise CorruptBytes(broken + _SIZE_AT, f"Record size is less than the minimum record overhead ({LEAST_LENGTH})")
+        raise CorruptBytes(
+            broken + _SIZE_AT,
+            f"Record size is less than the minimum record overhead ({LEAST_LENGTH})",
+        )
     if not count:
         raise CorruptBytes(0, "Found invalid compressed record set with no inner records")
     rows = np.zeros(count, ROW)
@@ -175,13 +238,18 @@ def _nested(row: np.void) -> CorruptBytes:
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
     """Offsets and times of the messages inside, in place; 64 bits that wrap around, as Java's."""
-    if wrapper["magic"] == 1 and wrapper["offset"] != 0:  # 0: what some versions of librdkafka produced, the offsets are real
+    # 0: what some versions of librdkafka produced, the offsets are real
+    if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
         if wrapper["offset"] < last:
-            raise CorruptBytes(int(rows["position"][-1]), (
-                f"Found invalid wrapper offset in compressed v1 message set, wrapper offset '{wrapper['offset']}' is less than "
-                f"the last inner message offset '{last}' and it is not zero."
-            ))
+            raise CorruptBytes(
+                int(rows["position"][-1]),
+                (
+                    "Found invalid wrapper offset in compressed v1 message set, wrapper offset '"
+                    f"{wrapper['offset']}' "
+                    f"is less than the last inner message offset '{last}' and it is not zero."
+                ),
+            )
         rows["offset"] += np.array(wrapper["offset"]).reshape(1) - rows["offset"][-1:]
     timed = rows["magic"] == 1
     rows["timestamp_type"][timed] = wrapper["timestamp_type"]
@@ -198,7 +266,12 @@ def _corrupt(fault: int, position: int, found: int, there: int) -> CorruptBytes 
     """What Java says when the key or the value is asked for, which Kafka's iterator does not do."""
     if not fault:
         return None
-    return CorruptBytes(position, "IndexOutOfBoundsException" if fault == _OUT_OF_BOUNDS else f"newLimit > capacity: ({found} > {there})")
+    return CorruptBytes(
+        position,
+        "IndexOutOfBoundsException"
+        if fault == _OUT_OF_BOUNDS
+        else f"newLimit > capacity: ({found} > {there})",
+    )
 
 
 def _array(data: bytes | memoryview) -> np.ndarray:
@@ -210,7 +283,9 @@ def _array(data: bytes | memoryview) -> np.ndarray:
 
 @njit(cache=True, boundscheck=True)
 def _count(data: np.ndarray) -> tuple[int, int]:
-    """(whole messages, -1), or where one lies that says it is shorter than any; a last one that is cut is left out."""
+    """(whole messages, -1), or where one lies that says it is shorter than any; a last one that is
+    cut is left out.
+    """
     position, end, count = 0, len(data), 0
     while end - position >= LENGTH_END:
         size = _int32(data, position + _SIZE_AT)
@@ -225,9 +300,11 @@ def _count(data: np.ndarray) -> tuple[int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]:
-    """Fills a row a message, the bytes of which are there; a first one that is not in order ends it.
+    """Fills a row a message, the bytes of which are there; a first one that is not in order ends
+    it.
 
-    (messages in order, fault or 0, the byte it is at, the size found there, what was there instead).
+    (messages in order, fault or 0, the byte it is at, the size found there, what was there
+    instead).
     """
     position = 0
     for message in range(len(table)):
@@ -236,7 +313,10 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
         row.position, row.size_bytes = position, end - position
         row.offset = (_int32(data, position) << 32) | (_int32(data, position + 4) & 0xFFFFFFFF)
         row.crc = np.uint32(_int32(data, position + _CRC_AT) & 0xFFFFFFFF)
-        row.magic, row.attributes = np.int8(data[position + _MAGIC_AT]), np.int8(data[position + _ATTRIBUTES_AT])
+        row.magic, row.attributes = (
+            np.int8(data[position + _MAGIC_AT]),
+            np.int8(data[position + _ATTRIBUTES_AT]),
+        )
         position = end
     whole, fault, behind, found, there = len(table), 0, 0, 0, 0
     for message in range(len(table)):
@@ -249,7 +329,8 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, row: np.void) -> tuple[int, int, int, int]:
-    """Time, key and value of a message whose fixed fields are read; the answer is that of _fill without its first part.
+    """Time, key and value of a message whose fixed fields are read; the answer is that of _fill
+    without its first part.
 
     Any magic but 0 has the layout of magic 1, as in LegacyRecord.
     """
@@ -278,4 +359,9 @@ def _body(data: np.ndarray, row: np.void) -> tuple[int, int, int, int]:
 def _int32(data: np.ndarray, at: int) -> int:
     """A signed big-endian integer of four bytes."""
     high = np.int64(np.int8(data[at]))
-    return (high << 24) | (np.int64(data[at + 1]) << 16) | (np.int64(data[at + 2]) << 8) | np.int64(data[at + 3])
+    return (
+        (high << 24)
+        | (np.int64(data[at + 1]) << 16)
+        | (np.int64(data[at + 2]) << 8)
+        | np.int64(data[at + 3])
+    )

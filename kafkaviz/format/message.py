@@ -1,13 +1,16 @@
-"""Messages of a schema, as Kafka keeps them in records: read into Python values, printed as Kafka's JSON.
+"""Messages of a schema, as Kafka keeps them in records: read into Python values, printed as Kafka's
+JSON.
 
-A schema (format/notation.py) is a tree of types; it has two forms. The plain one has sizes of 2 or 4 bytes; the flexible one has
-unsigned varints, one too large so that 0 is null, and a tagged section behind every structure. "a", the array [7], no tags:
+A schema (format/notation.py) is a tree of types; it has two forms. The plain one has sizes of 2 or
+4 bytes; the flexible one has unsigned varints, one too large so that 0 is null, and a tagged
+section behind every structure. "a", the array [7], no tags:
 
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
 
-As the classes generated from the schemas of Kafka 4.3.1. Sizes and counts are held against the bytes that are left before
-anything is made of them. Values: int, bool, float, str, bytes, None, lists and dicts; a uuid is its 22 characters.
+As the classes generated from the schemas of Kafka 4.3.1. Sizes and counts are held against the
+bytes that are left before anything is made of them. Values: int, bool, float, str, bytes, None,
+lists and dicts; a uuid is its 22 characters.
 """
 
 import base64
@@ -22,13 +25,29 @@ from kafkaviz.errors import CorruptBytes
 Values = dict[str, Any]
 
 LONGEST_STRING = 0x7FFF
-OLDEST = -(2**15)  # the generated classes ask for no version where a field is in all of them, not even for one below 0
+# the generated classes ask for no version where a field is in all of them, not even for one below 0
+OLDEST = -(2**15)
 ZERO_UUID = "A" * 22
-_FIXED = {"i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q", "u16": ">H", "f64": ">d", "bool": ">b", "uuid": ">16s"}
+_FIXED = {
+    "i8": ">b",
+    "i16": ">h",
+    "i32": ">i",
+    "i64": ">q",
+    "u16": ">H",
+    "f64": ">d",
+    "bool": ">b",
+    "uuid": ">16s",
+}
 UNPACK = {kind: struct.Struct(layout) for kind, layout in _FIXED.items()}
 _ESCAPES = {code: f"\\u{code:04X}" for code in range(0x20)} | {
-    ord('"'): '\\"', ord("\\"): "\\\\", ord("\b"): "\\b", ord("\f"): "\\f", ord("\t"): "\\t", ord("\r"): "\\r", ord("\n"): "\\n",
-}  # fmt: skip
+    ord('"'): '\\"',
+    ord("\\"): "\\\\",
+    ord("\b"): "\\b",
+    ord("\f"): "\\f",
+    ord("\t"): "\\t",
+    ord("\r"): "\\r",
+    ord("\n"): "\\n",
+}
 UNDERFLOW = "java.nio.BufferUnderflowException"
 RUNTIME = "java.lang.RuntimeException"
 
@@ -64,15 +83,25 @@ class Reader:
 
     __slots__ = ("at", "data", "flexible", "newest", "version")
 
-    def __init__(self, data: bytes, at: int, version: int, flexible: bool, newest: int | None) -> None:
-        self.data, self.at, self.version, self.flexible, self.newest = data, at, version, flexible, newest
+    def __init__(
+        self, data: bytes, at: int, version: int, flexible: bool, newest: int | None
+    ) -> None:
+        self.data, self.at, self.version, self.flexible, self.newest = (
+            data,
+            at,
+            version,
+            flexible,
+            newest,
+        )
 
     def number(self, kind: str) -> Any:
         """A number of fixed size."""
         layout = UNPACK[kind]
         start, self.at = self.at, self.at + layout.size
         if self.at > len(self.data):
-            raise KafkaRaises(start, f"the bytes end within a number of {layout.size} bytes", UNDERFLOW, None)
+            raise KafkaRaises(
+                start, f"the bytes end within a number of {layout.size} bytes", UNDERFLOW, None
+            )
         return layout.unpack_from(self.data, start)[0]
 
     def unsigned(self) -> int:
@@ -93,7 +122,10 @@ class Reader:
         """That many bytes."""
         left = len(self.data) - self.at
         if size_bytes > left:
-            raise raises(self.at, f"Error reading byte array of {size_bytes} byte(s): only {left} byte(s) available")
+            raise raises(
+                self.at,
+                f"Error reading byte array of {size_bytes} byte(s): only {left} byte(s) available",
+            )
         if size_bytes < 0:
             raise raises(self.at, str(size_bytes), "java.lang.NegativeArraySizeException")
         start, self.at = self.at, self.at + size_bytes
@@ -155,7 +187,9 @@ class Sized:
         """The value as Jackson prints it."""
         if value is None:
             return "null"
-        return f'"{base64.b64encode(value).decode()}"' if self.kind == "bytes" else json_string(value)
+        return (
+            f'"{base64.b64encode(value).decode()}"' if self.kind == "bytes" else json_string(value)
+        )
 
 
 @dataclass(frozen=True)
@@ -171,20 +205,29 @@ class Array:
         return []
 
     def read(self, reader: Reader, name: str, tagged: bool = False) -> list | None:
-        """The items at the reader's place; each takes at least a byte, so the bytes that are left bound their count."""
+        """The items at the reader's place; each takes at least a byte, so the bytes that are left
+        bound their count.
+        """
         start, count = reader.at, reader.length("i32")
         if count < 0:
             return _null(self.nullable, start, name)
         left = len(reader.data) - reader.at
         if count > left:
-            words = f"Tried to allocate a collection of size {count}, but there are only {left} bytes remaining."
+            words = (
+                f"Tried to allocate a collection of size {count}, but there are only {left} bytes "
+                "remaining."
+            )
             raise raises(start, words)
         element = f"{name} element"
         return [self.item.read(reader, element) for _ in range(count)]
 
     def text(self, value: list | None, version: int) -> str:
         """The items as Jackson prints them."""
-        return "null" if value is None else f"[{','.join(self.item.text(item, version) for item in value)}]"
+        return (
+            "null"
+            if value is None
+            else f"[{','.join(self.item.text(item, version) for item in value)}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -214,7 +257,10 @@ class Structure:
     @cached_property
     def default(self) -> Values:
         """All fields zero or empty."""
-        return {one.name: one.default if one.tag is not None else one.type.default for one in self.fields}
+        return {
+            one.name: one.default if one.tag is not None else one.type.default
+            for one in self.fields
+        }
 
     @cached_property
     def by_tag(self) -> dict[int, Field]:
@@ -227,17 +273,23 @@ class Structure:
             return None
         if self.is_nested and reader.newest is not None and reader.version > reader.newest:
             words = f"Can't read version {reader.version} of {name}"
-            raise raises(reader.at, words, "org.apache.kafka.common.errors.UnsupportedVersionException")
+            raise raises(
+                reader.at, words, "org.apache.kafka.common.errors.UnsupportedVersionException"
+            )
         values = {}
         for one in self.fields:
             if one.within(reader.version):
-                values[one.name] = one.default if one.tag is not None else one.type.read(reader, one.name)
+                values[one.name] = (
+                    one.default if one.tag is not None else one.type.read(reader, one.name)
+                )
         if reader.flexible:
             self._tagged(reader, values)
         return values
 
     def _tagged(self, reader: Reader, values: Values) -> None:
-        """Reads the tagged section; the size of a tag that is known is not looked at, as in the generated classes."""
+        """Reads the tagged section; the size of a tag that is known is not looked at, as in the
+        generated classes.
+        """
         for _ in range(reader.unsigned()):
             start, tag, size_bytes = reader.at, reader.unsigned(), reader.unsigned()
             known = self.by_tag.get(tag)
@@ -249,7 +301,9 @@ class Structure:
                 raise raises(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
-        """The fields of that version as Jackson prints them; a tagged field at its default is left out."""
+        """The fields of that version as Jackson prints them; a tagged field at its default is left
+        out.
+        """
         if value is None:
             return "null"
         members = []
@@ -265,9 +319,16 @@ Type = Scalar | Sized | Array | Structure
 
 
 def read(
-    schema_: Structure, data: bytes | memoryview, version: int = 0, flexible: bool = True, position: int = 0, newest: int | None = None,
+    schema_: Structure,
+    data: bytes | memoryview,
+    version: int = 0,
+    flexible: bool = True,
+    position: int = 0,
+    newest: int | None = None,
 ) -> tuple[Values, int]:
-    """(the values, the byte behind them) of a message; KafkaRaises, a CorruptBytes, where Kafka's generated class raises."""
+    """(the values, the byte behind them) of a message; KafkaRaises, a CorruptBytes, where Kafka's
+    generated class raises.
+    """
     reader = Reader(bytes(data), position, version, flexible, newest)
     return schema_.read(reader, ""), reader.at
 

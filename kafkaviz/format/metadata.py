@@ -1,10 +1,14 @@
-"""Records of the cluster metadata log (KRaft): topics, partitions, brokers and settings, as kafka-dump-log prints them.
+"""Records of the cluster metadata log (KRaft): topics, partitions, brokers and settings, as
+kafka-dump-log prints them.
 
-A value is a frame: unsigned varints for the frame's version (1), the record's type and its version, then the fields in the
-flexible form of format/message.py; there are no keys. 4.3.1, FeatureLevelRecord 0:
+A value is a frame: unsigned varints for the frame's version (1), the record's type and its version,
+then the fields in the flexible form of format/message.py; there are no keys. 4.3.1,
+FeatureLevelRecord 0:
 
-    01 0c 00 | 11 6d6574...6f6e | 001e | 00        type 12; "metadata.version" (16 bytes); level 30; no tagged fields
-    payload: {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version","featureLevel":30}}
+    01 0c 00 | 11 6d6574...6f6e | 001e | 00        type 12; "metadata.version" (16 bytes); level 30;
+    no tagged fields
+    payload:
+    {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version","featureLevel":30}}
 
 Record types and words as MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
@@ -21,7 +25,8 @@ from kafkaviz.format.message import KafkaRaises, Structure, Values
 
 FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
-PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2  # of the types and of the field that tell who holds a partition
+# of the types and of the field that tell who holds a partition
+PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
@@ -38,7 +43,9 @@ Framed = TypeVar("Framed", bound=FramedType)
 
 @dataclass(frozen=True)
 class RecordType:
-    """One type of record: its number, its name as printed, the newest version and the fields of all versions."""
+    """One type of record: its number, its name as printed, the newest version and the fields of all
+    versions.
+    """
 
     number: int
     name: str
@@ -63,7 +70,9 @@ class MetadataRecord:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Which brokers a record says hold the replicas of a partition: their node ids, the preferred leader's first."""
+    """Which brokers a record says hold the replicas of a partition: their node ids, the preferred
+    leader's first.
+    """
 
     topic_id: str
     partition: int
@@ -83,35 +92,77 @@ _FEATURES = "features [{name str, minSupportedVersion i16, maxSupportedVersion i
 RECORD_TYPES: dict[int, RecordType] = {
     number: RecordType(number, name, newest, notation.schema(body))
     for number, name, newest, body in (
-        (0, "REGISTER_BROKER_RECORD", 4,
-         f"brokerId i32, isMigratingZkBroker bool v2+, incarnationId uuid, brokerEpoch i64, {_END_POINTS}, {_FEATURES}, rack str?, "
-         "fenced bool, inControlledShutdown bool v1+, #0 logDirs [uuid] v3+ =[], #1 cordonedLogDirs [uuid]? v4+ =null"),
+        (
+            0,
+            "REGISTER_BROKER_RECORD",
+            4,
+            "brokerId i32, isMigratingZkBroker bool v2+, incarnationId uuid, brokerEpoch i64, "
+            f"{_END_POINTS}, {_FEATURES}, rack str?, fenced bool, inControlledShutdown bool v1+, "
+            "#0 logDirs [uuid] v3+ =[], #1 cordonedLogDirs [uuid]? v4+ =null",
+        ),
         (1, "UNREGISTER_BROKER_RECORD", 0, "brokerId i32, brokerEpoch i64"),
         (2, "TOPIC_RECORD", 0, "name str, topicId uuid"),
-        (3, "PARTITION_RECORD", 2,
-         "partitionId i32, topicId uuid, replicas [i32], isr [i32], removingReplicas [i32], addingReplicas [i32], leader i32, "
-         "#0 leaderRecoveryState i8 =0, leaderEpoch i32, partitionEpoch i32, directories [uuid] v1+, "
-         "#1 eligibleLeaderReplicas [i32]? v2+ =null, #2 lastKnownElr [i32]? v2+ =null"),
+        (
+            3,
+            "PARTITION_RECORD",
+            2,
+            "partitionId i32, topicId uuid, replicas [i32], isr [i32], removingReplicas [i32], "
+            "addingReplicas [i32], leader i32, #0 leaderRecoveryState i8 =0, leaderEpoch i32, "
+            "partitionEpoch i32, directories [uuid] v1+, #1 eligibleLeaderReplicas [i32]? v2+ "
+            "=null, #2 lastKnownElr [i32]? v2+ =null",
+        ),
         (4, "CONFIG_RECORD", 0, "resourceType i8, resourceName str, name str, value str?"),
-        (5, "PARTITION_CHANGE_RECORD", 2,
-         "partitionId i32, topicId uuid, #0 isr [i32]? =null, #1 leader i32 =-2, #2 replicas [i32]? =null, "
-         "#3 removingReplicas [i32]? =null, #4 addingReplicas [i32]? =null, #5 leaderRecoveryState i8 =-1, "
-         "#8 directories [uuid]? v1+ =null, #6 eligibleLeaderReplicas [i32]? v2+ =null, #7 lastKnownElr [i32]? v2+ =null"),
+        (
+            5,
+            "PARTITION_CHANGE_RECORD",
+            2,
+            "partitionId i32, topicId uuid, #0 isr [i32]? =null, #1 leader i32 =-2, #2 replicas "
+            "[i32]? =null, #3 removingReplicas [i32]? =null, #4 addingReplicas [i32]? =null, #5 "
+            "leaderRecoveryState i8 =-1, #8 directories [uuid]? v1+ =null, #6 "
+            "eligibleLeaderReplicas [i32]? v2+ =null, #7 lastKnownElr [i32]? v2+ =null",
+        ),
         (7, "FENCE_BROKER_RECORD", 0, "id i32, epoch i64"),
         (8, "UNFENCE_BROKER_RECORD", 0, "id i32, epoch i64"),
         (9, "REMOVE_TOPIC_RECORD", 0, "topicId uuid"),
-        (10, "DELEGATION_TOKEN_RECORD", 0,
-         "owner str, requester str, renewers [str], issueTimestamp i64, maxTimestamp i64, expirationTimestamp i64, tokenId str"),
-        (11, "USER_SCRAM_CREDENTIAL_RECORD", 0,
-         "name str, mechanism i8, salt bytes, storedKey bytes, serverKey bytes, iterations i32"),
+        (
+            10,
+            "DELEGATION_TOKEN_RECORD",
+            0,
+            (
+                "owner str, requester str, renewers [str], issueTimestamp i64, maxTimestamp i64, "
+                "expirationTimestamp i64, tokenId str"
+            ),
+        ),
+        (
+            11,
+            "USER_SCRAM_CREDENTIAL_RECORD",
+            0,
+            "name str, mechanism i8, salt bytes, storedKey bytes, serverKey bytes, iterations i32",
+        ),
         (12, "FEATURE_LEVEL_RECORD", 0, "name str, featureLevel i16"),
-        (14, "CLIENT_QUOTA_RECORD", 0, "entity [{entityType str, entityName str?}], key str, value f64, remove bool"),
+        (
+            14,
+            "CLIENT_QUOTA_RECORD",
+            0,
+            "entity [{entityType str, entityName str?}], key str, value f64, remove bool",
+        ),
         (15, "PRODUCER_IDS_RECORD", 0, "brokerId i32, brokerEpoch i64, nextProducerId i64"),
-        (17, "BROKER_REGISTRATION_CHANGE_RECORD", 3,
-         "brokerId i32, brokerEpoch i64, #0 fenced i8 =0, #1 inControlledShutdown i8 v1+ =0, #2 logDirs [uuid] v2+ =[], "
-         "#3 cordonedLogDirs [uuid]? v3+ =null"),
-        (18, "ACCESS_CONTROL_ENTRY_RECORD", 0,
-         "id uuid, resourceType i8, resourceName str, patternType i8, principal str, host str, operation i8, permissionType i8"),
+        (
+            17,
+            "BROKER_REGISTRATION_CHANGE_RECORD",
+            3,
+            "brokerId i32, brokerEpoch i64, #0 fenced i8 =0, #1 inControlledShutdown i8 v1+ =0, #2 "
+            "logDirs [uuid] v2+ =[], #3 cordonedLogDirs [uuid]? v3+ =null",
+        ),
+        (
+            18,
+            "ACCESS_CONTROL_ENTRY_RECORD",
+            0,
+            (
+                "id uuid, resourceType i8, resourceName str, patternType i8, principal str, host "
+                "str, operation i8, permissionType i8"
+            ),
+        ),
         (19, "REMOVE_ACCESS_CONTROL_ENTRY_RECORD", 0, "id uuid"),
         (20, "NO_OP_RECORD", 0, ""),
         (21, "ZK_MIGRATION_STATE_RECORD", 0, "zkMigrationState i8"),
@@ -120,24 +171,35 @@ RECORD_TYPES: dict[int, RecordType] = {
         (24, "END_TRANSACTION_RECORD", 0, ""),
         (25, "ABORT_TRANSACTION_RECORD", 0, "#0 reason str? =null"),
         (26, "REMOVE_DELEGATION_TOKEN_RECORD", 0, "tokenId str"),
-        (27, "REGISTER_CONTROLLER_RECORD", 0,
-         f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, {_FEATURES}"),
+        (
+            27,
+            "REGISTER_CONTROLLER_RECORD",
+            0,
+            (
+                f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, "
+                f"{_FEATURES}"
+            ),
+        ),
         (28, "CLEAR_ELR_RECORD", 0, "topicName str"),
         (29, "UNREGISTER_CONTROLLER_RECORD", 0, "controllerId i32"),  # 4.4.0
     )
-}  # fmt: skip
+}
 TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (RECORD_TYPES[number].name for number in (2, 4, 9, 12))
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a CONFIG_RECORD is
 
 
 def decode(value: bytes | None) -> MetadataRecord:
-    """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints of one it cannot read."""
+    """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints
+    of one it cannot read.
+    """
     type_, version, values = framed(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
 
 
 def printed(value: bytes | None, offset: int) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a record's fault included."""
+    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a
+    record's fault included.
+    """
     try:
         return f"payload: {decode(value).text}"
     except KafkaRaises as fault:
@@ -145,10 +207,11 @@ def printed(value: bytes | None, offset: int) -> str:
 
 
 def assignment(value: bytes) -> Assignment | None:
-    """The replicas in the value of a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them; else None.
+    """The replicas in the value of a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes
+    them; else None.
 
-    Of the other fields nothing is read: a metadata log may hold millions of changes, nearly all of them of a leader or an ISR.
-    CorruptBytes where the value ends too soon.
+    Of the other fields nothing is read: a metadata log may hold millions of changes, nearly all of
+    them of a leader or an ISR. CorruptBytes where the value ends too soon.
     """
     number, _, position = _frame(value)
     is_change = number == PARTITION_CHANGE_NUMBER
@@ -169,7 +232,9 @@ def assignment(value: bytes) -> Assignment | None:
 
 
 def _tagged(value: bytes, position: int, wanted: int) -> int | None:
-    """Where the data of a tagged field begins, of the fields that begin at a position; None where it is not among them."""
+    """Where the data of a tagged field begins, of the fields that begin at a position; None where
+    it is not among them.
+    """
     fields, position = read_unsigned(value, position)
     for _ in range(fields):
         tag, position = read_unsigned(value, position)
@@ -194,22 +259,40 @@ def feature_level(value: bytes) -> FeatureLevel | None:
 
 
 def build_feature_level(feature: FeatureLevel) -> bytes:
-    """The value of the record that sets a feature, of the version 0: {"name": ..., "featureLevel": ...}; names of up to 126 bytes."""
+    """The value of the record that sets a feature, of the version 0: {"name": ..., "featureLevel":
+    ...}; names of up to 126 bytes.
+    """
     number = next(number for number, one in RECORD_TYPES.items() if one.name == FEATURE_LEVEL)
     name = feature.name.encode()
-    return bytes([FRAME_VERSION, number, 0, len(name) + 1]) + name + feature.level.to_bytes(2, "big") + b"\0"  # no tagged fields
+    # no tagged fields
+    return (
+        bytes([FRAME_VERSION, number, 0, len(name) + 1])
+        + name
+        + feature.level.to_bytes(2, "big")
+        + b"\0"
+    )
 
 
 def framed(data: bytes, types: Mapping[int, Framed]) -> tuple[Framed, int, Values]:
-    """(type, version, fields) of a value in a frame, as AbstractApiMessageSerde reads it; KafkaRaises with its words."""
+    """(type, version, fields) of a value in a frame, as AbstractApiMessageSerde reads it;
+    KafkaRaises with its words.
+    """
     number, version, position = _frame(data)
     type_ = types.get(number)
     if type_ is None:
-        raise _unparsable(1, f"org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id {number}")
+        raise _unparsable(
+            1,
+            (
+                "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id "
+                f"{number}"
+            ),
+        )
     try:
         values, end = message.read(type_.body, data, version, True, position, type_.newest_version)
     except KafkaRaises as fault:
-        raise _unparsable(fault.position, f"Failed to deserialize record with type {number}") from fault
+        raise _unparsable(
+            fault.position, f"Failed to deserialize record with type {number}"
+        ) from fault
     if end < len(data):
         raise _unparsable(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
     return type_, version, values
@@ -219,11 +302,18 @@ def _frame(data: bytes) -> tuple[int, int, int]:
     """(record type, record version, the byte behind them)."""
     frame_version, position = _framed(data, 0, "frame version")
     if frame_version == 0:
-        raise _unparsable(0, "Could not deserialize metadata record with frame version 0. Note that upgrades from the preview "
-                             "release of KRaft in 2.8 to newer versions are not supported.")  # fmt: skip
+        raise _unparsable(
+            0,
+            "Could not deserialize metadata record with frame version 0. Note "
+            "that upgrades from the preview release of KRaft in 2.8 to newer versions are not "
+            "supported.",
+        )
     if frame_version != FRAME_VERSION:
-        raise _unparsable(0, f"Could not deserialize metadata record due to unknown frame version {frame_version}"
-                             f"(only frame version {FRAME_VERSION} is supported)")  # fmt: skip
+        raise _unparsable(
+            0,
+            "Could not deserialize metadata record due to unknown frame version "
+            f"{frame_version}(only frame version {FRAME_VERSION} is supported)",
+        )
     number, position = _framed(data, position, "type")
     version, position = _framed(data, position, "version")
     return number, version, position
@@ -237,7 +327,8 @@ def _framed(data: bytes, position: int, what: str) -> tuple[int, int]:
         raise _unparsable(position, f"Error while reading {what}") from None
     if LARGEST < number < 2**31:
         raise _unparsable(position, f"Value for {what} was too large.")
-    return (number + 2**15) % 2**16 - 2**15, end  # Java holds 2^31 and more as negative, and cuts them to a short
+    # Java holds 2^31 and more as negative, and cuts them to a short
+    return (number + 2**15) % 2**16 - 2**15, end
 
 
 def _unparsable(position: int, words: str) -> KafkaRaises:

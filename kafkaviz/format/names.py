@@ -1,7 +1,8 @@
 """File and directory names of a broker directory: what a name says about its content.
 
-00000000000000002048.timeindex.deleted is the time index of the segment with base offset 2048, waiting to be unlinked;
-orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete is partition 0 of the deleted topic orders.
+00000000000000002048.timeindex.deleted is the time index of the segment with base offset 2048,
+waiting to be unlinked; orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete is partition 0 of the
+deleted topic orders.
 """
 
 import re
@@ -13,19 +14,49 @@ MAX_PARTITION = 2**31 - 1
 METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
 METADATA_DIRECTORY = f"{METADATA_TOPIC}-0"
 # what lies in a broker directory beside its topic-partitions
-META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = "meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint", ".lock"
-LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT = "log-start-offset-checkpoint", "replication-offset-checkpoint"
-RECOVERY_POINT_CHECKPOINT, CLEANER_CHECKPOINT = "recovery-point-offset-checkpoint", "cleaner-offset-checkpoint"
+META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = (
+    "meta.properties",
+    ".kafka_cleanshutdown",
+    "bootstrap.checkpoint",
+    ".lock",
+)
+LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT = (
+    "log-start-offset-checkpoint",
+    "replication-offset-checkpoint",
+)
+RECOVERY_POINT_CHECKPOINT, CLEANER_CHECKPOINT = (
+    "recovery-point-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
 OFFSET_CHECKPOINTS = (LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, RECOVERY_POINT_CHECKPOINT)
-OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS, CLEANER_CHECKPOINT, BOOTSTRAP, LOCK)  # all of these
+# all of these
+OWN_FILES = (
+    META_PROPERTIES,
+    CLEAN_SHUTDOWN,
+    *OFFSET_CHECKPOINTS,
+    CLEANER_CHECKPOINT,
+    BOOTSTRAP,
+    LOCK,
+)
 SIMULATED = " Simulated by kafkaviz"  # the first line of its server.properties, a comment there
-SERVER_PROPERTIES = "server.properties"  # not Kafka's to find there: people put it beside the directory that they copied
-LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = "leader-epoch-checkpoint", "partition.metadata", "quorum-state"  # in a topic-partition
-NO_PARTITIONS = ("remote-log-index-cache",)  # the cache of tiered storage, which LogManager passes over
+# not Kafka's to find there: people put it beside the directory that they copied
+SERVER_PROPERTIES = "server.properties"
+# in a topic-partition
+LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
+    "leader-epoch-checkpoint",
+    "partition.metadata",
+    "quorum-state",
+)
+# the cache of tiered storage, which LogManager passes over
+NO_PARTITIONS = ("remote-log-index-cache",)
 
 # LogFileUtils and Snapshots in Kafka 4.3; [0-9] because \d would take digits of other scripts
-_SEGMENT = re.compile(r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?")
-_CHECKPOINT = re.compile(r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?")
+_SEGMENT = re.compile(
+    r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?"
+)
+_CHECKPOINT = re.compile(
+    r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?"
+)
 _MOVED = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)")
 _PARTITION = re.compile(r"(.+)-([0-9]+)", re.DOTALL)
 
@@ -34,10 +65,10 @@ _PARTITION = re.compile(r"(.+)-([0-9]+)", re.DOTALL)
 class SegmentName:
     """What the name of a file in a partition directory says.
 
-    base_offset: the segment's, for the kinds log, index, timeindex and txnindex; a snapshot (producer state) and a checkpoint
-    (KRaft snapshot) hold what lies below this offset.
-    suffix: "" for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot that is being written.
-    epoch: of a KRaft snapshot; None for the other kinds.
+    base_offset: the segment's, for the kinds log, index, timeindex and txnindex; a snapshot
+    (producer state) and a checkpoint (KRaft snapshot) hold what lies below this offset. suffix: ""
+    for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot that is being
+    written. epoch: of a KRaft snapshot; None for the other kinds.
     """
 
     base_offset: int
@@ -50,8 +81,9 @@ class SegmentName:
 class PartitionName:
     """What the name of a directory says: a topic, a partition, and whether it is in use.
 
-    state: "current"; "delete" is waiting to be deleted, "future" is being built by a move between log directories, "stray"
-    should not be on this broker. Kafka cuts the topic of a long "delete" or "stray" name, so that 255 characters are enough.
+    state: "current"; "delete" is waiting to be deleted, "future" is being built by a move between
+    log directories, "stray" should not be on this broker. Kafka cuts the topic of a long "delete"
+    or "stray" name, so that 255 characters are enough.
     """
 
     topic: str
@@ -62,7 +94,8 @@ class PartitionName:
 def parse_file(name: str) -> SegmentName | None:
     """The parts of a file name that begins with an offset, or None for any other file.
 
-    Kafka writes 20 digits, which hold every offset; a name with more or fewer, or beyond int64, is no file of Kafka's.
+    Kafka writes 20 digits, which hold every offset; a name with more or fewer, or beyond int64, is
+    no file of Kafka's.
     """
     if match := _SEGMENT.fullmatch(name):
         parsed = SegmentName(int(match[1]), match[2], match[3] or "")
@@ -70,11 +103,17 @@ def parse_file(name: str) -> SegmentName | None:
         parsed = SegmentName(int(match[1]), match[3], match[4] or "", int(match[2]))
     else:
         return None
-    return parsed if parsed.base_offset <= MAX_OFFSET and (parsed.epoch or 0) <= MAX_PARTITION else None
+    return (
+        parsed
+        if parsed.base_offset <= MAX_OFFSET and (parsed.epoch or 0) <= MAX_PARTITION
+        else None
+    )
 
 
 def counting(directory: str) -> tuple[str, int, str]:
-    """What directories are sorted by for a reader, who counts partitions: orders-2 comes before orders-10."""
+    """What directories are sorted by for a reader, who counts partitions: orders-2 comes before
+    orders-10.
+    """
     parsed = parse_directory(directory)
     return (parsed.topic, parsed.partition, directory) if parsed else (directory, -1, directory)
 
@@ -82,8 +121,9 @@ def counting(directory: str) -> tuple[str, int, str]:
 def parse_directory(name: str) -> PartitionName | None:
     """The topic-partition a directory holds, or None if Kafka would not take it for one.
 
-    As LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or -stray loses everything from its
-    last dot on; the rest is split at its last dash, since a topic may itself hold dashes and dots.
+    As LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or -stray
+    loses everything from its last dot on; the rest is split at its last dash, since a topic may
+    itself hold dashes and dots.
     """
     state = "current"
     if name.endswith(("-delete", "-future", "-stray")):
@@ -95,6 +135,7 @@ def parse_directory(name: str) -> PartitionName | None:
     if match is None:
         return None
     digits = match[2].lstrip("0") or "0"
-    if len(digits) > len(str(MAX_PARTITION)) or int(digits) > MAX_PARTITION:  # Python refuses to read thousands of digits
+    # Python refuses to read thousands of digits
+    if len(digits) > len(str(MAX_PARTITION)) or int(digits) > MAX_PARTITION:
         return None
     return PartitionName(match[1], int(digits), state)

@@ -1,11 +1,14 @@
-"""Schemas of messages as text: one line a structure, parsed once into the types of format/message.py.
+"""Schemas of messages as text: one line a structure, parsed once into the types of
+format/message.py.
 
 A schema is a line of fields, "name type", in the order in which they are printed:
 
-    group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]? =empty
+    group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]?
+    =empty
 
-i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from version 3 on, v1 in
-version 1 alone; #n a tagged field with its default: a number, null, false, zero, empty or [].
+i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from
+version 3 on, v1 in version 1 alone; #n a tagged field with its default: a number, null, false,
+zero, empty or [].
 """
 
 import re
@@ -19,7 +22,9 @@ _TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """The structure that a line of fields describes; parts: (name, type) of types that the line calls by a name."""
+    """The structure that a line of fields describes; parts: (name, type) of types that the line
+    calls by a name.
+    """
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
     if tokens:

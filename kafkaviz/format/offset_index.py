@@ -1,15 +1,18 @@
 """The offset index (.index): near which byte of the .log an offset lives.
 
-A slot is 8 bytes and there is nothing else in the file. In a segment with base offset 1000 the entry (35, 4096) says: the
-batch that ends with offset 1035 starts at byte 4096 of the .log. A file in use is longer than its entries, the rest zeros.
+A slot is 8 bytes and there is nothing else in the file. In a segment with base offset 1000 the
+entry (35, 4096) says: the batch that ends with offset 1035 starts at byte 4096 of the .log. A file
+in use is longer than its entries, the rest zeros.
 """
 
 import numpy as np
 
-ENTRY = np.dtype([
-    ("relative_offset", ">i4"),  # the batch's last offset, from the segment's base offset
-    ("position", ">i4"),  # the byte of the .log where that batch starts
-])
+ENTRY = np.dtype(
+    [
+        ("relative_offset", ">i4"),  # the batch's last offset, from the segment's base offset
+        ("position", ">i4"),  # the byte of the .log where that batch starts
+    ]
+)
 MOST_RELATIVE = 2**31 - 1  # the largest relative offset that an entry can hold, of a time index too
 
 
@@ -19,7 +22,9 @@ def parse(data: bytes | memoryview) -> np.ndarray:
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will do."""
+    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will
+    do.
+    """
     slots = np.empty(len(entries), ENTRY)
     for field in ENTRY.names:
         slots[field] = entries[field]
@@ -29,9 +34,10 @@ def build(entries: np.ndarray) -> bytes:
 def written(entries: np.ndarray) -> int:
     """How many slots hold entries: all up to the last slot that is not eight zero bytes.
 
-    Kafka never indexes the first append to a segment, so a genuine entry has a position above 0 and a zero slot is one never
-    written. Kafka sets a file's length ahead, so such slots end a file in use and one left by a crash. A zero slot with
-    entries behind it is damage: it counts here like any slot, as it does in Kafka's own search, which believes them all.
+    Kafka never indexes the first append to a segment, so a genuine entry has a position above 0 and
+    a zero slot is one never written. Kafka sets a file's length ahead, so such slots end a file in
+    use and one left by a crash. A zero slot with entries behind it is damage: it counts here like
+    any slot, as it does in Kafka's own search, which believes them all.
     """
     nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
     return len(nonzero) - int(np.argmax(nonzero[::-1])) if nonzero.any() else 0

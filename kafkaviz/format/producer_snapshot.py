@@ -1,7 +1,9 @@
-"""A producer snapshot (.snapshot): what the broker knew of each producer below the offset in the file's name.
+"""A producer snapshot (.snapshot): what the broker knew of each producer below the offset in the
+file's name.
 
-A header of 10 bytes, then 46 bytes a producer, in the order of a hash map. A producer (1001, 4, 6, 900, 2, ...) last wrote the
-sequences 4 to 6 to offsets 898 to 900: a batch that repeats them is a duplicate. ProducerStateManager, Kafka 4.3.1.
+A header of 10 bytes, then 46 bytes a producer, in the order of a hash map. A producer (1001, 4, 6,
+900, 2, ...) last wrote the sequences 4 to 6 to offsets 898 to 900: a batch that repeats them is a
+duplicate. ProducerStateManager, Kafka 4.3.1.
 """
 
 from dataclasses import dataclass
@@ -11,21 +13,25 @@ from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.errors import CorruptBytes
 
-HEADER = np.dtype([
-    ("version", ">i2"),
-    ("crc", ">u4"),  # CRC-32C of all that follows it
-    ("producer_count", ">i4"),
-])
-PRODUCER = np.dtype([
-    ("producer_id", ">i8"),
-    ("producer_epoch", ">i2"),
-    ("last_sequence", ">i4"),
-    ("last_offset", ">i8"),  # below 0: no batch of this producer is known
-    ("offset_delta", ">i4"),  # the last batch held this many offsets before its last
-    ("timestamp_ms", ">i8"),
-    ("coordinator_epoch", ">i4"),  # -1: none, no transaction marker was seen
-    ("current_txn_first_offset", ">i8"),  # -1: no transaction is open
-])
+HEADER = np.dtype(
+    [
+        ("version", ">i2"),
+        ("crc", ">u4"),  # CRC-32C of all that follows it
+        ("producer_count", ">i4"),
+    ]
+)
+PRODUCER = np.dtype(
+    [
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("last_sequence", ">i4"),
+        ("last_offset", ">i8"),  # below 0: no batch of this producer is known
+        ("offset_delta", ">i4"),  # the last batch held this many offsets before its last
+        ("timestamp_ms", ">i8"),
+        ("coordinator_epoch", ">i4"),  # -1: none, no transaction marker was seen
+        ("current_txn_first_offset", ">i8"),  # -1: no transaction is open
+    ]
+)
 VERSION = 1
 CRC_START = HEADER.fields["producer_count"][1]  # 6: the checksum covers the file from here on
 _INVALID = "Snapshot failed schema validation"
@@ -41,25 +47,41 @@ class Snapshot:
 
 
 def parse(data: bytes | memoryview) -> Snapshot:
-    """The producers; CorruptBytes with the words of Kafka 4.3.1 where it ignores the file and deletes it.
+    """The producers; CorruptBytes with the words of Kafka 4.3.1 where it ignores the file and
+    deletes it.
 
     As Kafka, it takes bytes behind the last producer for nothing where the checksum covers them.
     """
-    version = int(np.frombuffer(data, HEADER["version"], 1)[0]) if len(data) >= HEADER["version"].itemsize else VERSION
+    version = (
+        int(np.frombuffer(data, HEADER["version"], 1)[0])
+        if len(data) >= HEADER["version"].itemsize
+        else VERSION
+    )
     if version != VERSION:
         raise CorruptBytes(0, f"{_INVALID}: Snapshot contained an unknown file version {version}")
     if len(data) < HEADER.itemsize:
         raise CorruptBytes(len(data), f"{_INVALID}: null")
     header = np.frombuffer(data, HEADER, 1)[0]
-    count, crc = _checked_count(int(header["producer_count"]), len(data) - HEADER.itemsize), int(header["crc"])
+    count, crc = (
+        _checked_count(int(header["producer_count"]), len(data) - HEADER.itemsize),
+        int(header["crc"]),
+    )
     computed = crc32c(data[CRC_START:])
     if crc != computed:
-        raise CorruptBytes(CRC_START, f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: {computed}")
+        raise CorruptBytes(
+            CRC_START,
+            (
+                f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: "
+                f"{computed}"
+            ),
+        )
     return Snapshot(version, crc, np.frombuffer(data, PRODUCER, count, HEADER.itemsize))
 
 
 def build(producers: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these producers, in this order; any array with the fields of PRODUCER will do."""
+    """The bytes Kafka would have written for these producers, in this order; any array with the
+    fields of PRODUCER will do.
+    """
     rows = np.empty(len(producers), PRODUCER)
     for field in PRODUCER.names:
         rows[field] = producers[field]
@@ -68,7 +90,9 @@ def build(producers: np.ndarray) -> bytes:
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
-    """The first sequence of each producer's last batch: sequences go on from 0 after 2 147 483 647."""
+    """The first sequence of each producer's last batch: sequences go on from 0 after 2 147 483
+    647.
+    """
     first = producers["last_sequence"].astype("i8") - producers["offset_delta"]
     return np.where(first < 0, first + 2**31, first)
 
@@ -77,9 +101,14 @@ def _checked_count(count: int, left_bytes: int) -> int:
     """The number of producers, of which at least as many bytes as they take are there."""
     at = HEADER.fields["producer_count"][1]
     if count < 0:
-        raise CorruptBytes(at, f"{_INVALID}: non-nullable field producerEntries was serialized as null")
+        raise CorruptBytes(
+            at, f"{_INVALID}: non-nullable field producerEntries was serialized as null"
+        )
     if count > left_bytes:
-        allocating = f"Tried to allocate a collection of size {count}, but there are only {left_bytes} bytes remaining."
+        allocating = (
+            f"Tried to allocate a collection of size {count}, but there are only {left_bytes} "
+            "bytes remaining."
+        )
         raise CorruptBytes(at, f"{_INVALID}: {allocating}")
     if count * PRODUCER.itemsize > left_bytes:
         raise CorruptBytes(HEADER.itemsize + left_bytes, f"{_INVALID}: null")

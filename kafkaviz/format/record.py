@@ -1,11 +1,13 @@
 """The records inside a batch of magic 2: offset and timestamp as deltas, key, value, headers.
 
-Kafka's DefaultRecord, 4.3.1. A record is its length, then fields that mostly are varints; (k1, v1) at the batch's base offset:
+Kafka's DefaultRecord, 4.3.1. A record is its length, then fields that mostly are varints; (k1, v1)
+at the batch's base offset:
 
     14 | 00         | 00              | 00           | 04 6b31 | 04 7631 | 00
     10 | attributes | timestamp delta | offset delta | key     | value   | number of headers
 
-A size of -1 (the byte 01) is a key or value that is null. In a compressed batch all this is in the decompressed bytes.
+A size of -1 (the byte 01) is a key or value that is null. In a compressed batch all this is in the
+decompressed bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,21 +20,26 @@ from kafkaviz.binary.compiled import njit
 from kafkaviz.binary.java_text import decoded
 from kafkaviz.errors import CorruptBytes
 
-ROW = np.dtype([  # one record, in the machine's own byte order; positions count from the first record's first byte
-    ("position", "i4"),
-    ("size_bytes", "i4"),  # with the length in front
-    ("attributes", "i1"),  # no bit means anything up to Kafka 4.3
-    ("timestamp_delta_ms", "i8"),
-    ("offset_delta", "i4"),
-    ("key_position", "i4"),
-    ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
-    ("value_position", "i4"),
-    ("value_size_bytes", "i4"),  # negative for null; Kafka writes -1
-    ("header_count", "i4"),
-    ("headers_position", "i4"),
-])
+# one record, in the machine's own byte order; positions count from the first record's first byte
+ROW = np.dtype(
+    [
+        ("position", "i4"),
+        ("size_bytes", "i4"),  # with the length in front
+        ("attributes", "i1"),  # no bit means anything up to Kafka 4.3
+        ("timestamp_delta_ms", "i8"),
+        ("offset_delta", "i4"),
+        ("key_position", "i4"),
+        ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
+        ("value_position", "i4"),
+        ("value_size_bytes", "i4"),  # negative for null; Kafka writes -1
+        ("header_count", "i4"),
+        ("headers_position", "i4"),
+    ]
+)
 LEAST_BYTES = 7  # a length, attributes, and five varints of a byte each
-RUN_ROWS = 4096  # of the rows that are there at once where a batch is gone through: some KB of zstd hold millions of records
+# of the rows that are there at once where a batch is gone through: some KB of zstd hold millions of
+# records
+RUN_ROWS = 4096
 
 Header = tuple[str, bytes | None]
 
@@ -41,9 +48,10 @@ Header = tuple[str, bytes | None]
 class Record:
     """One record, as it lies in its batch.
 
-    Its offset is the batch's base offset plus offset_delta. Its timestamp is the batch's base timestamp plus timestamp_delta_ms,
-    or, if the batch says LogAppendTime, the batch's max timestamp.
-    position and size_bytes: where it lies in the batch's records once decompressed, with the length in front.
+    Its offset is the batch's base offset plus offset_delta. Its timestamp is the batch's base
+    timestamp plus timestamp_delta_ms, or, if the batch says LogAppendTime, the batch's max
+    timestamp. position and size_bytes: where it lies in the batch's records once decompressed, with
+    the length in front.
     """
 
     offset_delta: int
@@ -56,19 +64,28 @@ class Record:
     size_bytes: int = 0
 
 
-def records(data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES) -> list[Record]:
+def records(
+    data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
+) -> list[Record]:
     """The records of a batch, from all of its bytes behind the header.
 
-    Raises CorruptBytes where Kafka's iterator raises, with its words; the position is a byte of data, and in a compressed
-    batch 0 with the byte of the decompressed records in the text. An unknown codec of an empty batch is never noticed.
+    Raises CorruptBytes where Kafka's iterator raises, with its words; the position is a byte of
+    data, and in a compressed batch 0 with the byte of the decompressed records in the text. An
+    unknown codec of an empty batch is never noticed.
     """
-    return [one for plain, table in runs(data, codec_id, record_count, limit_bytes) for one in of_rows(plain, table)]
+    return [
+        one
+        for plain, table in runs(data, codec_id, record_count, limit_bytes)
+        for one in of_rows(plain, table)
+    ]
 
 
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """(the bytes that the rows lie in, at most RUN_ROWS of them): the records of a batch without an object each; raises as records does."""
+    """(the bytes that the rows lie in, at most RUN_ROWS of them): the records of a batch without an
+    object each; raises as records does.
+    """
     if record_count <= 0 or (name := codec.name(codec_id)) == "none":
         yield from ((data, table) for table in row_runs(data, record_count))
         return
@@ -79,12 +96,16 @@ def runs(
         raise _inside(fault) from None
 
 
-def fault_of(data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES) -> CorruptBytes | None:
+def fault_of(
+    data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
+) -> CorruptBytes | None:
     """What records raises, without any record."""
     try:
         if record_count <= 0 or (name := codec.name(codec_id)) == "none":
             return first_fault(data, record_count)
-        fault = first_fault(codec.decompress(name, data, limit_bytes), record_count, compressed=True)
+        fault = first_fault(
+            codec.decompress(name, data, limit_bytes), record_count, compressed=True
+        )
     except CorruptBytes as raised:
         return raised
     return fault and _inside(fault)
@@ -104,19 +125,38 @@ def of_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
     data = memoryview(data)
     return [
         Record(
-            offset_delta, timestamp_delta_ms, _part(data, key_position, key_size), _part(data, value_position, value_size),
-            _headers(data, headers_position, header_count) if header_count else (), attributes, position, size_bytes,
+            offset_delta,
+            timestamp_delta_ms,
+            _part(data, key_position, key_size),
+            _part(data, value_position, value_size),
+            _headers(data, headers_position, header_count) if header_count else (),
+            attributes,
+            position,
+            size_bytes,
         )
-        for position, size_bytes, attributes, timestamp_delta_ms, offset_delta, key_position, key_size, value_position, value_size,
-            header_count, headers_position in table.tolist()
+        for (
+            position,
+            size_bytes,
+            attributes,
+            timestamp_delta_ms,
+            offset_delta,
+            key_position,
+            key_size,
+            value_position,
+            value_size,
+            header_count,
+            headers_position,
+        ) in table.tolist()
     ]
 
 
 def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) -> np.ndarray:
-    """One ROW a record, from bytes that are not, or no longer, compressed; fast, and safe on any bytes.
+    """One ROW a record, from bytes that are not, or no longer, compressed; fast, and safe on any
+    bytes.
 
-    Raises CorruptBytes where the iterator of Kafka's DefaultRecordBatch raises. It reads a record of a compressed batch by
-    itself and one of an uncompressed batch from the rest of the batch, so the same damage is told in other words.
+    Raises CorruptBytes where the iterator of Kafka's DefaultRecordBatch raises. It reads a record
+    of a compressed batch by itself and one of an uncompressed batch from the rest of the batch, so
+    the same damage is told in other words.
     """
     table, fault = readable_rows(data, record_count, compressed)
     if fault:
@@ -124,22 +164,32 @@ def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) 
     return table
 
 
-def readable_rows(data: bytes | memoryview, record_count: int, compressed: bool = False) -> tuple[np.ndarray, CorruptBytes | None]:
-    """The rows before the first fault, and that fault; of a batch that is in order all of them, and None."""
+def readable_rows(
+    data: bytes | memoryview, record_count: int, compressed: bool = False
+) -> tuple[np.ndarray, CorruptBytes | None]:
+    """The rows before the first fault, and that fault; of a batch that is in order all of them, and
+    None.
+    """
     return _readable_run(_array(data), 0, record_count, compressed, _most(data, record_count))[:2]
 
 
-def row_runs(data: bytes | memoryview, record_count: int, compressed: bool = False) -> Iterator[np.ndarray]:
-    """The rows that Kafka's iterator gives, RUN_ROWS at a time; raises CorruptBytes behind them, as rows does.
+def row_runs(
+    data: bytes | memoryview, record_count: int, compressed: bool = False
+) -> Iterator[np.ndarray]:
+    """The rows that Kafka's iterator gives, RUN_ROWS at a time; raises CorruptBytes behind them, as
+    rows does.
 
-    Of records that were compressed none comes out where one of them is wrong; the last one not where bytes are left behind it.
+    Of records that were compressed none comes out where one of them is wrong; the last one not
+    where bytes are left behind it.
     """
     buffer, most = _array(data), _most(data, record_count)
     if compressed and most > RUN_ROWS and (fault := first_fault(data, record_count, compressed)):
         raise fault
     position, left = 0, record_count
     while True:
-        table, fault, position = _readable_run(buffer, position, left, compressed, min(most, RUN_ROWS))
+        table, fault, position = _readable_run(
+            buffer, position, left, compressed, min(most, RUN_ROWS)
+        )
         left -= len(table)
         if fault and compressed:
             raise fault
@@ -150,18 +200,24 @@ def row_runs(data: bytes | memoryview, record_count: int, compressed: bool = Fal
             return
 
 
-def first_fault(data: bytes | memoryview, record_count: int, compressed: bool = False) -> CorruptBytes | None:
+def first_fault(
+    data: bytes | memoryview, record_count: int, compressed: bool = False
+) -> CorruptBytes | None:
     """What rows raises, without any row of it."""
     if record_count < 0:
         return _negative(record_count)
-    fault, position, found, there = _fault(_array(data), record_count, compressed, np.zeros(1, ROW)[0])
+    fault, position, found, there = _fault(
+        _array(data), record_count, compressed, np.zeros(1, ROW)[0]
+    )
     return CorruptBytes(position, _text(fault, compressed, found, there)) if fault else None
 
 
 def _readable_run(
     buffer: np.ndarray, position: int, left: int, compressed: bool, most: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
-    """At most that many of the records that are left, from a byte on; what is wrong behind them, and the byte behind them."""
+    """At most that many of the records that are left, from a byte on; what is wrong behind them,
+    and the byte behind them.
+    """
     if left < 0:
         return np.empty(0, ROW), _negative(left), position
     if left == 0:
@@ -169,7 +225,11 @@ def _readable_run(
     table = np.zeros(min(left, most), ROW)
     fault, position, found, there = _fill(buffer, position, left, compressed, table)
     if fault:
-        return table[: np.count_nonzero(table["size_bytes"])], CorruptBytes(position, _text(fault, compressed, found, there)), position
+        return (
+            table[: np.count_nonzero(table["size_bytes"])],
+            CorruptBytes(position, _text(fault, compressed, found, there)),
+            position,
+        )
     return table, None, position
 
 
@@ -190,15 +250,21 @@ def _array(data: bytes | memoryview) -> np.ndarray:
 
 
 def build(records: Iterable[Record]) -> bytes:
-    """The bytes of these records one after another, as Kafka writes them; their position and size are not looked at."""
+    """The bytes of these records one after another, as Kafka writes them; their position and size
+    are not looked at.
+    """
     return b"".join(_built(record) for record in records)
 
 
 def _built(record: Record) -> bytes:
     """The bytes of one record."""
     body = [
-        bytes([record.attributes & 0xFF]), varint.write_varlong(record.timestamp_delta_ms), varint.write_varint(record.offset_delta),
-        _sized(record.key), _sized(record.value), varint.write_varint(len(record.headers)),
+        bytes([record.attributes & 0xFF]),
+        varint.write_varlong(record.timestamp_delta_ms),
+        varint.write_varint(record.offset_delta),
+        _sized(record.key),
+        _sized(record.value),
+        varint.write_varint(len(record.headers)),
         *(part for key, value in record.headers for part in (_sized(key.encode()), _sized(value))),
     ]
     joined = b"".join(body)
@@ -221,7 +287,9 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
     for _ in range(count):
         key_size, start = varint.read_varint(data, position)
         value_size, value_start = varint.read_varint(data, start + key_size)
-        headers.append((decoded(bytes(data[start : start + key_size])), _part(data, value_start, value_size)))
+        headers.append(
+            (decoded(bytes(data[start : start + key_size])), _part(data, value_start, value_size))
+        )
         position = value_start + max(value_size, 0)
     return tuple(headers)
 
@@ -233,13 +301,20 @@ _STRUCTURE, _HEADER_COUNT_NEGATIVE, _HEADER_COUNT_TOO_LARGE, _HEADER_KEY_NEGATIV
 _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
     TOO_FEW: "Incorrect declared batch size, premature EOF reached",
     LEFTOVER: "Incorrect declared batch size, records still remaining in file",
-    _OTHER_SIZE: "Invalid record size: expected to read {found} bytes in record payload, but instead read {there}",
+    _OTHER_SIZE: (
+        "Invalid record size: expected to read {found} bytes in record payload, but instead read "
+        "{there}"
+    ),
     _STRUCTURE: "Found invalid record structure",
     _HEADER_COUNT_NEGATIVE: "Found invalid number of record headers {found}",
-    _HEADER_COUNT_TOO_LARGE: "Found invalid number of record headers. {found} is larger than the remaining size of the buffer",
+    _HEADER_COUNT_TOO_LARGE: (
+        "Found invalid number of record headers. {found} is larger than the remaining size of the "
+        "buffer"
+    ),
     _HEADER_KEY_NEGATIVE: "Invalid negative header key size {found}",
 }
-LEFTOVER_TEXT = _TEXTS[LEFTOVER]  # told while the last record is read: Kafka's iterator does not hand that one out
+# told while the last record is read: Kafka's iterator does not hand that one out
+LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 
 def _text(fault: int, compressed: bool, found: int, there: int) -> str:
@@ -247,16 +322,24 @@ def _text(fault: int, compressed: bool, found: int, there: int) -> str:
     if fault == _LENGTH_TOO_LONG:
         return varint.too_long_text(found, varint.VARINT_BYTES)
     if fault == _PAST_END:
-        rest = "the record payload reached EOF." if compressed else f"instead the buffer has only {there} remaining bytes."
+        rest = (
+            "the record payload reached EOF."
+            if compressed
+            else f"instead the buffer has only {there} remaining bytes."
+        )
         return f"Invalid record size: expected {found} bytes in record payload, but {rest}"
     return _TEXTS[fault].format(found=found, there=there)
 
 
 @njit(cache=True, boundscheck=True)
-def _fill(data: np.ndarray, position: int, count: int, compressed: bool, table: np.ndarray) -> tuple[int, int, int, int]:
-    """Fills the table with the next of the count records that are left; the answer is that of take_record.
+def _fill(
+    data: np.ndarray, position: int, count: int, compressed: bool, table: np.ndarray
+) -> tuple[int, int, int, int]:
+    """Fills the table with the next of the count records that are left; the answer is that of
+    take_record.
 
-    Where these are the last, bytes that are left behind them are a fault. A table as long as the bytes allow is never too short.
+    Where these are the last, bytes that are left behind them are a fault. A table as long as the
+    bytes allow is never too short.
     """
     end = len(data)
     for record in range(len(table)):
@@ -269,7 +352,9 @@ def _fill(data: np.ndarray, position: int, count: int, compressed: bool, table: 
 
 
 @njit(cache=True, boundscheck=True)
-def _fault(data: np.ndarray, count: int, compressed: bool, row: np.void) -> tuple[int, int, int, int]:
+def _fault(
+    data: np.ndarray, count: int, compressed: bool, row: np.void
+) -> tuple[int, int, int, int]:
     """Reads every record into the same row; the answer is that of take_record."""
     position, end = 0, len(data)
     for _ in range(count):
@@ -280,17 +365,21 @@ def _fault(data: np.ndarray, count: int, compressed: bool, row: np.void) -> tupl
 
 
 @njit(cache=True, boundscheck=True)
-def take_record(data: np.ndarray, position: int, end: int, compressed: bool, row: np.void) -> tuple[int, int, int, int]:
-    """Reads the record at a byte into a ROW, for other compiled functions; the records of its batch lie before end.
+def take_record(
+    data: np.ndarray, position: int, end: int, compressed: bool, row: np.void
+) -> tuple[int, int, int, int]:
+    """Reads the record at a byte into a ROW, for other compiled functions; the records of its batch
+    lie before end.
 
-    (0, the byte behind it, 0, 0), or (fault, the byte it is at, the number found there, what was there instead). The row is
-    complete only without a fault: its size is written last.
+    (0, the byte behind it, 0, 0), or (fault, the byte it is at, the number found there, what was
+    there instead). The row is complete only without a fault: its size is written last.
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not compressed:
         return _LENGTH_TOO_LONG, position, np.int64(number), 0
     size = varint.unfold32(number)
-    if body < 0 or (compressed and size < 0):  # Java has no buffer of a negative size, and takes that for the end
+    # Java has no buffer of a negative size, and takes that for the end
+    if body < 0 or (compressed and size < 0):
         return TOO_FEW, position, 0, 0
     if size > end - body:
         return _PAST_END, position, size, end - body
@@ -305,7 +394,9 @@ def take_record(data: np.ndarray, position: int, end: int, compressed: bool, row
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[int, int, int]:
-    """What follows the length of a record; (0, the byte behind it, 0), or (fault, its byte, the number found there)."""
+    """What follows the length of a record; (0, the byte behind it, 0), or (fault, its byte, the
+    number found there).
+    """
     if start >= end:
         return _STRUCTURE, start, 0
     row.attributes = np.int8(data[start])
@@ -354,7 +445,9 @@ def _header_part(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[
 
 @njit(cache=True, boundscheck=True)
 def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
-    """(size, first byte) of a key or value; the size is negative for null, the first byte if the bytes do not reach that far."""
+    """(size, first byte) of a key or value; the size is negative for null, the first byte if the
+    bytes do not reach that far.
+    """
     number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
     size = varint.unfold32(number)
     if start < 0 or size > end - start:

@@ -1,7 +1,8 @@
 """Offset and time of the records of one batch, taken one by one without any compiled code.
 
-A lookup reads a single batch, and is done before a compiler's library is even loaded. Of the records of a batch at base offset 40
-with the base time 1000 this gives (40, 1000), (41, 1007) ...: what record holds as deltas is resolved as Kafka's iterators do, 4.3.1.
+A lookup reads a single batch, and is done before a compiler's library is even loaded. Of the
+records of a batch at base offset 40 with the base time 1000 this gives (40, 1000), (41, 1007) ...:
+what record holds as deltas is resolved as Kafka's iterators do, 4.3.1.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,8 @@ class RecordHead(NamedTuple):
 
 
 def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[RecordHead]:
-    """Of each record of one whole batch, its header included, in the order of the batch; of any magic.
+    """Of each record of one whole batch, its header included, in the order of the batch; of any
+    magic.
 
     Raises CorruptBytes at the first that cannot be read; limit_bytes: of the decompressed records.
     """
@@ -41,11 +43,16 @@ def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Ite
     base_offset, base_ms = int(header["base_offset"]), int(header["base_timestamp_ms"])
     append_ms = int(header["max_timestamp_ms"]) if header["attributes"] & LOG_APPEND_TIME else None
     for offset_delta, timestamp_delta_ms in _deltas(body, int(header["record_count"])):
-        yield RecordHead(_long(base_offset + offset_delta), _long(base_ms + timestamp_delta_ms) if append_ms is None else append_ms)
+        yield RecordHead(
+            _long(base_offset + offset_delta),
+            _long(base_ms + timestamp_delta_ms) if append_ms is None else append_ms,
+        )
 
 
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:
-    """Of each record of one whole batch of magic 2 that is not compressed; CorruptBytes at the first that cannot be read."""
+    """Of each record of one whole batch of magic 2 that is not compressed; CorruptBytes at the
+    first that cannot be read.
+    """
     if len(data) < HEADER_BYTES:
         raise CorruptBytes(0, f"a batch of {len(data)} bytes is shorter than its header")
     header, body = np.frombuffer(data, HEADER, 1)[0], memoryview(data)[HEADER_BYTES:]
@@ -58,24 +65,33 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
         key_bytes, after = _varint(body, after)
         value_bytes, start = _varint(body, after + max(0, key_bytes))
         if not start + max(0, value_bytes) <= at <= len(body):
-            raise CorruptBytes(HEADER_BYTES + start, f"a value of {value_bytes} bytes does not end within its record")
+            raise CorruptBytes(
+                HEADER_BYTES + start,
+                f"a value of {value_bytes} bytes does not end within its record",
+            )
         yield None if value_bytes < 0 else bytes(body[start : start + value_bytes])
 
 
 def _messages(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead]:
-    from kafkaviz.format import batch_records  # compiled: a reader of today's batches need not wait for it
+    # compiled: a reader of today's batches need not wait for it
+    from kafkaviz.format import batch_records
 
     for one in batch_records.iterate(data, limit_bytes):
         yield RecordHead(one.offset, one.timestamp_ms)
 
 
 def _deltas(body: memoryview, count: int) -> Iterator[tuple[int, int]]:
-    """(offset delta, timestamp delta) of each record: its length, a byte of attributes, and the two; what follows is passed over."""
+    """(offset delta, timestamp delta) of each record: its length, a byte of attributes, and the
+    two; what follows is passed over.
+    """
     at = 0
     for _ in range(count):
         size_bytes, start = _varint(body, at)
         if size_bytes < 0 or start + size_bytes > len(body):
-            raise CorruptBytes(HEADER_BYTES + at, f"a record of {size_bytes} bytes, of which {max(0, len(body) - start)} are there")
+            raise CorruptBytes(
+                HEADER_BYTES + at,
+                f"a record of {size_bytes} bytes, of which {max(0, len(body) - start)} are there",
+            )
         timestamp_delta_ms, after = _varint(body, start + 1)
         offset_delta, _ = _varint(body, after)
         yield offset_delta, timestamp_delta_ms

@@ -1,9 +1,12 @@
-"""Records of __remote_log_metadata: which segments lie in tiered storage, printed as kafka-dump-log prints them.
+"""Records of __remote_log_metadata: which segments lie in tiered storage, printed as kafka-dump-log
+prints them.
 
-A value is framed as in format/metadata.py; the line is not JSON but the toString of Kafka's classes. 4.3.1, type 2:
+A value is framed as in format/metadata.py; the line is not JSON but the toString of Kafka's
+classes. 4.3.1, type 2:
 
     01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe57 3b8 00 00
-    payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3, state=DELETE_PARTITION_MARKED, ...}
+    payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3,
+    state=DELETE_PARTITION_MARKED, ...}
 
 Words as RemoteLogMetadataSerde and its classes, 4.3.1.
 """
@@ -14,7 +17,12 @@ from dataclasses import dataclass
 from kafkaviz.format import message, metadata, notation
 from kafkaviz.format.message import KafkaRaises, Structure, Values
 
-SEGMENT_STATES = ("COPY_SEGMENT_STARTED", "COPY_SEGMENT_FINISHED", "DELETE_SEGMENT_STARTED", "DELETE_SEGMENT_FINISHED")
+SEGMENT_STATES = (
+    "COPY_SEGMENT_STARTED",
+    "COPY_SEGMENT_FINISHED",
+    "DELETE_SEGMENT_STARTED",
+    "DELETE_SEGMENT_FINISHED",
+)
 DELETE_STATES = ("DELETE_PARTITION_MARKED", "DELETE_PARTITION_STARTED", "DELETE_PARTITION_FINISHED")
 NO_VALUE = (
     'Cannot invoke "java.nio.ByteBuffer.remaining()" because the return value of '
@@ -44,7 +52,9 @@ class RemoteRecord:
 
 
 def decode(value: bytes | None) -> RemoteRecord:
-    """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints of one it cannot read."""
+    """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints
+    of one it cannot read.
+    """
     if value is None:
         raise message.raises(0, NO_VALUE, "java.lang.NullPointerException")
     type_, version, values = metadata.framed(value, RECORD_TYPES)
@@ -52,52 +62,70 @@ def decode(value: bytes | None) -> RemoteRecord:
 
 
 def printed(value: bytes | None, offset: int) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a record's fault included."""
+    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a
+    record's fault included.
+    """
     try:
         return f"payload: {decode(value).text}"
     except KafkaRaises as fault:
-        return f"payload: Error at offset {offset}, skipping. {'null' if fault.words is None else fault.words}"
+        return (
+            f"payload: Error at offset {offset}, skipping. "
+            f"{'null' if fault.words is None else fault.words}"
+        )
 
 
 def _segment(values: Values) -> str:
     start_offset, end_offset = values["startOffset"], values["endOffset"]
     if start_offset < 0:
-        raise _refused(f"Unexpected start offset = {start_offset}. StartOffset for a remote segment cannot be negative")
+        raise _refused(
+            f"Unexpected start offset = {start_offset}. StartOffset for a remote segment cannot be "
+            "negative"
+        )
     if end_offset < start_offset:
-        raise _refused(f"Unexpected end offset = {end_offset}. EndOffset for a remote segment cannot be less than "
-                       f"startOffset = {start_offset}")  # fmt: skip
+        raise _refused(
+            f"Unexpected end offset = {end_offset}. EndOffset for a remote segment "
+            f"cannot be less than startOffset = {start_offset}"
+        )
     return (
-        f"RemoteLogSegmentMetadata{{remoteLogSegmentId={_segment_id(values)}, startOffset={values['startOffset']}, "
-        f"endOffset={values['endOffset']}, brokerId={values['brokerId']}, maxTimestampMs={values['maxTimestampMs']}, "
+        f"RemoteLogSegmentMetadata{{remoteLogSegmentId={_segment_id(values)}, startOffset="
+        f"{values['startOffset']}, "
+        f"endOffset={values['endOffset']}, brokerId={values['brokerId']}, maxTimestampMs="
+        f"{values['maxTimestampMs']}, "
         f"eventTimestampMs={values['eventTimestampMs']}, segmentLeaderEpochs={_epochs(values)}, "
         f"segmentSizeInBytes={values['segmentSizeInBytes']}, customMetadata={_custom(values)}, "
-        f"state={_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, txnIdxEmpty={str(values['txnIndexEmpty']).lower()}}}"
+        f"state={_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, txnIdxEmpty="
+        f"{str(values['txnIndexEmpty']).lower()}}}"
     )
 
 
 def _update(values: Values) -> str:
     return (
-        f"RemoteLogSegmentMetadataUpdate{{remoteLogSegmentId={_segment_id(values)}, customMetadata={_custom(values)}, "
-        f"state={_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, eventTimestampMs={values['eventTimestampMs']}, "
-        f"brokerId={values['brokerId']}}}"
+        f"RemoteLogSegmentMetadataUpdate{{remoteLogSegmentId={_segment_id(values)}, "
+        f"customMetadata={_custom(values)}, state="
+        f"{_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, "
+        f"eventTimestampMs={values['eventTimestampMs']}, brokerId={values['brokerId']}}}"
     )
 
 
 def _delete(values: Values) -> str:
     return (
-        f"RemotePartitionDeleteMetadata{{topicPartition={_topic_partition(values['topicIdPartition'])}, "
-        f"state={_state(DELETE_STATES, values['remotePartitionDeleteState'], words=None)}, eventTimestampMs={values['eventTimestampMs']}, "
-        f"brokerId={values['brokerId']}}}"
+        f"RemotePartitionDeleteMetadata{{topicPartition="
+        f"{_topic_partition(values['topicIdPartition'])}, "
+        f"state={_state(DELETE_STATES, values['remotePartitionDeleteState'], words=None)}, "
+        f"eventTimestampMs={values['eventTimestampMs']}, brokerId={values['brokerId']}}}"
     )
 
 
 def _snapshot(values: Values) -> str:
     state = _state(SEGMENT_STATES, values["remoteLogSegmentState"])
     return (
-        f"RemoteLogSegmentMetadataSnapshot{{segmentId={values['segmentId']}, startOffset={values['startOffset']}, "
-        f"endOffset={values['endOffset']}, maxTimestampMs={values['maxTimestampMs']}, segmentLeaderEpochs={_epochs(values)}, "
-        f"segmentSizeInBytes={values['segmentSizeInBytes']}, customMetadata={_custom(values)}, state={state}, "
-        f"txnIdxEmpty={str(values['txnIndexEmpty']).lower()}}}"
+        f"RemoteLogSegmentMetadataSnapshot{{segmentId={values['segmentId']}, startOffset="
+        f"{values['startOffset']}, "
+        f"endOffset={values['endOffset']}, maxTimestampMs={values['maxTimestampMs']}, "
+        f"segmentLeaderEpochs={_epochs(values)}, segmentSizeInBytes={values['segmentSizeInBytes']}"
+        ", "
+        f"customMetadata={_custom(values)}, state={state}, txnIdxEmpty="
+        f"{str(values['txnIndexEmpty']).lower()}}}"
     )
 
 
@@ -121,7 +149,10 @@ def _state(names: tuple[str, ...], number: int, words: str | None = "state can n
 
 def _segment_id(values: Values) -> str:
     segment = values["remoteLogSegmentId"]
-    return f"RemoteLogSegmentId{{topicIdPartition={_topic_partition(segment['topicIdPartition'])}, id={segment['id']}}}"
+    return (
+        f"RemoteLogSegmentId{{topicIdPartition={_topic_partition(segment['topicIdPartition'])}, "
+        f"id={segment['id']}}}"
+    )
 
 
 def _topic_partition(values: Values) -> str:
@@ -130,7 +161,9 @@ def _topic_partition(values: Values) -> str:
 
 def _custom(values: Values) -> str:
     custom = values["customMetadata"]
-    return "Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]"
+    return (
+        "Optional.empty" if custom is None else f"Optional[CustomMetadata{{{len(custom)} bytes}}]"
+    )
 
 
 _PARTITION_ID = "topicIdPartition {name str, id uuid, partition i32}"
@@ -138,17 +171,39 @@ _SEGMENT_ID = f"remoteLogSegmentId {{{_PARTITION_ID}, id uuid}}"
 RECORD_TYPES: dict[int, RecordType] = {
     number: RecordType(number, name, notation.schema(body), show)
     for number, name, body, show in (
-        (0, "RemoteLogSegmentMetadataRecord",
-         f"{_SEGMENT_ID}, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, eventTimestampMs i64, "
-         "segmentLeaderEpochs [{leaderEpoch i32, offset i64}], segmentSizeInBytes i32, customMetadata bytes?, "
-         "remoteLogSegmentState i8, #0 txnIndexEmpty bool =false", _segment),
-        (1, "RemoteLogSegmentMetadataUpdateRecord",
-         f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, remoteLogSegmentState i8", _update),
-        (2, "RemotePartitionDeleteMetadataRecord",
-         f"{_PARTITION_ID}, brokerId i32, eventTimestampMs i64, remotePartitionDeleteState i8", _delete),
-        (3, "RemoteLogSegmentMetadataSnapshotRecord",  # written into no topic by 4.3.1, but read
-         "segmentId uuid, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, eventTimestampMs i64, "
-         "segmentLeaderEpochs [{leaderEpoch i32, offset i64}], segmentSizeInBytes i32, customMetadata bytes?, "
-         "remoteLogSegmentState i8, #0 txnIndexEmpty bool =false", _snapshot),
+        (
+            0,
+            "RemoteLogSegmentMetadataRecord",
+            f"{_SEGMENT_ID}, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
+            "eventTimestampMs i64, "
+            "segmentLeaderEpochs [{leaderEpoch i32, offset i64}], segmentSizeInBytes i32, "
+            "customMetadata bytes?, "
+            "remoteLogSegmentState i8, #0 txnIndexEmpty bool =false",
+            _segment,
+        ),
+        (
+            1,
+            "RemoteLogSegmentMetadataUpdateRecord",
+            (
+                f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, "
+                "remoteLogSegmentState i8"
+            ),
+            _update,
+        ),
+        (
+            2,
+            "RemotePartitionDeleteMetadataRecord",
+            f"{_PARTITION_ID}, brokerId i32, eventTimestampMs i64, remotePartitionDeleteState i8",
+            _delete,
+        ),
+        (
+            3,
+            "RemoteLogSegmentMetadataSnapshotRecord",  # written into no topic by 4.3.1, but read
+            "segmentId uuid, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
+            "eventTimestampMs i64, segmentLeaderEpochs [{leaderEpoch i32, offset i64}], "
+            "segmentSizeInBytes i32, customMetadata bytes?, remoteLogSegmentState i8, #0 "
+            "txnIndexEmpty bool =false",
+            _snapshot,
+        ),
     )
-}  # fmt: skip
+}

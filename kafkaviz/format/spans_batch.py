@@ -1,7 +1,8 @@
-"""The spans of a batch of any magic: its header field by field, then its records, or one span of compressed bytes.
+"""The spans of a batch of any magic: its header field by field, then its records, or one span of
+compressed bytes.
 
-What a compressed batch holds is a second stretch of bytes with spans of its own: inside() decompresses it. A batch that is cut has
-spans for what is there of it.
+What a compressed batch holds is a second stretch of bytes with spans of its own: inside()
+decompresses it. A batch that is cut has spans for what is there of it.
 """
 
 import zlib
@@ -32,35 +33,70 @@ from kafkaviz.format.batch import (
 )
 
 MAGIC_AT = HEADER.fields["magic"][1]
-LEGACY_MAGIC_0 = np.dtype([(name, LEGACY_HEADER.fields[name][0]) for name in LEGACY_HEADER.names if name != "timestamp_ms"])
+LEGACY_MAGIC_0 = np.dtype(
+    [
+        (name, LEGACY_HEADER.fields[name][0])
+        for name in LEGACY_HEADER.names
+        if name != "timestamp_ms"
+    ]
+)
 INT = np.dtype(">i4")
 
 
 class Inside(NamedTuple):
-    """The records of a compressed batch: their bytes, decompressed, and the spans that tile them."""
+    """The records of a compressed batch: their bytes, decompressed, and the spans that tile
+    them.
+    """
 
     data: bytes
     spans: list[Span]
 
 
 def batch(
-    data: bytes | memoryview, position: int = 0, size_bytes: int | None = None, start: int = 0, stop: int | None = None
+    data: bytes | memoryview,
+    position: int = 0,
+    size_bytes: int | None = None,
+    start: int = 0,
+    stop: int | None = None,
 ) -> list[Span]:
     """The spans of one batch at this position that have a byte in [start, stop), by default all.
 
-    size_bytes: what the batch takes in the file, where data is only its beginning; its rest is one span then.
+    size_bytes: what the batch takes in the file, where data is only its beginning; its rest is one
+    span then.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data, end = memoryview(data), position + size_bytes
-    made = _magic_2(data, position, size_bytes, start, stop) if _is_magic_2(data) else _message(data, position, size_bytes)
+    made = (
+        _magic_2(data, position, size_bytes, start, stop)
+        if _is_magic_2(data)
+        else _message(data, position, size_bytes)
+    )
     if position + len(data) < end:
-        note = f"Of a batch of {units.group(size_bytes)} bytes, what lies behind {units.group(len(data))} is not taken apart."
-        made.append(Span(position + len(data), end, "records", units.size(size_bytes - len(data)), PAYLOAD, note))
+        note = (
+            f"Of a batch of {units.group(size_bytes)} bytes, what lies behind "
+            f"{units.group(len(data))} is not taken apart."
+        )
+        made.append(
+            Span(
+                position + len(data),
+                end,
+                "records",
+                units.size(size_bytes - len(data)),
+                PAYLOAD,
+                note,
+            )
+        )
     return spans.overlapping(made, start, end if stop is None else stop)
 
 
-def inside(data: bytes | memoryview, limit_bytes: int = codecs.LIMIT_BYTES, start: int = 0, stop: int | None = None) -> Inside | None:
-    """What a compressed batch holds, and the spans that have a byte in [start, stop) of it; None where it is not compressed.
+def inside(
+    data: bytes | memoryview,
+    limit_bytes: int = codecs.LIMIT_BYTES,
+    start: int = 0,
+    stop: int | None = None,
+) -> Inside | None:
+    """What a compressed batch holds, and the spans that have a byte in [start, stop) of it; None
+    where it is not compressed.
 
     Raises CorruptBytes where it cannot be decompressed; the position is a byte of the batch.
     """
@@ -70,24 +106,41 @@ def inside(data: bytes | memoryview, limit_bytes: int = codecs.LIMIT_BYTES, star
         return _inside_message(data, limit_bytes)
     header = np.frombuffer(data, HEADER, 1)[0]
     try:
-        plain = codecs.decompress(codecs.name(int(header["attributes"]) & CODEC_MASK), data[HEADER_BYTES:], limit_bytes)
+        plain = codecs.decompress(
+            codecs.name(int(header["attributes"]) & CODEC_MASK), data[HEADER_BYTES:], limit_bytes
+        )
     except CorruptBytes as fault:
         raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
-    return Inside(plain, spans_record.records(plain, int(header["record_count"]), _of_records(header), 0, start, stop))
+    return Inside(
+        plain,
+        spans_record.records(
+            plain, int(header["record_count"]), _of_records(header), 0, start, stop
+        ),
+    )
 
 
 def is_compressed(data: bytes | memoryview) -> bool:
     """Whether the header of a batch names a codec; a header that is cut does not."""
-    at, header_bytes = (CRC_START + 1, HEADER_BYTES) if _is_magic_2(data) else (MAGIC_AT + 1, LEGACY_MAGIC_0.itemsize)
+    at, header_bytes = (
+        (CRC_START + 1, HEADER_BYTES)
+        if _is_magic_2(data)
+        else (MAGIC_AT + 1, LEGACY_MAGIC_0.itemsize)
+    )
     return len(data) >= header_bytes and bool(data[at] & CODEC_MASK)
 
 
 def is_intact(data: bytes | memoryview) -> bool:
-    """Whether the checksum of a whole batch is that of its bytes: no other place of a log passes for one."""
+    """Whether the checksum of a whole batch is that of its bytes: no other place of a log passes
+    for one.
+    """
     if _is_magic_2(data):
-        return len(data) >= HEADER_BYTES and int(np.frombuffer(data, HEADER, 1)["crc"][0]) == crc32c(data[CRC_START:])
+        return len(data) >= HEADER_BYTES and int(
+            np.frombuffer(data, HEADER, 1)["crc"][0]
+        ) == crc32c(data[CRC_START:])
     crc_end = LEGACY_HEADER.fields["crc"][1] + 4
-    return len(data) >= LEGACY_MAGIC_0.itemsize and int.from_bytes(data[crc_end - 4 : crc_end], "big") == zlib.crc32(data[crc_end:])
+    return len(data) >= LEGACY_MAGIC_0.itemsize and int.from_bytes(
+        data[crc_end - 4 : crc_end], "big"
+    ) == zlib.crc32(data[crc_end:])
 
 
 def _is_magic_2(data: bytes | memoryview) -> bool:
@@ -98,7 +151,9 @@ def _is_magic_2(data: bytes | memoryview) -> bool:
 # ---- magic 2
 
 
-def _magic_2(data: memoryview, position: int, size_bytes: int, start: int, stop: int | None) -> list[Span]:
+def _magic_2(
+    data: memoryview, position: int, size_bytes: int, start: int, stop: int | None
+) -> list[Span]:
     header = np.frombuffer(bytes(data[:HEADER_BYTES]).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
     made = spans.fields(HEADER, FIELDS, data, position)
     if len(data) >= HEADER_BYTES:
@@ -111,8 +166,19 @@ def _magic_2(data: memoryview, position: int, size_bytes: int, start: int, stop:
         says = f"The batch says that it takes {units.group(_length(header))} bytes."
         return [*made, torn(first, first + len(records), "records, cut", says)]
     if codec:
-        return [*made, _compressed("records, compressed", first, first + len(records), codec, int(header["record_count"]))]
-    return made + spans_record.records(records, int(header["record_count"]), _of_records(header), first, start, stop)
+        return [
+            *made,
+            _compressed(
+                "records, compressed",
+                first,
+                first + len(records),
+                codec,
+                int(header["record_count"]),
+            ),
+        ]
+    return made + spans_record.records(
+        records, int(header["record_count"]), _of_records(header), first, start, stop
+    )
 
 
 def _length(header: np.void) -> int:
@@ -123,7 +189,12 @@ def _of_records(header: np.void) -> spans_record.Batch:
     """What the records of a batch are counted from."""
     attributes = int(header["attributes"])
     append_time_ms = int(header["max_timestamp_ms"]) if attributes & LOG_APPEND_TIME else None
-    return spans_record.Batch(int(header["base_offset"]), int(header["base_timestamp_ms"]), append_time_ms, bool(attributes & CONTROL))
+    return spans_record.Batch(
+        int(header["base_offset"]),
+        int(header["base_timestamp_ms"]),
+        append_time_ms,
+        bool(attributes & CONTROL),
+    )
 
 
 def _judged(crc: Span, data: memoryview, size_bytes: int) -> Span:
@@ -131,35 +202,58 @@ def _judged(crc: Span, data: memoryview, size_bytes: int) -> Span:
     if len(data) < size_bytes:
         return crc
     computed = crc32c(data[CRC_START:])
-    verdict = "It matches." if crc.value == f"0x{computed:08x}" else f"It does not match: the bytes give 0x{computed:08x}."
+    verdict = (
+        "It matches."
+        if crc.value == f"0x{computed:08x}"
+        else f"It does not match: the bytes give 0x{computed:08x}."
+    )
     return crc._replace(note=f"{crc.note} {verdict}")
 
 
 def _compressed(name: str, start: int, end: int, codec: int, count: int) -> Span:
     codec_name = CODECS[codec] if codec < len(CODECS) else f"codec {codec}"
-    records = f"{units.group(count)} record{'' if count == 1 else 's'}" if count >= 0 else "Messages"
-    return Span(start, end, name, f"{codec_name}, {units.size(end - start)}", PAYLOAD, f"{records} as one compressed block.")
+    records = (
+        f"{units.group(count)} record{'' if count == 1 else 's'}" if count >= 0 else "Messages"
+    )
+    return Span(
+        start,
+        end,
+        name,
+        f"{codec_name}, {units.size(end - start)}",
+        PAYLOAD,
+        f"{records} as one compressed block.",
+    )
 
 
 def _codec(header: np.void) -> str:
     codec = int(header["attributes"]) & CODEC_MASK
     time = "LogAppendTime" if header["attributes"] & LOG_APPEND_TIME else "CreateTime"
     said = [f"Codec {CODECS[codec] if codec < len(CODECS) else codec}", time]
-    bits = ((TRANSACTIONAL, "transactional"), (CONTROL, "control"), (DELETE_HORIZON, "delete horizon set"))
+    bits = (
+        (TRANSACTIONAL, "transactional"),
+        (CONTROL, "control"),
+        (DELETE_HORIZON, "delete horizon set"),
+    )
     return ", ".join([*said, *(word for bit, word in bits if header["attributes"] & bit)]) + "."
 
 
 def _first_time(header: np.void) -> str:
     time = units.moment(int(header["base_timestamp_ms"]))
     if header["attributes"] & DELETE_HORIZON:
-        return f"The delete horizon, {time} UTC: compaction keeps tombstones until then. Deltas count from it."
+        return (
+            f"The delete horizon, {time} UTC: compaction keeps tombstones until then. Deltas count "
+            "from it."
+        )
     return f"First record: {time} UTC." if header["base_timestamp_ms"] != -1 else "−1: no time."
 
 
 def _newest(header: np.void) -> str:
     if header["max_timestamp_ms"] == -1:
         return "−1: no time."
-    return f"Newest record: {units.moment(int(header['max_timestamp_ms']))} UTC. A time index entry stores it if it is a new maximum."
+    return (
+        f"Newest record: {units.moment(int(header['max_timestamp_ms']))} UTC. A time index entry "
+        "stores it if it is a new maximum."
+    )
 
 
 def _last_offset(header: np.void) -> str:
@@ -178,29 +272,79 @@ def _grouped(field: str):
 
 
 FIELDS = {
-    "base_offset": Field("baseOffset", OFFSET, _grouped("base_offset"), lambda h: (
-        f"The first record of this batch is offset {units.group(int(h['base_offset']))}."
-    )),
-    "batch_length_bytes": Field("batchLength", SIZE, _grouped("batch_length_bytes"), lambda h: (
-        f"{units.group(int(h['batch_length_bytes']))} bytes follow this field; with the 12 before, "
-        f"the batch takes {units.group(_length(h))} bytes."
-    )),
-    "leader_epoch": Field("partitionLeaderEpoch", PRODUCER, None, lambda h: "Written by the leader; not covered by the CRC."),
-    "magic": Field("magic", CHECK, None, lambda h: (
-        f"Record format {h['magic']}, since Kafka 0.11. The 17 bytes up to here are what one step of a scan reads."
-        if h["magic"] == MAGIC_2 else f"No Kafka knows magic {h['magic']}; its reader takes it for 2."
-    )),
-    "crc": Field("crc", CHECK, lambda h: f"0x{int(h['crc']):08x}", lambda h: "CRC-32C of everything from byte 21 to the end of the batch."),
-    "attributes": Field("attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFFFF:04x}", _codec),
+    "base_offset": Field(
+        "baseOffset",
+        OFFSET,
+        _grouped("base_offset"),
+        lambda h: f"The first record of this batch is offset {units.group(int(h['base_offset']))}.",
+    ),
+    "batch_length_bytes": Field(
+        "batchLength",
+        SIZE,
+        _grouped("batch_length_bytes"),
+        lambda h: (
+            f"{units.group(int(h['batch_length_bytes']))} bytes follow this field; with the 12 "
+            f"before, the batch takes {units.group(_length(h))} bytes."
+        ),
+    ),
+    "leader_epoch": Field(
+        "partitionLeaderEpoch",
+        PRODUCER,
+        None,
+        lambda h: "Written by the leader; not covered by the CRC.",
+    ),
+    "magic": Field(
+        "magic",
+        CHECK,
+        None,
+        lambda h: (
+            (
+                f"Record format {h['magic']}, since Kafka 0.11. The 17 bytes up to here are what "
+                "one step of a scan reads."
+            )
+            if h["magic"] == MAGIC_2
+            else f"No Kafka knows magic {h['magic']}; its reader takes it for 2."
+        ),
+    ),
+    "crc": Field(
+        "crc",
+        CHECK,
+        lambda h: f"0x{int(h['crc']):08x}",
+        lambda h: "CRC-32C of everything from byte 21 to the end of the batch.",
+    ),
+    "attributes": Field(
+        "attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFFFF:04x}", _codec
+    ),
     "last_offset_delta": Field("lastOffsetDelta", OFFSET, None, _last_offset),
     "base_timestamp_ms": Field("baseTimestamp", TIME, None, _first_time),
     "max_timestamp_ms": Field("maxTimestamp", TIME, None, _newest),
-    "producer_id": Field("producerId", PRODUCER, None, _said("producer_id", "−1: no idempotent producer.", "For idempotence.")),
-    "producer_epoch": Field("producerEpoch", PRODUCER, None, _said("producer_epoch", "−1: none.", "It rises with each new instance.")),
-    "base_sequence": Field("baseSequence", PRODUCER, None, _said("base_sequence", "−1: none.", "Sequence number of the first record.")),
-    "record_count": Field("recordCount", SIZE, None, lambda h: (
-        f"{units.group(int(h['record_count']))} record{' follows' if h['record_count'] == 1 else 's follow'}."
-    )),
+    "producer_id": Field(
+        "producerId",
+        PRODUCER,
+        None,
+        _said("producer_id", "−1: no idempotent producer.", "For idempotence."),
+    ),
+    "producer_epoch": Field(
+        "producerEpoch",
+        PRODUCER,
+        None,
+        _said("producer_epoch", "−1: none.", "It rises with each new instance."),
+    ),
+    "base_sequence": Field(
+        "baseSequence",
+        PRODUCER,
+        None,
+        _said("base_sequence", "−1: none.", "Sequence number of the first record."),
+    ),
+    "record_count": Field(
+        "recordCount",
+        SIZE,
+        None,
+        lambda h: (
+            f"{units.group(int(h['record_count']))} record"
+            f"{' follows' if h['record_count'] == 1 else 's follow'}."
+        ),
+    ),
 }
 
 
@@ -211,59 +355,115 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
     """A message: header, key and value; the value of a wrapper is one compressed span."""
     layout = LEGACY_MAGIC_0 if data[MAGIC_AT] == 0 else LEGACY_HEADER
     made = spans.fields(layout, LEGACY_FIELDS, data, position)
-    if len(data) >= layout.itemsize and len(data) == size_bytes == int.from_bytes(data[8:LENGTH_END], "big", signed=True) + LENGTH_END:
+    if (
+        len(data) >= layout.itemsize
+        and len(data)
+        == size_bytes
+        == int.from_bytes(data[8:LENGTH_END], "big", signed=True) + LENGTH_END
+    ):
         crc = made[layout.names.index("crc")]
-        verdict = "It matches." if is_intact(data) else f"It does not match: the bytes give 0x{zlib.crc32(data[MAGIC_AT:]):08x}."
+        verdict = (
+            "It matches."
+            if is_intact(data)
+            else f"It does not match: the bytes give 0x{zlib.crc32(data[MAGIC_AT:]):08x}."
+        )
         made[layout.names.index("crc")] = crc._replace(note=f"{crc.note} {verdict}")
-    at, codec = layout.itemsize, int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0
+    at, codec = (
+        layout.itemsize,
+        int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0,
+    )
     for name in ("key", "value"):
         parts, at = _sized(data, at, position, name, codec)
         made += parts
     if at < len(data):
-        made.append(torn(position + at, position + len(data), "behind the value", "The message says that it ends before."))
+        made.append(
+            torn(
+                position + at,
+                position + len(data),
+                "behind the value",
+                "The message says that it ends before.",
+            )
+        )
     return made
 
 
-def _sized(data: memoryview, at: int, position: int, name: str, codec: int) -> tuple[list[Span], int]:
-    """The spans of a key or value behind its length, and where they end; nothing where the data ends before."""
+def _sized(
+    data: memoryview, at: int, position: int, name: str, codec: int
+) -> tuple[list[Span], int]:
+    """The spans of a key or value behind its length, and where they end; nothing where the data
+    ends before.
+    """
     if at >= len(data):
         return [], at
     if at + INT.itemsize > len(data):
-        return [torn(position + at, position + len(data), f"{name}Length", f"{len(data) - at} of 4 bytes are there.")], len(data)
-    size, start = int.from_bytes(data[at : at + INT.itemsize], "big", signed=True), at + INT.itemsize
+        return [
+            torn(
+                position + at,
+                position + len(data),
+                f"{name}Length",
+                f"{len(data) - at} of 4 bytes are there.",
+            )
+        ], len(data)
+    size, start = (
+        int.from_bytes(data[at : at + INT.itemsize], "big", signed=True),
+        at + INT.itemsize,
+    )
     note = f"{units.group(size)} bytes of {name}." if size >= 0 else f"The {name} is null."
     made = [Span(position + at, position + start, f"{name}Length", str(size), SIZE, note)]
     end = min(start + max(size, 0), len(data))
     if end - start < size:
         if start < end:
-            made.append(torn(position + start, position + end, name, f"{units.group(size)} bytes are said to follow."))
+            made.append(
+                torn(
+                    position + start,
+                    position + end,
+                    name,
+                    f"{units.group(size)} bytes are said to follow.",
+                )
+            )
     elif size > 0 and codec and name == "value":
         made.append(_compressed("value, compressed", position + start, position + end, codec, -1))
     elif size > 0:
-        made.append(Span(position + start, position + end, name, spans.text(data[start:end]), PAYLOAD))
+        made.append(
+            Span(position + start, position + end, name, spans.text(data[start:end]), PAYLOAD)
+        )
     return made, end
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> Inside:
-    """The messages of a wrapper, each with all its fields; CorruptBytes where it cannot be decompressed."""
+    """The messages of a wrapper, each with all its fields; CorruptBytes where it cannot be
+    decompressed.
+    """
     found = legacy.read(data, limit_bytes)
     if found.fault and not len(found.data):
         raise found.fault
     plain, made, at = memoryview(found.data), [], 0
     while len(plain) - at >= LENGTH_END:
-        size_bytes = int.from_bytes(plain[at + LENGTH_END - 4 : at + LENGTH_END], "big", signed=True) + LENGTH_END
+        size_bytes = (
+            int.from_bytes(plain[at + LENGTH_END - 4 : at + LENGTH_END], "big", signed=True)
+            + LENGTH_END
+        )
         if size_bytes <= MAGIC_AT or at + size_bytes > len(plain):
             break
         message = _message(plain[at : at + size_bytes], at, size_bytes)
         made += [message[0]._replace(note=_real_offset(found.rows, at)), *message[1:]]
         at += size_bytes
     if at < len(plain):
-        made.append(torn(at, len(plain), "last message, cut", "An incomplete last message is dropped without a word."))
+        made.append(
+            torn(
+                at,
+                len(plain),
+                "last message, cut",
+                "An incomplete last message is dropped without a word.",
+            )
+        )
     return Inside(bytes(found.data), made)
 
 
 def _real_offset(messages: np.ndarray, position: int) -> str:
-    """What the offset of the message at a position inside a wrapper stands for, where Kafka reads that message."""
+    """What the offset of the message at a position inside a wrapper stands for, where Kafka reads
+    that message.
+    """
     found = messages["offset"][messages["position"] == position]
     if not len(found):
         return "Kafka does not get this far."
@@ -272,20 +472,54 @@ def _real_offset(messages: np.ndarray, position: int) -> str:
 
 def _attributes(header: np.void) -> str:
     codec = int(header["attributes"]) & CODEC_MASK
-    return f"Codec {CODECS[codec] if codec < len(CODECS) else codec}{', LogAppendTime' if header['attributes'] & LOG_APPEND_TIME else ''}."
+    return (
+        f"Codec {CODECS[codec] if codec < len(CODECS) else codec}"
+        f"{', LogAppendTime' if header['attributes'] & LOG_APPEND_TIME else ''}."
+    )
 
 
 LEGACY_FIELDS = {
-    "offset": Field("offset", OFFSET, _grouped("offset"), lambda h: (
-        "Of the last message inside: this is a wrapper." if h["attributes"] & CODEC_MASK else "Of this one message."
-    )),
-    "message_size_bytes": Field("messageSize", SIZE, _grouped("message_size_bytes"), lambda h: (
-        f"{units.group(int(h['message_size_bytes']))} bytes follow this field."
-    )),
-    "crc": Field("crc", CHECK, lambda h: f"0x{int(h['crc']):08x}", lambda h: "CRC-32 of everything from byte 16 on."),
-    "magic": Field("magic", CHECK, None, lambda h: f"Message format {h['magic']}, {'until' if h['magic'] == 0 else 'since'} Kafka 0.10."),
-    "attributes": Field("attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFF:02x}", _attributes),
-    "timestamp_ms": Field("timestamp", TIME, None, lambda h: (
-        f"{units.moment(int(h['timestamp_ms']))} UTC." if h["timestamp_ms"] != -1 else "−1: no time."
-    )),
+    "offset": Field(
+        "offset",
+        OFFSET,
+        _grouped("offset"),
+        lambda h: (
+            "Of the last message inside: this is a wrapper."
+            if h["attributes"] & CODEC_MASK
+            else "Of this one message."
+        ),
+    ),
+    "message_size_bytes": Field(
+        "messageSize",
+        SIZE,
+        _grouped("message_size_bytes"),
+        lambda h: f"{units.group(int(h['message_size_bytes']))} bytes follow this field.",
+    ),
+    "crc": Field(
+        "crc",
+        CHECK,
+        lambda h: f"0x{int(h['crc']):08x}",
+        lambda h: "CRC-32 of everything from byte 16 on.",
+    ),
+    "magic": Field(
+        "magic",
+        CHECK,
+        None,
+        lambda h: (
+            f"Message format {h['magic']}, {'until' if h['magic'] == 0 else 'since'} Kafka 0.10."
+        ),
+    ),
+    "attributes": Field(
+        "attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFF:02x}", _attributes
+    ),
+    "timestamp_ms": Field(
+        "timestamp",
+        TIME,
+        None,
+        lambda h: (
+            f"{units.moment(int(h['timestamp_ms']))} UTC."
+            if h["timestamp_ms"] != -1
+            else "−1: no time."
+        ),
+    ),
 }

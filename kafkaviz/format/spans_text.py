@@ -10,10 +10,14 @@ _NAMED = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
 def lines(data: bytes, name: str) -> list[Span]:
-    """The lines of the file with this name; of a checkpoint the version, the count and the entries."""
+    """The lines of the file with this name; of a checkpoint the version, the count and the
+    entries.
+    """
     of_checkpoint = name.endswith("-checkpoint")
     cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
-    return [_line(data, start, end, number, of_checkpoint) for number, (start, end) in enumerate(cuts)]
+    return [
+        _line(data, start, end, number, of_checkpoint) for number, (start, end) in enumerate(cuts)
+    ]
 
 
 def _line(data: bytes, start: int, end: int, number: int, of_checkpoint: bool) -> Span:

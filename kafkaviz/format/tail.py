@@ -1,4 +1,6 @@
-"""What stands behind the last whole batch of a log: zeros, the start of a batch, or bytes that do not belong."""
+"""What stands behind the last whole batch of a log: zeros, the start of a batch, or bytes that do
+not belong.
+"""
 
 import numpy as np
 
@@ -9,9 +11,10 @@ KNOWN_MAGIC = (0, 1, 2)
 
 
 def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
-    """"zeros" were set ahead, "torn" begins like the next batch, "garbage" is neither.
+    """ "zeros" were set ahead, "torn" begins like the next batch, "garbage" is neither.
 
-    data: the tail, or the start of one of left_bytes; last_offset: of the batch before it, None where there is none.
+    data: the tail, or the start of one of left_bytes; last_offset: of the batch before it, None
+    where there is none.
     """
     if not bytes(data).strip(b"\0"):
         return ZEROS
@@ -19,9 +22,15 @@ def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> 
 
 
 def _goes_on(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
-    """Whether it reads like a header: its offset goes on from the last one, its magic exists, its length is more than there is."""
+    """Whether it reads like a header: its offset goes on from the last one, its magic exists, its
+    length is more than there is.
+    """
     if len(data) < MAGIC_END:
         return False
     header = np.frombuffer(data.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
     follows = int(header["base_offset"]) > (-1 if last_offset is None else last_offset)
-    return follows and int(header["magic"]) in KNOWN_MAGIC and int(header["batch_length_bytes"]) + LENGTH_END > left_bytes
+    return (
+        follows
+        and int(header["magic"]) in KNOWN_MAGIC
+        and int(header["batch_length_bytes"]) + LENGTH_END > left_bytes
+    )

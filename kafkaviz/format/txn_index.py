@@ -1,31 +1,42 @@
-"""The transaction index (.txnindex): which transactions of a segment were aborted, for consumers that must not see them.
+"""The transaction index (.txnindex): which transactions of a segment were aborted, for consumers
+that must not see them.
 
-An entry is 34 bytes and there is nothing else in the file. (0, 2000, 980, 1005, 1006) says: producer 2000 began a transaction
-at offset 980 and aborted it with the marker at 1005; below 1006 everything was decided then. Commits are never written. As
-TransactionIndex and AbortedTxn in Kafka 4.3.1, which read the file from its start and search nothing.
+An entry is 34 bytes and there is nothing else in the file. (0, 2000, 980, 1005, 1006) says:
+producer 2000 began a transaction at offset 980 and aborted it with the marker at 1005; below 1006
+everything was decided then. Commits are never written. As TransactionIndex and AbortedTxn in Kafka
+4.3.1, which read the file from its start and search nothing.
 """
 
 import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 
-ENTRY = np.dtype([
-    ("version", ">i2"),  # 0; Kafka looks at its first byte alone
-    ("producer_id", ">i8"),
-    ("first_offset", ">i8"),  # of the transaction, which may have begun segments before
-    ("last_offset", ">i8"),  # of the abort marker: never below the segment's base offset
-    ("last_stable_offset", ">i8"),  # of the first transaction still open then, else last_offset + 1
-])
+ENTRY = np.dtype(
+    [
+        ("version", ">i2"),  # 0; Kafka looks at its first byte alone
+        ("producer_id", ">i8"),
+        ("first_offset", ">i8"),  # of the transaction, which may have begun segments before
+        ("last_offset", ">i8"),  # of the abort marker: never below the segment's base offset
+        (
+            "last_stable_offset",
+            ">i8",
+        ),  # of the first transaction still open then, else last_offset + 1
+    ]
+)
 VERSION = 0
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
-    """The entries (dtype ENTRY) without a copy; a torn last one is left out, as Kafka leaves it out."""
+    """The entries (dtype ENTRY) without a copy; a torn last one is left out, as Kafka leaves it
+    out.
+    """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will do."""
+    """The bytes Kafka would have written for these entries; any array with the fields of ENTRY will
+    do.
+    """
     rows = np.empty(len(entries), ENTRY)
     for field in ENTRY.names:
         rows[field] = entries[field]
@@ -34,20 +45,29 @@ def build(entries: np.ndarray) -> bytes:
 
 def readable(entries: np.ndarray) -> np.ndarray:
     """The same entries; CorruptBytes at the first whose version Kafka 4.3.1 refuses to read."""
-    refused = entries["version"] >> 8 > VERSION  # one signed byte: 1 to 127 are refused, 128 to 255 pass as negative
+    # one signed byte: 1 to 127 are refused, 128 to 255 pass as negative
+    refused = entries["version"] >> 8 > VERSION
     if refused.any():
         slot = int(np.argmax(refused))
         version = int(entries["version"][slot]) >> 8
-        raise CorruptBytes(slot * ENTRY.itemsize, f"Unexpected aborted transaction version {version}, current version is {VERSION}")
+        raise CorruptBytes(
+            slot * ENTRY.itemsize,
+            f"Unexpected aborted transaction version {version}, current version is {VERSION}",
+        )
     return entries
 
 
 def check(entries: np.ndarray, base_offset: int) -> None:
-    """CorruptBytes where sanityCheck of Kafka 4.3.1 finds an entry below the base offset of its segment: recovery follows."""
+    """CorruptBytes where sanityCheck of Kafka 4.3.1 finds an entry below the base offset of its
+    segment: recovery follows.
+    """
     below = readable(entries)["last_offset"] < base_offset
     if below.any():
         slot = int(np.argmax(below))
-        what = f"Last offset of aborted transaction {entry_text(entries[slot])} is less than start offset {base_offset}"
+        what = (
+            f"Last offset of aborted transaction {entry_text(entries[slot])} is less than start "
+            f"offset {base_offset}"
+        )
         raise CorruptBytes(slot * ENTRY.itemsize, what)
 
 
@@ -55,21 +75,35 @@ def entry_text(entry: np.void) -> str:
     """An entry as Kafka prints it: AbortedTxn(version=0, producerId=2000, firstOffset=980, ...)."""
     names = ("version", "producerId", "firstOffset", "lastOffset", "lastStableOffset")
     version, *offsets = entry.item()
-    return "AbortedTxn(" + ", ".join(f"{name}={number}" for name, number in zip(names, (version >> 8, *offsets), strict=True)) + ")"
+    return (
+        "AbortedTxn("
+        + ", ".join(
+            f"{name}={number}" for name, number in zip(names, (version >> 8, *offsets), strict=True)
+        )
+        + ")"
+    )
 
 
-def collect(entries: np.ndarray, fetch_offset: int, upper_bound_offset: int) -> tuple[np.ndarray, bool]:
-    """(the aborted transactions that touch [fetch_offset, upper_bound_offset), whether later segments can hold no more).
+def collect(
+    entries: np.ndarray, fetch_offset: int, upper_bound_offset: int
+) -> tuple[np.ndarray, bool]:
+    """(the aborted transactions that touch [fetch_offset, upper_bound_offset), whether later
+    segments can hold no more).
 
-    As collectAbortedTxns: the entries are read until one has a last stable offset at or above the upper bound.
+    As collectAbortedTxns: the entries are read until one has a last stable offset at or above the
+    upper bound.
     """
     enough = readable(entries)["last_stable_offset"] >= upper_bound_offset
     complete = bool(enough.any())
     seen = entries[: int(np.argmax(enough)) + 1] if complete else entries
-    return seen[(seen["last_offset"] >= fetch_offset) & (seen["first_offset"] < upper_bound_offset)], complete
+    return seen[
+        (seen["last_offset"] >= fetch_offset) & (seen["first_offset"] < upper_bound_offset)
+    ], complete
 
 
 def kept_by_truncation(entries: np.ndarray, offset: int) -> int:
-    """How many entries truncateTo(offset) leaves: those before the first whose marker is at or above the offset."""
+    """How many entries truncateTo(offset) leaves: those before the first whose marker is at or
+    above the offset.
+    """
     gone = readable(entries)["last_offset"] >= offset
     return int(np.argmax(gone)) if gone.any() else len(entries)

@@ -1,7 +1,8 @@
 """The header walk (.log): one row a batch, fast, reading forward in chunks.
 
-Kafka's FileLogInputStream, 4.3.1: each step takes 17 bytes, adds 12 + length, and is at the next batch. A log of
-two batches of 100 and 61 bytes and 5 torn bytes gives rows at positions 0 and 100, and ends at 161, "short".
+Kafka's FileLogInputStream, 4.3.1: each step takes 17 bytes, adds 12 + length, and is at the next
+batch. A log of two batches of 100 and 61 bytes and 5 torn bytes gives rows at positions 0 and 100,
+and ends at 161, "short".
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
-from kafkaviz.format.batch import BATCH, HEADER, HEADER_BYTES, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, MAGIC_END, rows
+from kafkaviz.format.batch import (
+    BATCH,
+    HEADER,
+    HEADER_BYTES,
+    LEAST_LENGTH,
+    LEGACY_HEADER,
+    LENGTH_END,
+    MAGIC_END,
+    rows,
+)
 
 CHUNK_BYTES = 1 << 20  # fits the processor's cache: a chunk is walked while it is still there
 ROWS_AT_ONCE = 16_384
@@ -27,8 +37,9 @@ Read = Callable[[int, np.ndarray], int]
 class End:
     """Where a walk stopped, and why.
 
-    reason: "end" no byte is left; "short" fewer bytes are left than a header takes; "torn" the last batch is longer
-    than what is left; "bad-length" its length is below 14, which Kafka calls corrupt.
+    reason: "end" no byte is left; "short" fewer bytes are left than a header takes; "torn" the last
+    batch is longer than what is left; "bad-length" its length is below 14, which Kafka calls
+    corrupt.
     """
 
     position: int
@@ -38,19 +49,26 @@ class End:
 class Walk:
     """The batches from one byte of a log to another; .end is known once all were taken.
 
-    A row needs its whole header, 61 bytes for magic 2 and 26 below. Kafka steps by 17 bytes and reads the rest when it
-    is asked for an offset: where that would fail, the walk ends.
+    A row needs its whole header, 61 bytes for magic 2 and 26 below. Kafka steps by 17 bytes and
+    reads the rest when it is asked for an offset: where that would fail, the walk ends.
     """
 
     def __init__(self, read: Read, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES) -> None:
-        """read(position, buffer) fills the uint8 buffer from that byte of the log and says how many bytes it got."""
+        """read(position, buffer) fills the uint8 buffer from that byte of the log and says how many
+        bytes it got.
+        """
         self._read, self._start, self._stop = read, start, stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
         self.end: End | None = None
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Arrays of format.batch.BATCH, in the order of the log; memory is bounded by a chunk and 16 384 rows."""
-        headers, positions = np.zeros((ROWS_AT_ONCE, HEADER_BYTES), np.uint8), np.empty(ROWS_AT_ONCE, np.int64)
+        """Arrays of format.batch.BATCH, in the order of the log; memory is bounded by a chunk and
+        16 384 rows.
+        """
+        headers, positions = (
+            np.zeros((ROWS_AT_ONCE, HEADER_BYTES), np.uint8),
+            np.empty(ROWS_AT_ONCE, np.int64),
+        )
         at, filled, code, chunk_position, length = self._start, 0, NEEDS_BYTES, self._start, 0
         while code not in REASONS:
             if code == NEEDS_ROOM:
@@ -59,7 +77,9 @@ class Walk:
             else:
                 chunk_position, length = at, self._fill(at)
             before = at
-            at, filled, code = take_headers(self._buffer, length, chunk_position, at, self._stop, headers, positions, filled)
+            at, filled, code = take_headers(
+                self._buffer, length, chunk_position, at, self._stop, headers, positions, filled
+            )
             if code == NEEDS_BYTES and at == chunk_position == before:
                 code = SHORT  # the file is shorter than it was said to be
         if filled:
@@ -87,7 +107,9 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, End]:
 
 @njit(cache=True, boundscheck=True)
 def take_headers(buffer, length, chunk_position, at, stop, headers, positions, filled):
-    """Takes the headers of batches from the chunk until it needs bytes or room, or the log ends: (at, filled, code)."""
+    """Takes the headers of batches from the chunk until it needs bytes or room, or the log ends:
+    (at, filled, code).
+    """
     while filled < len(positions):
         left, here = stop - at, at - chunk_position
         if left <= MAGIC_END:
@@ -115,5 +137,10 @@ def take_headers(buffer, length, chunk_position, at, stop, headers, positions, f
 @njit(cache=True, boundscheck=True)
 def _int32(buffer, at):
     """A signed big-endian integer of four bytes."""
-    value = (np.int64(buffer[at]) << 24) | (np.int64(buffer[at + 1]) << 16) | (np.int64(buffer[at + 2]) << 8) | np.int64(buffer[at + 3])
+    value = (
+        (np.int64(buffer[at]) << 24)
+        | (np.int64(buffer[at + 1]) << 16)
+        | (np.int64(buffer[at + 2]) << 8)
+        | np.int64(buffer[at + 3])
+    )
     return value - (1 << 32) if value >= 1 << 31 else value

@@ -1,7 +1,9 @@
-"""A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once, safely, with its times and holes kept.
+"""A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once, safely, with its times
+and holes kept.
 
-Kafka takes a .log's modification time for the segment's largest timestamp when the time index has none, so times
-matter to the nanosecond; a preallocated index is 10 MiB of hole, so holes matter too.
+Kafka takes a .log's modification time for the segment's largest timestamp when the time index has
+none, so times matter to the nanosecond; a preallocated index is 10 MiB of hole, so holes matter
+too.
 """
 
 import bz2
@@ -30,27 +32,45 @@ from kafkaviz.log.scratch_folder import scratch_folder, sweep
 from kafkaviz.log.unpack_budget import UnpackBudget, Watch
 from kafkaviz.units import on_one_line
 
-SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")  # what is offered to open, too
-SPARED_BYTES = 1 << 30  # of the disk's free room, or half of it where that is less: an archive of noise must not fill a server
+# what is offered to open, too
+SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
+# of the disk's free room, or half of it where that is less: an archive of noise must not fill a
+# server
+SPARED_BYTES = 1 << 30
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 NAME_CHARACTERS = 80  # of a member's path in a message
 XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 wants 65 MiB, and a header may say 4 GiB
-BROKEN = (  # what the readers of the standard library raise on bytes that are no archive, encrypted ones included
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
-    OSError, EOFError, ValueError, ArithmeticError, RuntimeError, LookupError,
-)  # fmt: skip
+# what the readers of the standard library raise on bytes that are no archive, encrypted ones
+# included
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    EOFError,
+    ValueError,
+    ArithmeticError,
+    RuntimeError,
+    LookupError,
+)
 MEMBERS_FAULT = {  # what the system refuses of a member's path, whatever folder it should go to
-    errno.EISDIR: "is a file and a folder at once", errno.EEXIST: "is a file and a folder at once",
-    errno.ENOTDIR: "is a file and a folder at once", errno.ENAMETOOLONG: "has too long a name",
+    errno.EISDIR: "is a file and a folder at once",
+    errno.EEXIST: "is a file and a folder at once",
+    errno.ENOTDIR: "is a file and a folder at once",
+    errno.ENAMETOOLONG: "has too long a name",
     errno.EILSEQ: "has a name that no file can have",
-}  # fmt: skip
+}
 
 
-_GIVEN: dict[Path, Path] = {}  # the archive that each folder of the cache holds, of those opened by this process
+# the archive that each folder of the cache holds, of those opened by this process
+_GIVEN: dict[Path, Path] = {}
 
 
 def cache_folder() -> Path:
-    """Where kafkaviz keeps what it makes for itself: KAFKAVIZ_CACHE, else the user's cache folder."""
+    """Where kafkaviz keeps what it makes for itself: KAFKAVIZ_CACHE, else the user's cache
+    folder.
+    """
     own = os.environ.get("KAFKAVIZ_CACHE")
     if own:
         return Path(own)
@@ -64,14 +84,18 @@ def is_archive(path: Path) -> bool:
 
 def stem(path: Path) -> str:
     """The name without the archive's suffix."""
-    found = max((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len, default="")
+    found = max(
+        (suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len, default=""
+    )
     return path.name[: len(path.name) - len(found)]
 
 
 def opened(path: Path, watch: Watch | None = None) -> Path:
-    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is there already; or one further in.
+    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is
+    there already; or one further in.
 
-    watch: called with the number of bytes read so far while it is unpacked; what it raises ends that.
+    watch: called with the number of bytes read so far while it is unpacked; what it raises ends
+    that.
     """
     path = locate(path, watch)
     with file.failing_kindly(path):
@@ -79,9 +103,18 @@ def opened(path: Path, watch: Watch | None = None) -> Path:
     if stat.S_ISDIR(mode):
         return path
     if not stat.S_ISREG(mode):
-        raise CannotOpen(path, "is no file", "give a broker directory, a .tar, .tar.gz or a .zip", kind="not-kafka")
+        raise CannotOpen(
+            path,
+            "is no file",
+            "give a broker directory, a .tar, .tar.gz or a .zip",
+            kind="not-kafka",
+        )
     if not is_archive(path):
-        hint = "give the directory that it lies in" if parse_file(path.name) else "give a broker directory, a .tar, .tar.gz or a .zip"
+        hint = (
+            "give the directory that it lies in"
+            if parse_file(path.name)
+            else "give a broker directory, a .tar, .tar.gz or a .zip"
+        )
         raise CannotOpen(path, "is a file", hint, kind="not-kafka")
     home = unpacked(path)
     if not home.exists():
@@ -92,7 +125,9 @@ def opened(path: Path, watch: Watch | None = None) -> Path:
 
 
 def locate(path: Path, watch: Watch | None = None) -> Path:
-    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that of the unpacked file."""
+    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that
+    of the unpacked file.
+    """
     path = file.absolute(path)
     packed = containing(path)
     if not packed:
@@ -101,7 +136,12 @@ def locate(path: Path, watch: Watch | None = None) -> Path:
     found = opened(packed, watch) / inner
     with file.failing_kindly(path):
         if ".." in inner.parts or not found.exists():
-            raise CannotOpen(path, "is not there", f"the archive {packed.name} holds nothing of that name", kind="missing")
+            raise CannotOpen(
+                path,
+                "is not there",
+                f"the archive {packed.name} holds nothing of that name",
+                kind="missing",
+            )
     return found
 
 
@@ -112,7 +152,9 @@ def containing(path: Path) -> Path | None:
 
 
 def given(path: Path) -> Path:
-    """A path as a person knows it: of what lies in an archive that was opened, the archive's own and the path in it."""
+    """A path as a person knows it: of what lies in an archive that was opened, the archive's own
+    and the path in it.
+    """
     root = next((one for one in (path, *path.parents) if one in _GIVEN), None)
     return path if root is None else _GIVEN[root] / path.relative_to(root)
 
@@ -134,11 +176,15 @@ def _unpacked_folder() -> Path:
 def _identity(path: Path) -> str:
     """The same for the same file: an archive that changed is unpacked anew."""
     found = file.info(path)
-    return hashlib.sha256(f"{path.resolve()}\0{found.size_bytes}\0{found.mtime_ns}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return hashlib.sha256(
+        f"{path.resolve()}\0{found.size_bytes}\0{found.mtime_ns}".encode("utf-8", "surrogateescape")
+    ).hexdigest()[:16]
 
 
 def _unpack_aside(path: Path, home: Path, watch: Watch | None) -> None:
-    """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks whole."""
+    """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks
+    whole.
+    """
     try:
         with scratch_folder(home.parent) as aside:
             made = aside / home.name
@@ -153,10 +199,19 @@ def _unpack_aside(path: Path, home: Path, watch: Watch | None) -> None:
 def _refusal(path: Path, error: Exception) -> CannotOpen:
     """What the system refused is the cache's fault; anything else is the archive's."""
     if isinstance(error, OSError) and error.errno:
-        what = f"cannot be unpacked into {cache_folder()} ({(error.strerror or str(error)).lower()})"
-        return CannotOpen(path, what, "make room there, or set KAFKAVIZ_CACHE to another folder", kind="archive")
+        what = (
+            f"cannot be unpacked into {cache_folder()} ({(error.strerror or str(error)).lower()})"
+        )
+        return CannotOpen(
+            path, what, "make room there, or set KAFKAVIZ_CACHE to another folder", kind="archive"
+        )
     why = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
-    return CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again, with tar or zip", kind="archive")
+    return CannotOpen(
+        path,
+        f"is no archive that can be read ({why})",
+        "pack the directory again, with tar or zip",
+        kind="archive",
+    )
 
 
 def _unpack(path: Path, into: Path, budget: UnpackBudget) -> None:
@@ -208,16 +263,24 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 @contextmanager
 def _blaming(path: Path, member: PurePosixPath) -> Iterator[None]:
-    """Turns what the system refuses of a member's path into a fault of the archive; any other error is none of it."""
+    """Turns what the system refuses of a member's path into a fault of the archive; any other error
+    is none of it.
+    """
     try:
         yield
     except OSError as error:
         if error.errno not in MEMBERS_FAULT:
             raise
         name = on_one_line(str(member))
-        shown = name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
+        shown = (
+            name
+            if len(name) <= NAME_CHARACTERS
+            else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
+        )
         what = f"holds {shown}, which {MEMBERS_FAULT[error.errno]}"
-        raise CannotOpen(path, what, "pack the directory again, with tar or zip", kind="archive") from None
+        raise CannotOpen(
+            path, what, "pack the directory again, with tar or zip", kind="archive"
+        ) from None
 
 
 def _safe(path: PurePosixPath) -> PurePosixPath:
@@ -238,7 +301,9 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]
 
 
 class _TimedReads(io.FileIO):
-    """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its time is over."""
+    """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its
+    time is over.
+    """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
         super().__init__(path, opener=file.open_at_once)
@@ -267,7 +332,10 @@ class _XzReader(io.RawIOBase):
             if self._decompressor is None or self._decompressor.needs_input:
                 self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
             if self._decompressor is None:
-                self._data = self._data.lstrip(b"\0") or self._source.read(io.DEFAULT_BUFFER_SIZE).lstrip(b"\0")  # padding between streams
+                # padding between streams
+                self._data = self._data.lstrip(b"\0") or self._source.read(
+                    io.DEFAULT_BUFFER_SIZE
+                ).lstrip(b"\0")
                 if not self._data:
                     return 0
                 self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_BYTES)
@@ -282,16 +350,22 @@ class _XzReader(io.RawIOBase):
                 return len(piece)
 
 
-DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": _XzReader}  # by the first bytes: names may lie
+# by the first bytes: names may lie
+DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": _XzReader}
 
 
 def _decompressed(source: io.BufferedReader) -> IO[bytes]:
     start = source.peek(8)
-    return next((opener(source) for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)), source)
+    return next(
+        (opener(source) for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)),
+        source,
+    )
 
 
 def _write(target: Path, member: Member, pieces: Pieces, room: _Room) -> None:
-    """Writes a file piece by piece, leaving holes where there are only zeros; OSError before the disk is full."""
+    """Writes a file piece by piece, leaving holes where there are only zeros; OSError before the
+    disk is full.
+    """
     target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
     with open(target, "xb") as out:
         for position, piece in pieces:
@@ -315,7 +389,9 @@ def _write_piece(out: IO[bytes], piece: bytes) -> None:
 
 
 def _innermost(path: Path) -> Path:
-    """The folder that holds more than one other folder: archives often wrap the directory once or twice."""
+    """The folder that holds more than one other folder: archives often wrap the directory once or
+    twice.
+    """
     while True:
         children = list(islice(path.iterdir(), 2))
         if len(children) != 1 or not children[0].is_dir() or _has_segments(children[0]):

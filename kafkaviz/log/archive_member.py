@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 PIECE_BYTES = 1 << 20
-Pieces = Iterator[tuple[int, bytes]]  # (byte of the file, what stands there), ascending; between them are holes
+# (byte of the file, what stands there), ascending; between them are holes
+Pieces = Iterator[tuple[int, bytes]]
 
 
 @dataclass(frozen=True)

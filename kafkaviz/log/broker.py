@@ -1,4 +1,6 @@
-"""A broker directory (one of log.dirs): its topic-partitions, its checkpoints, and how it was left."""
+"""A broker directory (one of log.dirs): its topic-partitions, its checkpoints, and how it was
+left.
+"""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +17,10 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Offsets, Partition, open_partition
 
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
-CHECKPOINTS = dict(zip(("log_start", "high_watermark", "recovery_point"), names.OFFSET_CHECKPOINTS, strict=True))  # LogManager, 4.3.1
+# LogManager, 4.3.1
+CHECKPOINTS = dict(
+    zip(("log_start", "high_watermark", "recovery_point"), names.OFFSET_CHECKPOINTS, strict=True)
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,8 @@ class Problem:
 
     path: Path  # of the file or directory itself
     what: str
-    kind: str = field(default="", compare=False)  # CannotOpen's, where the system did not let it be read; "": its bytes are wrong
+    # CannotOpen's, where the system did not let it be read; "": its bytes are wrong
+    kind: str = field(default="", compare=False)
 
     @property
     def is_unread(self) -> bool:
@@ -46,7 +52,8 @@ class Broker:
     partitions: tuple[Partition, ...]  # by topic, then counted
     properties: Mapping[str, str] = field(default_factory=dict)
     clean: bool = False  # it was stopped cleanly and not started since: the marker is there
-    clean_body: dict | None = None  # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
+    # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
+    clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
     is_lone: bool = False  # one partition directory was opened, not the broker directory around it
     is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
@@ -58,10 +65,16 @@ class Broker:
 
     @property
     def left(self) -> str:
-        """How it was left: "clean", "unclean", or "unknown" of one partition directory that has no broker's around it."""
+        """How it was left: "clean", "unclean", or "unknown" of one partition directory that has no
+        broker's around it.
+        """
         if self.clean:
             return "clean"
-        return "unknown" if self.is_lone and not file.is_there(self.path / META_PROPERTIES) else "unclean"
+        return (
+            "unknown"
+            if self.is_lone and not file.is_there(self.path / META_PROPERTIES)
+            else "unclean"
+        )
 
     @property
     def node_id(self) -> str | None:
@@ -91,23 +104,41 @@ class Broker:
 
 
 def open_broker(path: Path | str) -> Broker:
-    """A broker directory, an archive of one, or one partition directory alone; only names, sizes and small files are read."""
+    """A broker directory, an archive of one, or one partition directory alone; only names, sizes
+    and small files are read.
+    """
     source = file.absolute(path)
     root = archive.opened(source)
     if _is_partition(root):
         return _of_partition(source, root)
     directories, problems = _partition_directories(root)
     offsets = _checkpoints(root, problems)
-    partitions = [_opened(root / name, parsed, offsets, problems) for name, parsed in directories.items()]
+    partitions = [
+        _opened(root / name, parsed, offsets, problems) for name, parsed in directories.items()
+    ]
     found = tuple(filter(None, partitions))
-    if not file.is_there(root / META_PROPERTIES) and not problems and not any(partition.segments for partition in found):
+    if (
+        not file.is_there(root / META_PROPERTIES)
+        and not problems
+        and not any(partition.segments for partition in found)
+    ):
         raise _no_broker(root)  # any folder may hold one that is called gcc-12
     left = _clean(root, problems)
-    return Broker(root, source, found, _properties(root, problems), *left, tuple(problems), is_simulated=_is_simulated(root))
+    return Broker(
+        root,
+        source,
+        found,
+        _properties(root, problems),
+        *left,
+        tuple(problems),
+        is_simulated=_is_simulated(root),
+    )
 
 
 def own_files(root: Path) -> list[FileInfo]:
-    """The files that Kafka keeps in a broker directory beside its topic-partitions, those that are there."""
+    """The files that Kafka keeps in a broker directory beside its topic-partitions, those that are
+    there.
+    """
     found = []
     for name in OWN_FILES:
         with suppress(CannotOpen):
@@ -116,17 +147,36 @@ def own_files(root: Path) -> list[FileInfo]:
 
 
 def _of_partition(source: Path, path: Path) -> Broker:
-    """One partition directory: its broker directory is the one around it, shown as if it held nothing else."""
+    """One partition directory: its broker directory is the one around it, shown as if it held
+    nothing else.
+    """
     problems: list[Problem] = []
     root = path.parent
-    partition = _opened(path, names.parse_directory(path.name), _checkpoints(root, problems), problems)
+    partition = _opened(
+        path, names.parse_directory(path.name), _checkpoints(root, problems), problems
+    )
     found = tuple(filter(None, [partition]))
-    return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems), True, _is_simulated(root))
+    return Broker(
+        root,
+        source,
+        found,
+        _properties(root, problems),
+        *_clean(root, problems),
+        tuple(problems),
+        True,
+        _is_simulated(root),
+    )
 
 
-def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]) -> Partition | None:
+def _opened(
+    path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]
+) -> Partition | None:
     key = (name.topic, name.partition)
-    known = Offsets(**{which: entries.get(key) for which, entries in offsets.items()}) if name.state == "current" else Offsets()
+    known = (
+        Offsets(**{which: entries.get(key) for which, entries in offsets.items()})
+        if name.state == "current"
+        else Offsets()
+    )
     try:
         return open_partition(path, name, known)
     except CannotOpen as fault:
@@ -153,11 +203,15 @@ def _is_partition(path: Path) -> bool:
 def _holds_log(path: Path) -> bool:
     """Whether a directory holds a .log that has the name of one."""
     with file.scan(path) as entries:
-        return any((parsed := names.parse_file(entry.name)) and parsed.kind == "log" for entry in entries)
+        return any(
+            (parsed := names.parse_file(entry.name)) and parsed.kind == "log" for entry in entries
+        )
 
 
 def _checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
-    """The three offset checkpoints; one that is missing or unreadable says nothing, as in LogManager."""
+    """The three offset checkpoints; one that is missing or unreadable says nothing, as in
+    LogManager.
+    """
     return {which: _offsets(root / name, problems) for which, name in CHECKPOINTS.items()}
 
 
@@ -172,17 +226,25 @@ def _offsets(path: Path, problems: list[Problem]) -> dict:
 def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     path = root / META_PROPERTIES
     try:
-        return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES)) if file.is_there(path) else {}
+        return (
+            checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES))
+            if file.is_there(path)
+            else {}
+        )
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return {}
 
 
 def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
-    """Whether the marker of a clean stop is there, and what it holds; a broker goes by its being there alone (LogManager, 4.3.1)."""
+    """Whether the marker of a clean stop is there, and what it holds; a broker goes by its being
+    there alone (LogManager, 4.3.1).
+    """
     path = root / CLEAN_SHUTDOWN
     try:
-        return file.is_there(path), checkpoint.parse_clean_shutdown(file.read_text(path, MARKER_BYTES)) if file.is_there(path) else None
+        return file.is_there(path), checkpoint.parse_clean_shutdown(
+            file.read_text(path, MARKER_BYTES)
+        ) if file.is_there(path) else None
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return True, None
@@ -202,9 +264,20 @@ def _no_broker(root: Path) -> CannotOpen:
     if _holds_log(root):
         what = "holds a .log, but has no name of a topic-partition"
         return CannotOpen(root, what, "rename it TOPIC-N, such as orders-0", kind="not-kafka")
-    nearby = tuple(archive.given(path) for path in _directories(root) if _looks_like_broker(path))  # in an archive, by its own address
-    hint = f"{nearby[0]} looks like one" if nearby else "give a directory of log.dirs, or an archive of one"
-    return CannotOpen(root, "there is no meta.properties and no directory named topic-number", hint, kind="not-kafka", nearby=nearby)
+    # in an archive, by its own address
+    nearby = tuple(archive.given(path) for path in _directories(root) if _looks_like_broker(path))
+    hint = (
+        f"{nearby[0]} looks like one"
+        if nearby
+        else "give a directory of log.dirs, or an archive of one"
+    )
+    return CannotOpen(
+        root,
+        "there is no meta.properties and no directory named topic-number",
+        hint,
+        kind="not-kafka",
+        nearby=nearby,
+    )
 
 
 def _directories(root: Path) -> list[Path]:
@@ -214,6 +287,8 @@ def _directories(root: Path) -> list[Path]:
 
 def _looks_like_broker(path: Path) -> bool:
     try:
-        return file.is_there(path / META_PROPERTIES) or any(_is_partition(child) for child in _directories(path))
+        return file.is_there(path / META_PROPERTIES) or any(
+            _is_partition(child) for child in _directories(path)
+        )
     except (CannotOpen, OSError):
         return False

@@ -1,7 +1,9 @@
-"""Below which directories this process, and those that it starts, may open files; everywhere unless it was said.
+"""Below which directories this process, and those that it starts, may open files; everywhere unless
+it was said.
 
-A server that several people use opens what its owner names. A path is judged before it is opened, but a link on the way may be changed
-in between, or lie where nobody looked: so each file is judged again once it is open, by where it really is.
+A server that several people use opens what its owner names. A path is judged before it is opened,
+but a link on the way may be changed in between, or lie where nobody looked: so each file is judged
+again once it is open, by where it really is.
 """
 
 import json
@@ -20,7 +22,9 @@ def confine(directories: Iterable[Path] | None) -> None:
     if directories is None:
         os.environ.pop(VARIABLE, None)
     else:
-        os.environ[VARIABLE] = json.dumps([os.path.realpath(directory) for directory in directories])
+        os.environ[VARIABLE] = json.dumps(
+            [os.path.realpath(directory) for directory in directories]
+        )
 
 
 def is_confined() -> bool:
@@ -39,7 +43,9 @@ def refuse_outside(number: int, path: Path) -> None:
 
 
 def _real_path(number: int, path: Path) -> str:
-    """Where the open file is, with the separator that ends a directory's; without /proc where its path leads now."""
+    """Where the open file is, with the separator that ends a directory's; without /proc where its
+    path leads now.
+    """
     try:
         return os.path.join(os.readlink(f"/proc/self/fd/{number}"), "")
     except OSError:

@@ -1,10 +1,14 @@
-"""Where reading of a .log may begin or end inside it: at index entries that the .log itself bears out.
+"""Where reading of a .log may begin or end inside it: at index entries that the .log itself bears
+out.
 
-An index is never believed. Of the entry (offset 1035, position 4096) this much must be true in the .log before 4096 counts: a batch begins
-there that is whole by its checksum and does not begin behind offset 1035. An entry of a .timeindex counts if the batch that holds its
-offset has its timestamp as the newest. Slots are read one by one, as a search needs them: of an index of 512 KiB about a hundred bytes.
+An index is never believed. Of the entry (offset 1035, position 4096) this much must be true in the
+.log before 4096 counts: a batch begins there that is whole by its checksum and does not begin
+behind offset 1035. An entry of a .timeindex counts if the batch that holds its offset has its
+timestamp as the newest. Slots are read one by one, as a search needs them: of an index of 512 KiB
+about a hundred bytes.
 
-Offsets are taken to grow along a log, as Kafka sees to; where they do not, which is a finding of its own, nothing can be skipped by them.
+Offsets are taken to grow along a log, as Kafka sees to; where they do not, which is a finding of
+its own, nothing can be skipped by them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,17 +29,26 @@ from kafkaviz.log.segment import Segment
 TRIES = 16  # entries that are looked at around a place
 BATCH_BYTES = 16 << 20  # a larger batch is not read to prove a place
 STEPS = 1024  # headers from an entry on, to the batch that holds an offset
-HOP_BYTES = 4096  # of batches this large on average the headers alone are read, one by one; of smaller ones everything
+# of batches this large on average the headers alone are read, one by one; of smaller ones
+# everything
+HOP_BYTES = 4096
 SAMPLED = 16  # batches that the average is of
 NOWHERE = float("inf")  # the key of a slot that was never written: behind all others
 
 
 @contextmanager
 def entry_points(segment: Segment) -> Iterator["EntryPoints"]:
-    """The places of a segment with a .log, while its files are open; an index that cannot be opened proves none."""
+    """The places of a segment with a .log, while its files are open; an index that cannot be opened
+    proves none.
+    """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
-        yield EntryPoints(segment, log, _slots(stack, segment.index, offset_index), _slots(stack, segment.timeindex, time_index))
+        yield EntryPoints(
+            segment,
+            log,
+            _slots(stack, segment.index, offset_index),
+            _slots(stack, segment.timeindex, time_index),
+        )
 
 
 class EntryPoints:
@@ -44,7 +57,12 @@ class EntryPoints:
     def __init__(self, segment: Segment, log: Read, offsets: "Slots", times: "Slots") -> None:
         """log: reads the .log."""
         self.read = log
-        self._segment, self._size_bytes, self._offsets, self._times = segment, segment.log.size_bytes, offsets, times
+        self._segment, self._size_bytes, self._offsets, self._times = (
+            segment,
+            segment.log.size_bytes,
+            offsets,
+            times,
+        )
 
     def first(self, start: int, stop: int) -> int | None:
         """The first place in [start, stop), None if no entry leads to one."""
@@ -55,8 +73,12 @@ class EntryPoints:
         return None
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """What the entries say between two bytes, start itself left out, proven or not; in order, each once."""
-        first, last = (bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop))
+        """What the entries say between two bytes, start itself left out, proven or not; in order,
+        each once.
+        """
+        first, last = (
+            bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
+        )
         found = np.unique(self._offsets[first:last]["position"].astype(np.int64))
         return found[(found > start) & (found < stop)]
 
@@ -70,7 +92,9 @@ class EntryPoints:
         return 0
 
     def behind_offset(self, offset: int) -> int:
-        """A place from which on all offsets are larger; the end of the .log where no entry proves one."""
+        """A place from which on all offsets are larger; the end of the .log where no entry proves
+        one.
+        """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
             batch = self._batch(entry)
@@ -79,7 +103,9 @@ class EntryPoints:
         return self._size_bytes
 
     def before_time(self, timestamp_ms: int) -> int:
-        """A place before which no record is as new as this, as the .timeindex tells; byte 0 where no entry of it is borne out."""
+        """A place before which no record is as new as this, as the .timeindex tells; byte 0 where
+        no entry of it is borne out.
+        """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
             if (batch := self._newest(entry)) is not None:
@@ -87,7 +113,9 @@ class EntryPoints:
         return 0
 
     def behind_time(self, timestamp_ms: int) -> int:
-        """The end of a batch with a record newer than this, as early as the .timeindex has one; the end of the .log without one."""
+        """The end of a batch with a record newer than this, as early as the .timeindex has one; the
+        end of the .log without one.
+        """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
             if (batch := self._newest(entry)) is not None:
@@ -109,10 +137,16 @@ class EntryPoints:
         return batch if fits and 0 <= batch["magic"] <= 2 else None
 
     def _batch(self, entry: np.ndarray) -> np.ndarray | None:
-        """The batch that an entry leads to, if there is a whole one that does not begin behind its key."""
+        """The batch that an entry leads to, if there is a whole one that does not begin behind its
+        key.
+        """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
-        return batch if batch is not None and batch["base_offset"] <= key and self._has_checksum(batch) else None
+        return (
+            batch
+            if batch is not None and batch["base_offset"] <= key and self._has_checksum(batch)
+            else None
+        )
 
     def _has_checksum(self, batch: np.ndarray) -> bool:
         if batch["size_bytes"] > BATCH_BYTES:
@@ -121,7 +155,9 @@ class EntryPoints:
         return self.read(int(batch["position"]), data) == len(data) and is_intact(data.data)
 
     def _newest(self, entry: np.ndarray) -> np.ndarray | None:
-        """The batch that holds the offset of a time entry, if the entry's timestamp is that of its newest record."""
+        """The batch that holds the offset of a time entry, if the entry's timestamp is that of its
+        newest record.
+        """
         offset = self._segment.base_offset + int(entry["relative_offset"])
         position = self.before_offset(offset)
         for _ in range(STEPS):
@@ -146,7 +182,9 @@ class Slots:
         return self._slots
 
     def __getitem__(self, which: int | slice) -> np.ndarray:
-        """An entry, or the entries of a stretch of slots; those of a file that has become shorter are zeros."""
+        """An entry, or the entries of a stretch of slots; those of a file that has become shorter
+        are zeros.
+        """
         if isinstance(which, int):
             return self[which : which + 1][0]
         first, stop, _ = which.indices(self._slots)
@@ -177,21 +215,29 @@ def _timestamp(entry: np.ndarray) -> float:
 
 
 def _is_written(entry: np.ndarray) -> bool:
-    """Zeros alone are a slot that was set ahead; an entry of time 0 at the base offset looks the same and is not needed."""
+    """Zeros alone are a slot that was set ahead; an entry of time 0 at the base offset looks the
+    same and is not needed.
+    """
     return any(entry.tobytes())
 
 
 def _first_offset(batch: np.ndarray) -> int:
-    """The first offset of a batch; of a wrapper of magic 0 and 1, which does not tell it, the last."""
+    """The first offset of a batch; of a wrapper of magic 0 and 1, which does not tell it, the
+    last.
+    """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 
 
 def chunk_bytes(points: EntryPoints, start: int) -> int:
-    """How much of a .log is read at once where not every batch is wanted: of large batches from a byte on the header of one, else much."""
+    """How much of a .log is read at once where not every batch is wanted: of large batches from a
+    byte on the header of one, else much.
+    """
     position = start
     for number in range(SAMPLED):
         batch = points.header(position)
         if batch is None:
-            return HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
+            return (
+                HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
+            )
         position += int(batch["size_bytes"])
     return HEADER_BYTES if position - start >= SAMPLED * HOP_BYTES else CHUNK_BYTES

@@ -16,7 +16,8 @@ from kafkaviz.log import confinement
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
 INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
-WRITTEN_BYTES = 1 << 27  # of its entries: more than ten times what segment.index.bytes leaves room for by default
+# of its entries: more than ten times what segment.index.bytes leaves room for by default
+WRITTEN_BYTES = 1 << 27
 WHOLE_BYTES = 1 << 28  # of any file that is read whole
 TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
@@ -24,7 +25,9 @@ PROPERTIES_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """A file as its directory lists it; the path is put together when asked for, a broker has files by the hundred thousand."""
+    """A file as its directory lists it; the path is put together when asked for, a broker has files
+    by the hundred thousand.
+    """
 
     directory: Path
     name: str
@@ -45,7 +48,9 @@ def absolute(path: Path | str, expands_home: bool = True) -> Path:
     except RuntimeError:
         raise CannotOpen(path, "names a home directory that is not there", kind="missing") from None
     if "\0" in str(found):
-        raise CannotOpen(str(found).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing")
+        raise CannotOpen(
+            str(found).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing"
+        )
     return found
 
 
@@ -61,7 +66,9 @@ def of_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file or directory, be it one that cannot be reached; a link that leads to nothing is none."""
+    """Whether there is such a file or directory, be it one that cannot be reached; a link that
+    leads to nothing is none.
+    """
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -72,7 +79,9 @@ def is_there(path: Path) -> bool:
 
 
 def is_directory(entry: os.DirEntry) -> bool:
-    """Whether an entry is a directory, also by a link; False where the link cannot be followed, as java.io.File says then."""
+    """Whether an entry is a directory, also by a link; False where the link cannot be followed, as
+    java.io.File says then.
+    """
     try:
         return entry.is_dir()
     except OSError:
@@ -80,7 +89,9 @@ def is_directory(entry: os.DirEntry) -> bool:
 
 
 def listed(directory: Path) -> list[FileInfo]:
-    """The files of a directory by name, with size and time, and links that cannot be followed; one that vanishes is left out."""
+    """The files of a directory by name, with size and time, and links that cannot be followed; one
+    that vanishes is left out.
+    """
     found = []
     with scan(directory) as entries:
         for entry in entries:
@@ -93,7 +104,9 @@ def listed(directory: Path) -> list[FileInfo]:
 
 @contextmanager
 def scan(directory: Path) -> Iterator[Iterator[os.DirEntry]]:
-    """The entries of a directory, if it lies where this process may read; of an entry's path the name alone is to be had then."""
+    """The entries of a directory, if it lies where this process may read; of an entry's path the
+    name alone is to be had then.
+    """
     with failing_kindly(directory), ExitStack() as stack:
         if not confinement.is_confined():
             yield stack.enter_context(os.scandir(directory))
@@ -104,7 +117,9 @@ def scan(directory: Path) -> Iterator[Iterator[os.DirEntry]]:
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
-    """What an entry leads to; of a link that cannot be followed the link itself, which tells so when it is read."""
+    """What an entry leads to; of a link that cannot be followed the link itself, which tells so
+    when it is read.
+    """
     try:
         return entry.stat()
     except FileNotFoundError:
@@ -116,12 +131,16 @@ def _stat(entry: os.DirEntry) -> os.stat_result:
 
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
-    """A stretch of a file, shorter where the file ends; by default all that is left, CannotOpen where that is more than WHOLE_BYTES."""
+    """A stretch of a file, shorter where the file ends; by default all that is left, CannotOpen
+    where that is more than WHOLE_BYTES.
+    """
     with opened(path) as file:
         left = max(0, os.fstat(file.fileno()).st_size - position)
         if length is None:
             _refuse_large(path, left, WHOLE_BYTES)
-        return b"".join(_pieces(file.fileno(), position, left if length is None else min(left, length)))
+        return b"".join(
+            _pieces(file.fileno(), position, left if length is None else min(left, length))
+        )
 
 
 def read_whole(path: Path, limit_bytes: int = WHOLE_BYTES) -> bytes:
@@ -133,12 +152,16 @@ def read_whole(path: Path, limit_bytes: int = WHOLE_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
-    """A small text file; bytes that are no UTF-8 are shown as U+FFFD. CannotOpen where it is larger than the limit."""
+    """A small text file; bytes that are no UTF-8 are shown as U+FFFD.
+
+    CannotOpen where it is larger than the limit.
+    """
     return read_whole(path, limit_bytes).decode("utf-8", "replace")
 
 
 def read_written(path: Path) -> tuple[bytes, int]:
-    """The bytes up to the last one that takes room on disk, and the file's size: what follows is a hole, all zeros.
+    """The bytes up to the last one that takes room on disk, and the file's size: what follows is a
+    hole, all zeros.
 
     CannotOpen where no broker can map the file, and where those bytes are more than WRITTEN_BYTES.
     """
@@ -152,7 +175,9 @@ def read_written(path: Path) -> tuple[bytes, int]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.FileIO]:
-    """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be waited for, a device has no end."""
+    """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be
+    waited for, a device has no end.
+    """
     with failing_kindly(path), open(path, "rb", buffering=0, opener=open_at_once) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise CannotOpen(path, "is no regular file", "move it away", kind="special")
@@ -172,18 +197,25 @@ def open_at_once(path: str, flags: int) -> int:
 
 def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
     if size_bytes > limit_bytes:
-        raise CannotOpen(path, f"holds {size_bytes} bytes, more than the {limit_bytes} that are read", kind="large")
+        raise CannotOpen(
+            path,
+            f"holds {size_bytes} bytes, more than the {limit_bytes} that are read",
+            kind="large",
+        )
 
 
 @contextmanager
 def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
-    """A function read(position, buffer) that fills the buffer from that byte and gives the number of bytes it got."""
+    """A function read(position, buffer) that fills the buffer from that byte and gives the number
+    of bytes it got.
+    """
     with opened(path) as file:
         number = file.fileno()
 
         def read_into(position: int, buffer: np.ndarray) -> int:
             got = 0
-            while position >= 0 and got < len(buffer):  # nothing lies before a file; of -1 the system gives what comes next
+            # nothing lies before a file; of -1 the system gives what comes next
+            while position >= 0 and got < len(buffer):
                 step = os.preadv(number, [buffer[got:]], position + got)
                 if step == 0:
                     break
@@ -214,5 +246,7 @@ def _data_end(number: int, size: int) -> int:
 
 
 def _all_or_nothing(number: int, size: int) -> int:
-    """A file that is one hole has no data to seek to; so has one on a filesystem that knows no holes."""
+    """A file that is one hole has no data to seek to; so has one on a filesystem that knows no
+    holes.
+    """
     return 0 if os.fstat(number).st_blocks == 0 else size

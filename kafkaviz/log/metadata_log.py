@@ -1,7 +1,9 @@
-"""What the cluster metadata log of a broker directory says in the end: topic ids, settings, features.
+"""What the cluster metadata log of a broker directory says in the end: topic ids, settings,
+features.
 
-A KRaft broker starts from the newest snapshot (.checkpoint) and replays the .log from the snapshot's end offset on; a later
-record replaces an earlier one, a null value takes a setting away, and a removed topic loses all it had.
+A KRaft broker starts from the newest snapshot (.checkpoint) and replays the .log from the
+snapshot's end offset on; a later record replaces an earlier one, a null value takes a setting away,
+and a removed topic loses all it had.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,13 +27,26 @@ from kafkaviz.log.segment import Segment
 DIRECTORY = names.METADATA_DIRECTORY
 PARTITION_NUMBERS = {metadata.PARTITION_NUMBER, metadata.PARTITION_CHANGE_NUMBER}
 BEGIN, END, ABORT = "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"
-TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = metadata.TOPIC, metadata.CONFIG, metadata.REMOVE_TOPIC, metadata.FEATURE_LEVEL
+TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (
+    metadata.TOPIC,
+    metadata.CONFIG,
+    metadata.REMOVE_TOPIC,
+    metadata.FEATURE_LEVEL,
+)
 _WANTED = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL}
 _OF_USE = np.array(
-    [number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in _WANTED or number in PARTITION_NUMBERS], np.uint8
+    [
+        number
+        for number, type_ in metadata.RECORD_TYPES.items()
+        if type_.name in _WANTED or number in PARTITION_NUMBERS
+    ],
+    np.uint8,
 )
-BATCH_BYTES = 8 << 20  # of the records of a compressed batch: KafkaRaftClient.MAX_BATCH_SIZE_BYTES, 4.3.1
-COMPRESSED_RECORDS = 100_000  # in the compressed batches of a log together: a broker compresses none, and some KB can hold millions
+# of the records of a compressed batch: KafkaRaftClient.MAX_BATCH_SIZE_BYTES, 4.3.1
+BATCH_BYTES = 8 << 20
+# in the compressed batches of a log together: a broker compresses none, and some KB can hold
+# millions
+COMPRESSED_RECORDS = 100_000
 MOST_PROBLEMS = 100  # with single records
 Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
 
@@ -48,9 +63,10 @@ class Given(NamedTuple):
 class Image:
     """The state after the last record, as far as it is of use here.
 
-    topic_ids: of the topics that are there, by name; configs: by resource, then by setting; features: their levels.
-    replicas: the node ids that hold a partition, by topic id, then by the partition's number.
-    snapshot: the name of the file it started from; end_offset: one past the last record that counts.
+    topic_ids: of the topics that are there, by name; configs: by resource, then by setting;
+    features: their levels. replicas: the node ids that hold a partition, by topic id, then by the
+    partition's number. snapshot: the name of the file it started from; end_offset: one past the
+    last record that counts.
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
@@ -71,7 +87,9 @@ class Image:
 
 
 def image(broker: Broker) -> Image:
-    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or another log directory)."""
+    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or
+    another log directory).
+    """
     try:
         found = found_in(broker)
     except KafkavizError as fault:
@@ -80,15 +98,22 @@ def image(broker: Broker) -> Image:
 
 
 def found_in(broker: Broker) -> Partition | None:
-    """The metadata log of a broker directory; beside a partition that was opened alone too. KafkavizError if it cannot be listed."""
-    found = next((partition for partition in broker.partitions if partition.directory == DIRECTORY), None)
+    """The metadata log of a broker directory; beside a partition that was opened alone too.
+
+    KafkavizError if it cannot be listed.
+    """
+    found = next(
+        (partition for partition in broker.partitions if partition.directory == DIRECTORY), None
+    )
     if found is None and (broker.path / DIRECTORY).is_dir():
         return open_partition(broker.path / DIRECTORY, names.parse_directory(DIRECTORY))
     return found
 
 
 def image_of(partition: Partition) -> Image:
-    """The newest snapshot that can be read, then the log; what could not be read is among the problems."""
+    """The newest snapshot that can be read, then the log; what could not be read is among the
+    problems.
+    """
     started, problems, room = Image(), [], _Room()
     for snapshot, end_offset in snapshots(partition):
         try:
@@ -106,7 +131,8 @@ def image_of(partition: Partition) -> Image:
                         if record.offset >= started.end_offset:
                             replay.take(record, segment.log)
                     started.end_offset = behind
-        except KafkavizError as fault:  # a broker recovers this log at every start, and cuts it there
+        # a broker recovers this log at every start, and cuts it there
+        except KafkavizError as fault:
             started.problems.append(Problem.of(segment.log.path, fault))
             break
     return started
@@ -115,8 +141,14 @@ def image_of(partition: Partition) -> Image:
 def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
     """(file, end offset) of the finished snapshots, the newest first."""
     parsed = ((names.parse_file(found.name), found) for found in partition.others)
-    finished = [(name, found) for name, found in parsed if name and (name.kind, name.suffix) == ("checkpoint", "")]
-    for name, found in sorted(finished, key=lambda one: (one[0].base_offset, one[0].epoch), reverse=True):
+    finished = [
+        (name, found)
+        for name, found in parsed
+        if name and (name.kind, name.suffix) == ("checkpoint", "")
+    ]
+    for name, found in sorted(
+        finished, key=lambda one: (one[0].base_offset, one[0].epoch), reverse=True
+    ):
         yield found, name.base_offset
 
 
@@ -140,12 +172,16 @@ class _Room:
         """Makes room for a batch; CorruptFile where there is none."""
         self._left -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._left < 0:
-            what = f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records, and no broker writes that"
+            what = (
+                f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records, "
+                "and no broker writes that"
+            )
             raise CorruptFile(path, int(row["position"]), what)
 
 
 def _batches(segment: Segment, room: _Room) -> Iterator[tuple[Iterator[BatchRecord], int]]:
-    """(the records of use here, one past the last offset) of the batches of a .log or .checkpoint that are not control batches.
+    """(the records of use here, one past the last offset) of the batches of a .log or .checkpoint
+    that are not control batches.
 
     CorruptFile at a batch whose checksum is wrong, and at one that no broker writes.
     """
@@ -154,9 +190,15 @@ def _batches(segment: Segment, room: _Room) -> Iterator[tuple[Iterator[BatchReco
         position = int(row["position"])
         data = segment.batch_bytes(position)
         if not batch_records.crc_valid(data):
-            raise CorruptFile(segment.log.path, position, "the checksum of a batch of metadata is wrong")
+            raise CorruptFile(
+                segment.log.path, position, "the checksum of a batch of metadata is wrong"
+            )
         if row["magic"] < batch.MAGIC_2:
-            raise CorruptFile(segment.log.path, position, f"a batch of magic {row['magic']}, which is older than any metadata log")
+            raise CorruptFile(
+                segment.log.path,
+                position,
+                f"a batch of magic {row['magic']}, which is older than any metadata log",
+            )
         room.take(row, segment.log.path)
         yield _of_batch(data, segment.log.path, position), int(row["last_offset"]) + 1
 
@@ -201,7 +243,9 @@ class _Replay:
             decoded = metadata.decode(record.value)
         except CorruptBytes as fault:
             if len(self._state.problems) < MOST_PROBLEMS:
-                self._state.problems.append(Problem(file.path, f"record {record.offset}: {fault.what}"))
+                self._state.problems.append(
+                    Problem(file.path, f"record {record.offset}: {fault.what}")
+                )
             return
         name = decoded.type.name
         if name in self._apply:
@@ -216,14 +260,18 @@ class _Replay:
         change() if self._pending is None else self._pending.append(change)
 
     def _assign(self, assignment: Assignment) -> None:
-        self._state.replicas.setdefault(assignment.topic_id, {})[assignment.partition] = assignment.replicas
+        self._state.replicas.setdefault(assignment.topic_id, {})[assignment.partition] = (
+            assignment.replicas
+        )
 
     def _topic(self, values: Values, file: str, offset: int) -> None:
         self._state.topic_ids[values["name"]] = values["topicId"]
         self._names.setdefault(values["topicId"], set()).add(values["name"])
 
     def _config(self, values: Values, file: str, offset: int) -> None:
-        resource = self._state.configs.setdefault((values["resourceType"], values["resourceName"]), {})
+        resource = self._state.configs.setdefault(
+            (values["resourceType"], values["resourceName"]), {}
+        )
         if values["value"] is None:
             resource.pop(values["name"], None)
         else:
@@ -231,7 +279,8 @@ class _Replay:
 
     def _remove_topic(self, values: Values, file: str, offset: int) -> None:
         for name in self._names.pop(values["topicId"], ()):
-            if self._state.topic_ids.get(name) == values["topicId"]:  # else another topic has the name by now
+            # else another topic has the name by now
+            if self._state.topic_ids.get(name) == values["topicId"]:
                 del self._state.topic_ids[name]
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)
         self._state.replicas.pop(values["topicId"], None)

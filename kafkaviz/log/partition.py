@@ -28,7 +28,9 @@ class Offsets:
 
 @dataclass(frozen=True)
 class Partition:
-    """One replica on disk: current, or renamed for deletion, a move, or because it should not be here."""
+    """One replica on disk: current, or renamed for deletion, a move, or because it should not be
+    here.
+    """
 
     path: Path
     name: PartitionName
@@ -69,7 +71,9 @@ class Partition:
 
     @cached_property
     def shown(self) -> tuple[Segment, ...]:
-        """The segments with a .log, in the order of their offsets; of one base offset the first, which is the plain one."""
+        """The segments with a .log, in the order of their offsets; of one base offset the first,
+        which is the plain one.
+        """
         first = {segment.base_offset: segment for segment in reversed(self.segments) if segment.log}
         return tuple(first[base_offset] for base_offset in sorted(first))
 
@@ -85,14 +89,18 @@ class Partition:
 
     @property
     def log_start_offset(self) -> int | None:
-        """The larger of the checkpointed log start and the first base offset, as LogLoader takes it (4.3.1)."""
+        """The larger of the checkpointed log start and the first base offset, as LogLoader takes it
+        (4.3.1).
+        """
         known = [segment.base_offset for segment in self.live[:1]]
         known += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
         return max(known, default=None)
 
     @property
     def high_watermark(self) -> int | None:
-        """The offset below which every in-sync replica had the records, as last written to the checkpoint."""
+        """The offset below which every in-sync replica had the records, as last written to the
+        checkpoint.
+        """
         return self.checkpoints.high_watermark
 
     @property
@@ -101,7 +109,9 @@ class Partition:
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """The segment with this base offset, the plain one if there are several; CannotOpen if there is none."""
+        """The segment with this base offset, the plain one if there are several; CannotOpen if
+        there is none.
+        """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
                 return segment
@@ -109,14 +119,24 @@ class Partition:
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
-        """The producer snapshots in use, by the offset below which each tells the producers; in their order."""
+        """The producer snapshots in use, by the offset below which each tells the producers; in
+        their order.
+        """
         named = ((names.parse_file(found.name), found) for found in self.others)
-        return {name.base_offset: found for name, found in named if name and (name.kind, name.suffix) == ("snapshot", "")}
+        return {
+            name.base_offset: found
+            for name, found in named
+            if name and (name.kind, name.suffix) == ("snapshot", "")
+        }
 
     def snapshot(self, offset: int) -> Snapshot:
-        """The producers below this offset; CannotOpen if no snapshot has it, CorruptFile where Kafka would delete the file."""
+        """The producers below this offset; CannotOpen if no snapshot has it, CorruptFile where
+        Kafka would delete the file.
+        """
         if offset not in self.snapshots:
-            raise CannotOpen(self.path, f"holds no producer snapshot of offset {offset}", kind="missing")
+            raise CannotOpen(
+                self.path, f"holds no producer snapshot of offset {offset}", kind="missing"
+            )
         path = self.snapshots[offset].path
         try:
             return producer_snapshot.parse(file.read(path))
@@ -124,7 +144,9 @@ class Partition:
             raise fault.in_file(path) from None
 
     def log_end_offset(self) -> int | None:
-        """One past the last offset of the last segment, found from its last index entry on (LogSegment.readNextOffset, 4.3.1)."""
+        """One past the last offset of the last segment, found from its last index entry on
+        (LogSegment.readNextOffset, 4.3.1).
+        """
         return log_end_offset(self.active) if self.active else None
 
 
@@ -138,8 +160,12 @@ def log_end_offset(segment: Segment) -> int:
     return segment.base_offset
 
 
-def open_partition(path: Path, name: PartitionName, checkpoints: Offsets | None = None) -> Partition:
-    """A topic-partition directory as it lies there; nothing in its files is read but partition.metadata."""
+def open_partition(
+    path: Path, name: PartitionName, checkpoints: Offsets | None = None
+) -> Partition:
+    """A topic-partition directory as it lies there; nothing in its files is read but
+    partition.metadata.
+    """
     grouped: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
     others: list[FileInfo] = []
     for found in file.listed(path):
@@ -148,13 +174,25 @@ def open_partition(path: Path, name: PartitionName, checkpoints: Offsets | None 
             grouped[part.base_offset, part.suffix][part.kind] = found
         else:
             others.append(found)
-    return Partition(path, name, _segments(grouped), tuple(others), _topic_id(path, others), checkpoints or Offsets())
+    return Partition(
+        path,
+        name,
+        _segments(grouped),
+        tuple(others),
+        _topic_id(path, others),
+        checkpoints or Offsets(),
+    )
 
 
 def _segments(grouped: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple[Segment, ...]:
-    last = max((base for (base, suffix), files in grouped.items() if not suffix and "log" in files), default=None)
+    last = max(
+        (base for (base, suffix), files in grouped.items() if not suffix and "log" in files),
+        default=None,
+    )
     return tuple(
-        Segment(base, suffix or ("active" if base == last and "log" in files else "closed"), **files)
+        Segment(
+            base, suffix or ("active" if base == last and "log" in files else "closed"), **files
+        )
         for (base, suffix), files in sorted(grouped.items(), key=lambda item: item[0])
     )
 
@@ -164,6 +202,8 @@ def _topic_id(path: Path, others: Iterable[FileInfo]) -> str | None:
     if not any(found.name == PARTITION_METADATA for found in others):
         return None
     try:
-        return checkpoint.parse_partition_metadata(file.read_text(path / PARTITION_METADATA)).topic_id
+        return checkpoint.parse_partition_metadata(
+            file.read_text(path / PARTITION_METADATA)
+        ).topic_id
     except KafkavizError:
         return None

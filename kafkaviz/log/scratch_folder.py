@@ -1,4 +1,6 @@
-"""A folder to write aside in: locked while its process lives, swept by the next process where that was killed."""
+"""A folder to write aside in: locked while its process lives, swept by the next process where that
+was killed.
+"""
 
 import atexit
 import fcntl
@@ -19,7 +21,9 @@ _IN_USE: set[Path] = set()  # of this process
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A new folder, removed in the end with whatever is still in it; what others left behind is swept first."""
+    """A new folder, removed in the end with whatever is still in it; what others left behind is
+    swept first.
+    """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
     while True:
@@ -44,7 +48,10 @@ def _remove_own() -> None:
 
 
 def sweep(parent: Path) -> None:
-    """Removes the scratch folders that no living process holds. What cannot be removed stays for the next time."""
+    """Removes the scratch folders that no living process holds.
+
+    What cannot be removed stays for the next time.
+    """
     for folder in parent.glob(f"{PREFIX}*"):
         lock = _lock(folder)
         if lock:
@@ -53,7 +60,10 @@ def sweep(parent: Path) -> None:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """The lock of a folder; None where another process has it, or has just removed it. It ends with the process, however that ends."""
+    """The lock of a folder; None where another process has it, or has just removed it.
+
+    It ends with the process, however that ends.
+    """
     try:
         lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use
     except OSError:

@@ -18,8 +18,12 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.units import file_stem
 
 LOOKED_INSIDE_BYTES = 64 << 20  # decompressing takes seconds for more; that is left to the pipeline
-OFFSET_ENTRY = np.dtype([("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")])
-TIME_ENTRY = np.dtype([("slot", "i8"), ("timestamp_ms", "i8"), ("relative_offset", "i8"), ("offset", "i8")])
+OFFSET_ENTRY = np.dtype(
+    [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")]
+)
+TIME_ENTRY = np.dtype(
+    [("slot", "i8"), ("timestamp_ms", "i8"), ("relative_offset", "i8"), ("offset", "i8")]
+)
 
 
 class Walked(NamedTuple):
@@ -32,8 +36,8 @@ class Walked(NamedTuple):
 class Index(NamedTuple):
     """An index as it lies on disk.
 
-    entries: one row a written slot (OFFSET_ENTRY or TIME_ENTRY); slots: places in the file, written or not;
-    trailing_bytes: what is left of a last slot that was cut.
+    entries: one row a written slot (OFFSET_ENTRY or TIME_ENTRY); slots: places in the file, written
+    or not; trailing_bytes: what is left of a last slot that was cut.
     """
 
     entries: np.ndarray
@@ -50,8 +54,9 @@ class Index(NamedTuple):
 class Segment:
     """One base offset of a topic-partition.
 
-    state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and "swap" carry that
-    suffix. A file that does not exist is None: a log without an index, or an index without its log.
+    state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and
+    "swap" carry that suffix. A file that does not exist is None: a log without an index, or an
+    index without its log.
     """
 
     base_offset: int
@@ -74,19 +79,32 @@ class Segment:
     @property
     def files(self) -> tuple[FileInfo, ...]:
         """The files that exist."""
-        return tuple(found for found in (self.log, self.index, self.timeindex, self.txnindex) if found)
+        return tuple(
+            found for found in (self.log, self.index, self.timeindex, self.txnindex) if found
+        )
 
-    def scan(self, start: int = 0, stop: int | None = None, chunk_bytes: int = CHUNK_BYTES, look_inside: bool = False) -> "Scan":
-        """The batches from one byte of the .log to another, array by array; its .end says where it stopped.
+    def scan(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        chunk_bytes: int = CHUNK_BYTES,
+        look_inside: bool = False,
+    ) -> "Scan":
+        """The batches from one byte of the .log to another, array by array; its .end says where it
+        stopped.
 
-        look_inside: decompress each wrapper of magic 0 and 1 for what its header does not tell, its first offset and time and how
-        many messages it holds. Of one that cannot be read these stay UNKNOWN.
+        look_inside: decompress each wrapper of magic 0 and 1 for what its header does not tell, its
+        first offset and time and how many messages it holds. Of one that cannot be read these stay
+        UNKNOWN.
         """
         log = self._existing_log()
         return Scan(log, start, log.size_bytes if stop is None else stop, chunk_bytes, look_inside)
 
     def whole_scan(self) -> "Scan":
-        """Every batch of the .log, array by array. Old wrappers are looked into in small logs only."""
+        """Every batch of the .log, array by array.
+
+        Old wrappers are looked into in small logs only.
+        """
         return self.scan(look_inside=self._existing_log().size_bytes <= LOOKED_INSIDE_BYTES)
 
     def walk(self) -> Walked:
@@ -103,12 +121,16 @@ class Segment:
 
     @property
     def offset_index(self) -> np.ndarray:
-        """The entries of the .index, one row a written slot: OFFSET_ENTRY; empty where there is no file."""
+        """The entries of the .index, one row a written slot: OFFSET_ENTRY; empty where there is no
+        file.
+        """
         return self.offset_slots.entries
 
     @property
     def time_index(self) -> np.ndarray:
-        """The entries of the .timeindex, one row a written slot: TIME_ENTRY; empty where there is no file."""
+        """The entries of the .timeindex, one row a written slot: TIME_ENTRY; empty where there is
+        no file.
+        """
         return self.time_slots.entries
 
     @cached_property
@@ -125,14 +147,17 @@ class Segment:
 
     @cached_property
     def txn_index(self) -> np.ndarray:
-        """The entries of the .txnindex (format.txn_index.ENTRY), as they lie there; empty where there is no file.
+        """The entries of the .txnindex (format.txn_index.ENTRY), as they lie there; empty where
+        there is no file.
 
         The file is never preallocated: what its size leaves over after whole entries is a torn one.
         """
         return txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
 
     def records(self, position: int) -> list[BatchRecord]:
-        """The records of the batch that starts at this byte of the .log, of any magic; CorruptFile as batch_records.of_batch."""
+        """The records of the batch that starts at this byte of the .log, of any magic; CorruptFile
+        as batch_records.of_batch.
+        """
         return list(self.iterate(position))
 
     def iterate(self, position: int) -> Iterator[BatchRecord]:
@@ -143,27 +168,46 @@ class Segment:
             raise fault.in_file(self._existing_log().path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
-        """The whole batch that starts at this byte of the .log; CorruptFile if none does, or one above LIMIT_BYTES."""
+        """The whole batch that starts at this byte of the .log; CorruptFile if none does, or one
+        above LIMIT_BYTES.
+        """
         path = self._existing_log().path
         try:
-            size_bytes = batch_records.size_bytes(file.read(path, position, MAGIC_END) if position >= 0 else b"")
+            size_bytes = batch_records.size_bytes(
+                file.read(path, position, MAGIC_END) if position >= 0 else b""
+            )
             if size_bytes > LIMIT_BYTES:
-                raise CorruptBytes(0, f"a batch of {size_bytes} bytes is more than the {LIMIT_BYTES} that are read")
+                raise CorruptBytes(
+                    0, f"a batch of {size_bytes} bytes is more than the {LIMIT_BYTES} that are read"
+                )
             return bytes(batch_records.whole(file.read(path, position, size_bytes)))
         except CorruptBytes as fault:
             raise fault.in_file(path, position) from None
 
     def _existing_log(self) -> FileInfo:
         if self.log is None:
-            raise CannotOpen(f"{self.name}.log", "is not there", "the segment has index files alone", kind="missing")
+            raise CannotOpen(
+                f"{self.name}.log",
+                "is not there",
+                "the segment has index files alone",
+                kind="missing",
+            )
         return self.log
 
 
 class Scan:
     """A pass over a stretch of a .log that is open only while it is read."""
 
-    def __init__(self, log: FileInfo, start: int, stop: int, chunk_bytes: int, look_inside: bool) -> None:
-        self._log, self._start, self._stop, self._chunk_bytes, self._look_inside = log, start, stop, chunk_bytes, look_inside
+    def __init__(
+        self, log: FileInfo, start: int, stop: int, chunk_bytes: int, look_inside: bool
+    ) -> None:
+        self._log, self._start, self._stop, self._chunk_bytes, self._look_inside = (
+            log,
+            start,
+            stop,
+            chunk_bytes,
+            look_inside,
+        )
         self.end: End | None = None
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -178,8 +222,12 @@ class Scan:
 
 
 def look_inside(batches: np.ndarray, read: Read) -> None:
-    """Puts in what the headers of wrappers of magic 0 and 1 do not tell, where they can be read: as Segment.scan describes."""
-    for place in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
+    """Puts in what the headers of wrappers of magic 0 and 1 do not tell, where they can be read: as
+    Segment.scan describes.
+    """
+    for place in np.flatnonzero(
+        (batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)
+    ):
         position, size_bytes = int(batches["position"][place]), int(batches["size_bytes"][place])
         if size_bytes > LIMIT_BYTES:
             continue
@@ -187,12 +235,17 @@ def look_inside(batches: np.ndarray, read: Read) -> None:
         messages = legacy.read(buffer[: read(position, buffer)])
         if messages.fault is None:
             first = messages.rows[0]
-            batches["base_offset"][place], batches["base_timestamp_ms"][place] = first["offset"], first["timestamp_ms"]
+            batches["base_offset"][place], batches["base_timestamp_ms"][place] = (
+                first["offset"],
+                first["timestamp_ms"],
+            )
             batches["record_count"][place] = len(messages.rows)
 
 
 def _slots(found: FileInfo | None, layout) -> tuple[np.ndarray, int, int]:
-    """The written slots of an index file, the number of slots in it, and the bytes after the last whole one."""
+    """The written slots of an index file, the number of slots in it, and the bytes after the last
+    whole one.
+    """
     if found is None:
         return np.empty(0, layout.ENTRY), 0, 0
     data, size = file.read_written(found.path)

@@ -1,11 +1,13 @@
 """Each setting of a topic: its value, and where that value came from.
 
-The strongest first: what a person typed by the topic's name; a ConfigRecord of the topic; one of this broker, then of all
-brokers; what a person typed by the broker's name; a server.properties; Kafka's default for the release. For a topic with a
-ConfigRecord segment.ms=60000 and log.roll.hours=2 in server.properties, or typed, segment.ms is 60000; for any other topic 7200000.
+The strongest first: what a person typed by the topic's name; a ConfigRecord of the topic; one of
+this broker, then of all brokers; what a person typed by the broker's name; a server.properties;
+Kafka's default for the release. For a topic with a ConfigRecord segment.ms=60000 and
+log.roll.hours=2 in server.properties, or typed, segment.ms is 60000; for any other topic 7200000.
 
-Within one of these the broker's names count in Kafka's order: log.roll.ms before log.roll.hours, wherever they stand. A value
-in a weaker one never counts, whatever its name: DynamicBrokerConfig takes all synonyms of a setting away when one is set.
+Within one of these the broker's names count in Kafka's order: log.roll.ms before log.roll.hours,
+wherever they stand. A value in a weaker one never counts, whatever its name: DynamicBrokerConfig
+takes all synonyms of a setting away when one is set.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,11 +24,17 @@ from kafkaviz.log import archive, file, metadata_log
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import Given, Image
 
-METADATA_NAMES = {"segment.bytes": "metadata.log.segment.bytes", "segment.ms": "metadata.log.segment.ms"}  # KafkaRaftLog, 4.3.1
+# KafkaRaftLog, 4.3.1
+METADATA_NAMES = {
+    "segment.bytes": "metadata.log.segment.bytes",
+    "segment.ms": "metadata.log.segment.ms",
+}
 
 
 class Origin(StrEnum):
-    """Where a value came from, the strongest first; what was typed by the broker's name is as weak as server.properties."""
+    """Where a value came from, the strongest first; what was typed by the broker's name is as weak
+    as server.properties.
+    """
 
     TYPED = "typed"
     TOPIC = "topic"
@@ -40,7 +48,8 @@ class Origin(StrEnum):
 class Sourced:
     """A setting's value in the topic's unit, and where it came from.
 
-    given_as: the name under which it was found, such as log.roll.hours; source: that and the place, in words.
+    given_as: the name under which it was found, such as log.roll.hours; source: that and the place,
+    in words.
     """
 
     name: str
@@ -70,11 +79,21 @@ class Settings:
     def of_topic(self, topic: str) -> dict[str, Sourced]:
         """Every setting of a topic that the release knows, and any other it was given; by name.
 
-        The release's limits are asked of what a person typed alone: RefusedSetting with Kafka's reason.
+        The release's limits are asked of what a person typed alone: RefusedSetting with Kafka's
+        reason.
         """
-        known = {name: self.find(topic, name) for name, one in config_def.TOPIC_SETTINGS.items() if one.known_to(self.release)}
-        others = {name: given for name, given in self.image.of_topic(topic).items() if name not in known}
-        return known | {name: Sourced(name, given.value, Origin.TOPIC, name, _place(given)) for name, given in others.items()}
+        known = {
+            name: self.find(topic, name)
+            for name, one in config_def.TOPIC_SETTINGS.items()
+            if one.known_to(self.release)
+        }
+        others = {
+            name: given for name, given in self.image.of_topic(topic).items() if name not in known
+        }
+        return known | {
+            name: Sourced(name, given.value, Origin.TOPIC, name, _place(given))
+            for name, given in others.items()
+        }
 
     def find(self, topic: str, name: str) -> Sourced:
         """One setting of a topic, by the topic's name for it."""
@@ -88,7 +107,9 @@ class Settings:
             for given_as in (found for found in given_names if found in given):
                 value = self._read(one, given_as, given[given_as].value)
                 if value is not None:
-                    return Sourced(name, value, origin, given_as, f"{given_as}, {_place(given[given_as])}")
+                    return Sourced(
+                        name, value, origin, given_as, f"{given_as}, {_place(given[given_as])}"
+                    )
         for given_as in (found for found in _names(one, is_metadata) if found in self.typed):
             return self._as_typed(one, given_as)
         for given_as in (found for found in _names(one, is_metadata) if found in self.properties):
@@ -96,7 +117,13 @@ class Settings:
             if value is not None:
                 path = archive.given(self.properties_path or Path(SERVER_PROPERTIES))
                 return Sourced(name, value, Origin.FILE, given_as, f"{given_as}, in {path}")
-        return Sourced(name, one.default(self.release), Origin.DEFAULT, name, f"default of Kafka {versions.text(self.release)}")
+        return Sourced(
+            name,
+            one.default(self.release),
+            Origin.DEFAULT,
+            name,
+            f"default of Kafka {versions.text(self.release)}",
+        )
 
     def _dynamic(self, topic: str) -> dict[Origin, Mapping[str, Given]]:
         """What ConfigRecords say, the strongest first."""
@@ -113,7 +140,9 @@ class Settings:
 
     def _read(self, one: Setting, given_as: str, text: str) -> Value:
         """What a broker ran with; None for a text that no release takes."""
-        broker_name = given_as if given_as in dict(one.broker_names) and given_as != one.name else None
+        broker_name = (
+            given_as if given_as in dict(one.broker_names) and given_as != one.name else None
+        )
         try:
             return one.parse(text, self.release, broker_name, within_limits=False)
         except RefusedSetting:
@@ -126,10 +155,12 @@ def open_settings(
     typed: Mapping[str, str] | None = None,
     server_properties: Path | None = None,
 ) -> Settings:
-    """The settings of a broker directory; CannotOpen for a server.properties that was given and cannot be read.
+    """The settings of a broker directory; CannotOpen for a server.properties that was given and
+    cannot be read.
 
-    typed: by a topic's or a broker's name; RefusedSetting for a name that is neither. Without server_properties the file is
-    looked for in the directory and beside it; one that names another node is passed over.
+    typed: by a topic's or a broker's name; RefusedSetting for a name that is neither. Without
+    server_properties the file is looked for in the directory and beside it; one that names another
+    node is passed over.
     """
     for name in typed or {}:
         config_def.setting(name)
@@ -137,7 +168,9 @@ def open_settings(
     problems = list(found.problems)
     path = server_properties or _beside(broker, problems)
     properties = _properties(path) if path else {}
-    return Settings(release, found, broker.node_id, dict(typed or {}), properties, path, tuple(problems))
+    return Settings(
+        release, found, broker.node_id, dict(typed or {}), properties, path, tuple(problems)
+    )
 
 
 def _beside(broker: Broker, problems: list[Problem]) -> Path | None:
@@ -147,7 +180,8 @@ def _beside(broker: Broker, problems: list[Problem]) -> Path | None:
             if path.is_file() and _is_of(broker, _properties(path)):
                 return path
         except (KafkavizError, OSError) as fault:
-            if getattr(fault, "kind", "") != "outside":  # what this server may not open is not there for it
+            # what this server may not open is not there for it
+            if getattr(fault, "kind", "") != "outside":
                 problems.append(Problem(path, getattr(fault, "what", str(fault))))
     return None
 
@@ -165,7 +199,9 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def _names(one: Setting, is_metadata: bool) -> Iterable[str]:
-    """The names under which a broker has the setting; the metadata log has two of its own, and of the rest Kafka's defaults."""
+    """The names under which a broker has the setting; the metadata log has two of its own, and of
+    the rest Kafka's defaults.
+    """
     if is_metadata:
         return (METADATA_NAMES[one.name],) if one.name in METADATA_NAMES else ()
     return (name for name, _ in one.broker_names)

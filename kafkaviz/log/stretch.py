@@ -1,4 +1,6 @@
-"""A stretch of any file of a broker directory, as bytes and as named spans, without reading the file from its start."""
+"""A stretch of any file of a broker directory, as bytes and as named spans, without reading the
+file from its start.
+"""
 
 from typing import NamedTuple
 
@@ -17,7 +19,9 @@ TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, na
 
 
 class Stretch(NamedTuple):
-    """Bytes start to stop of a file of size_bytes, and the spans that have one of them, whole: they may begin before and end behind."""
+    """Bytes start to stop of a file of size_bytes, and the spans that have one of them, whole: they
+    may begin before and end behind.
+    """
 
     start: int
     stop: int
@@ -27,7 +31,9 @@ class Stretch(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """The records of a compressed batch, decompressed: their number of bytes, a stretch of them, and its spans."""
+    """The records of a compressed batch, decompressed: their number of bytes, a stretch of them,
+    and its spans.
+    """
 
     start: int
     stop: int
@@ -37,7 +43,10 @@ class Inside(NamedTuple):
 
 
 def read(found: FileInfo, start: int = 0, stop: int | None = None) -> Stretch:
-    """The bytes from start to stop of any file, by default all, and what they are. Raises CannotOpen."""
+    """The bytes from start to stop of any file, by default all, and what they are.
+
+    Raises CannotOpen.
+    """
     stop = found.size_bytes if stop is None else min(stop, found.size_bytes)
     start = max(0, min(start, stop))
     made = spans.overlapping(_spans(found, start, stop), start, stop) if start < stop else []
@@ -45,7 +54,8 @@ def read(found: FileInfo, start: int = 0, stop: int | None = None) -> Stretch:
 
 
 def inside(log: FileInfo, position: int, start: int = 0, stop: int | None = None) -> Inside | None:
-    """What the compressed batch at a position holds, from byte start to stop of it; None where the batch is not compressed.
+    """What the compressed batch at a position holds, from byte start to stop of it; None where the
+    batch is not compressed.
 
     Raises CannotOpen, and CorruptFile where the bytes cannot be decompressed.
     """
@@ -57,7 +67,13 @@ def inside(log: FileInfo, position: int, start: int = 0, stop: int | None = None
         return None
     stop = len(opened.data) if stop is None else min(stop, len(opened.data))
     start = max(0, min(start, stop))
-    return Inside(start, stop, len(opened.data), opened.data[start:stop], spans.overlapping(opened.spans, start, stop))
+    return Inside(
+        start,
+        stop,
+        len(opened.data),
+        opened.data[start:stop],
+        spans.overlapping(opened.spans, start, stop),
+    )
 
 
 def _spans(found: FileInfo, start: int, stop: int) -> list[Span]:
@@ -66,9 +82,13 @@ def _spans(found: FileInfo, start: int, stop: int) -> list[Span]:
     kind = "checkpoint" if found.name == names.BOOTSTRAP else name.kind if name else ""
     if kind in LOGS:
         log = pieces.Log(found)
-        return [span for piece in log.pieces(start, stop) for span in _piece(log, piece, start, stop)]
+        return [
+            span for piece in log.pieces(start, stop) for span in _piece(log, piece, start, stop)
+        ]
     if kind == "index":
-        return _table(found, offset_index, spans_table.offset_entries(name.base_offset), start, stop)
+        return _table(
+            found, offset_index, spans_table.offset_entries(name.base_offset), start, stop
+        )
     if kind == "timeindex":
         return _table(found, time_index, spans_table.time_entries(name.base_offset), start, stop)
     if kind == "txnindex":
@@ -83,9 +103,22 @@ def _piece(log: pieces.Log, piece: Piece, start: int, stop: int) -> list[Span]:
         data = file.read(log.found.path, piece.position, min(size_bytes, pieces.BATCH_BYTES))
         return spans_batch.batch(data, piece.position, size_bytes, start, stop)
     if piece.kind == pieces.GARBAGE:
-        return [torn(piece.position, piece.end, "no batch", "These bytes are no batch and no start of one.")]
-    seen = "Zeros, set ahead and never written." if size_bytes <= pieces.TAIL_BYTES else "Zeros as far as it was looked at."
-    return [Span(piece.position, piece.end, "zero padding", units.size(size_bytes), UNWRITTEN, seen)]
+        return [
+            torn(
+                piece.position,
+                piece.end,
+                "no batch",
+                "These bytes are no batch and no start of one.",
+            )
+        ]
+    seen = (
+        "Zeros, set ahead and never written."
+        if size_bytes <= pieces.TAIL_BYTES
+        else "Zeros as far as it was looked at."
+    )
+    return [
+        Span(piece.position, piece.end, "zero padding", units.size(size_bytes), UNWRITTEN, seen)
+    ]
 
 
 def _table(found: FileInfo, layout, table: spans_table.Table, start: int, stop: int) -> list[Span]:
@@ -95,7 +128,9 @@ def _table(found: FileInfo, layout, table: spans_table.Table, start: int, stop: 
     return _rows(found, table, layout.written(slots) * table.layout.itemsize, start, stop)
 
 
-def _rows(found: FileInfo, table: spans_table.Table, written_bytes: int, start: int, stop: int) -> list[Span]:
+def _rows(
+    found: FileInfo, table: spans_table.Table, written_bytes: int, start: int, stop: int
+) -> list[Span]:
     """The rows that have a byte in the stretch."""
     row_bytes = table.layout.itemsize
     first, last = start - start % row_bytes, stop + -stop % row_bytes
@@ -104,7 +139,9 @@ def _rows(found: FileInfo, table: spans_table.Table, written_bytes: int, start: 
 
 
 def _whole(found: FileInfo, kind: str) -> list[Span]:
-    """A snapshot, a text, or a file that is none of Kafka's; these are small, or told by nothing but their size."""
+    """A snapshot, a text, or a file that is none of Kafka's; these are small, or told by nothing
+    but their size.
+    """
     if found.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown(found)]
     data = file.read(found.path)
@@ -116,4 +153,11 @@ def _whole(found: FileInfo, kind: str) -> list[Span]:
 
 
 def _unknown(found: FileInfo) -> Span:
-    return Span(0, found.size_bytes, "unknown file", units.size(found.size_bytes), PAYLOAD, "No file of Kafka’s has this name.")
+    return Span(
+        0,
+        found.size_bytes,
+        "unknown file",
+        units.size(found.size_bytes),
+        PAYLOAD,
+        "No file of Kafka’s has this name.",
+    )

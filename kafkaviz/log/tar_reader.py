@@ -1,7 +1,10 @@
-"""A tar archive read forward: ustar, pax headers, GNU's long names and sparse files. No header is believed before it is checked.
+"""A tar archive read forward: ustar, pax headers, GNU's long names and sparse files.
 
-The standard library's tarfile keeps every header in memory and goes back and forth; in some releases of Python 3.11 it runs without end
-on a negative size (CVE-2025-8194), and in quadratic time on a pax header of digits (CVE-2024-6232).
+No header is believed before it is checked.
+
+The standard library's tarfile keeps every header in memory and goes back and forth; in some
+releases of Python 3.11 it runs without end on a negative size (CVE-2025-8194), and in quadratic
+time on a pax header of digits (CVE-2024-6232).
 """
 
 import os
@@ -16,12 +19,15 @@ from kafkaviz.log.unpack_budget import UnpackBudget
 
 BLOCK_BYTES = 512
 NOTES_BYTES = 64 << 10  # of one pax header or long name
-TAIL_BYTES = 16 << 20  # zeros that fill the last record, as tape wants it; a record is 10 KiB by default
+# zeros that fill the last record, as tape wants it; a record is 10 KiB by default
+TAIL_BYTES = 16 << 20
 SPARSE_CHUNKS = 100_000  # stretches of data in one file
-REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")  # D: a folder in an incremental archive of GNU's, with the names it held
+# D: a folder in an incremental archive of GNU's, with the names it held
+REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")
 PAX, PAX_GLOBAL, LONG_NAME, LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
 SPARSE, LABEL = b"S", b"V"  # GNU's: a file with holes, the name of a volume
-WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")  # links, devices, folders, pipes: whatever size they say
+# links, devices, folders, pipes: whatever size they say
+WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 TYPES = (*REGULAR, *FOLDERS, *WITHOUT_DATA, SPARSE, LABEL)
 ASCII = bytes(range(128))
 USTAR = b"ustar\0"  # GNU's own is "ustar  "; where the prefix would be it has times
@@ -29,7 +35,8 @@ DIGITS = re.compile(rb"[0-9]{1,19}")
 SECONDS = re.compile(r"(-?)([0-9]{1,11})(?:\.([0-9]{0,30}))?")
 LIMIT_NS = 1 << 63
 SPARSE_FIELDS = ("GNU.sparse.size", "GNU.sparse.realsize", "GNU.sparse.map", "GNU.sparse.major")
-FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)  # of pax headers, those that are read
+# of pax headers, those that are read
+FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)
 
 
 class TarStream:
@@ -76,7 +83,8 @@ class _Notes:
 
     long_name: bytes | None = None
     fields: dict[str, str] = field(default_factory=dict)
-    chunks: list[tuple[int, int]] = field(default_factory=list)  # of a sparse file in GNU's first pax format: a pair of notes each
+    # of a sparse file in GNU's first pax format: a pair of notes each
+    chunks: list[tuple[int, int]] = field(default_factory=list)
     is_begun: bool = False
 
 
@@ -89,7 +97,9 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Memb
     while block := _header(stream, notes.is_begun):
         kind, size = block[156:157], _number(block[124:136], "size")
         if size < 0:
-            raise ValueError(f"the header at byte {stream.position - BLOCK_BYTES} says a size of {size} bytes")
+            raise ValueError(
+                f"the header at byte {stream.position - BLOCK_BYTES} says a size of {size} bytes"
+            )
         if kind in PAX:
             _add_notes(notes, stream.notes(size))
         elif kind == PAX_GLOBAL:
@@ -110,7 +120,10 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Memb
 
 
 def _header(stream: TarStream, is_expected: bool) -> bytes | None:
-    """The next header's block; None at the end, which only a block of zeros is. A checksum of the whole comes behind it."""
+    """The next header's block; None at the end, which only a block of zeros is.
+
+    A checksum of the whole comes behind it.
+    """
     position = stream.position
     stream.budget.add_headers()
     block = stream.read(BLOCK_BYTES)
@@ -144,7 +157,9 @@ def _has_its_checksum(block: bytes) -> bool:
 
 
 def _number(text: bytes, name: str) -> int:
-    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff where it is negative."""
+    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff where it is
+    negative.
+    """
     if text[0] in (0x80, 0xFF):
         return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
     digits = text.partition(b"\0")[0].strip()
@@ -161,7 +176,9 @@ def _decimal(text: str | bytes, name: str) -> int:
 
 
 def _add_notes(notes: _Notes, block: bytes) -> None:
-    """The records of a pax header, "LENGTH KEYWORD=VALUE\\n" each; those that say nothing of a file's bytes and time are not kept."""
+    """The records of a pax header, "LENGTH KEYWORD=VALUE\\n" each; those that say nothing of a
+    file's bytes and time are not kept.
+    """
     at, offset = 0, None
     while at < len(block):
         digits = block[at : at + 8].partition(b" ")[0]
@@ -180,10 +197,17 @@ def _add_notes(notes: _Notes, block: bytes) -> None:
             notes.fields[name] = text
 
 
-def _member(stream: TarStream, block: bytes, kind: bytes, size: int, notes: _Notes) -> Iterator[tuple[Member, Pieces]]:
-    """The file or directory of a header, if it is one; afterwards the stream stands at the next header."""
+def _member(
+    stream: TarStream, block: bytes, kind: bytes, size: int, notes: _Notes
+) -> Iterator[tuple[Member, Pieces]]:
+    """The file or directory of a header, if it is one; afterwards the stream stands at the next
+    header.
+    """
     if kind not in TYPES:
-        raise ValueError(f"a member of type {kind!r}, which is not known, at byte {stream.position - BLOCK_BYTES}")
+        raise ValueError(
+            f"a member of type {kind!r}, which is not known, at byte "
+            f"{stream.position - BLOCK_BYTES}"
+        )
     if "size" in notes.fields:
         size = _decimal(notes.fields["size"], "size")
     stored = 0 if kind in WITHOUT_DATA else size
@@ -203,7 +227,8 @@ def _member(stream: TarStream, block: bytes, kind: bytes, size: int, notes: _Not
         yield Member(PurePosixPath(path), True, 0, mtime_ns), iter(())
     elif kind in REGULAR or kind == SPARSE:
         _check_map(chunks, real, stored, path)
-        stream.budget.add_bytes(real - stored)  # holes are not read here, but by all who open the file
+        # holes are not read here, but by all who open the file
+        stream.budget.add_bytes(real - stored)
         yield Member(PurePosixPath(path), False, real, mtime_ns), _placed(stream, chunks)
     stream.skip(end - stream.position)
 
@@ -216,7 +241,9 @@ def _placed(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
 
 
 def _path(block: bytes, notes: _Notes) -> str:
-    """The longest name that was given: of a pax header, of GNU's header before, of the header itself with its prefix."""
+    """The longest name that was given: of a pax header, of GNU's header before, of the header
+    itself with its prefix.
+    """
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
         name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]
@@ -228,7 +255,9 @@ def _path(block: bytes, notes: _Notes) -> str:
 
 
 def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
-    """The time to the nanosecond where the archive has it; ValueError for one that no file can have."""
+    """The time to the nanosecond where the archive has it; ValueError for one that no file can
+    have.
+    """
     if (text := fields.get("mtime")) is None:
         time_ns = _number(block[136:148], "time") * 1_000_000_000
     elif match := SECONDS.fullmatch(text):
@@ -241,7 +270,8 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
     return time_ns
 
 
-# ---- sparse files: a map of (offset, length) of the stretches that are stored, one behind the other; the rest are holes
+# ---- sparse files: a map of (offset, length) of the stretches that are stored, one behind the
+# other; the rest are holes
 
 
 def _old_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
@@ -263,9 +293,13 @@ def _stretches(table: bytes) -> list[tuple[int, int]]:
 
 
 def _pax_map(stream: TarStream, notes: _Notes) -> tuple[list[tuple[int, int]], int]:
-    """GNU's three formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the file's content."""
+    """GNU's three formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the file's
+    content.
+    """
     fields = notes.fields
-    real = _decimal(fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size")
+    real = _decimal(
+        fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"
+    )
     if "GNU.sparse.map" in fields:
         numbers = [_decimal(text, "map") for text in fields["GNU.sparse.map"].split(",")]
     elif fields.get("GNU.sparse.major") == "1":
@@ -276,7 +310,9 @@ def _pax_map(stream: TarStream, notes: _Notes) -> tuple[list[tuple[int, int]], i
 
 
 def _map_in_front(stream: TarStream) -> list[int]:
-    """A number of stretches, then offset and length of each, all in decimal lines; zeros fill the last block."""
+    """A number of stretches, then offset and length of each, all in decimal lines; zeros fill the
+    last block.
+    """
     numbers: list[int] = []
     wanted, rest = 1, b""
     while len(numbers) < wanted:

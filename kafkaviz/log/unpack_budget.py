@@ -1,7 +1,8 @@
-"""What one archive may use up while it is unpacked: bytes, headers, files and time, over everything that is read.
+"""What one archive may use up while it is unpacked: bytes, headers, files and time, over everything
+that is read.
 
-Members that are passed over, headers, holes and what follows the end count like contents: an archive of a few KB can ask for any of them
-without end. docs/serve.md names the numbers.
+Members that are passed over, headers, holes and what follows the end count like contents: an
+archive of a few KB can ask for any of them without end. docs/serve.md names the numbers.
 """
 
 import os
@@ -11,7 +12,8 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
 
-LIMIT_BYTES = 1 << 40  # read or left as holes; what is really written is bounded by the room on disk
+# read or left as holes; what is really written is bounded by the room on disk
+LIMIT_BYTES = 1 << 40
 LIMIT_HEADERS = 4_000_000  # of whatever kind: also of links, notes and long names
 LIMIT_FILES = 1_000_000  # files and folders, also those that only a path names
 LIMIT_DEPTH = 64  # folders in one another: whoever walks or removes them needs a call for each
@@ -27,7 +29,9 @@ class UnpackBudget:
     """The account of one archive; raises CannotOpen of kind "archive" when something is used up."""
 
     def __init__(self, path: Path, watch: Watch | None = None) -> None:
-        """watch: called a few times a second with the number of bytes read so far; what it raises ends the unpacking."""
+        """watch: called a few times a second with the number of bytes read so far; what it raises
+        ends the unpacking.
+        """
         self.path, self._watch = path, watch
         self._headers = self._files = self._bytes = 0
         self._limit_s = BASE_S + os.stat(path).st_size // BYTES_PER_S

@@ -1,4 +1,6 @@
-"""A .zip, read by the standard library's zipfile once it is checked how long the directory is, and where the members lie."""
+"""A .zip, read by the standard library's zipfile once it is checked how long the directory is, and
+where the members lie.
+"""
 
 import io
 import stat
@@ -12,15 +14,19 @@ from typing import IO
 from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
 from kafkaviz.log.unpack_budget import UnpackBudget
 
-DIRECTORY_BYTES = 32 << 20  # zipfile reads the central directory at once, and makes ten times as much of it
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others zipfile unpacks a MiB at once, into whatever that is
+# zipfile reads the central directory at once, and makes ten times as much of it
+DIRECTORY_BYTES = 32 << 20
+# of others zipfile unpacks a MiB at once, into whatever that is
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LOCAL_HEADER_BYTES = 30  # without the name
 EXTENDED_TIME = 0x5455  # an extra field that holds the time in UTC
 ZIP_UNIX = 3
 
 
 class _BoundedReads(io.BufferedReader):
-    """A file that gives no more than DIRECTORY_BYTES at once; of contents nobody asks for so much."""
+    """A file that gives no more than DIRECTORY_BYTES at once; of contents nobody asks for so
+    much.
+    """
 
     def read(self, size: int | None = -1) -> bytes:
         """As of a file; ValueError for too much."""
@@ -30,7 +36,10 @@ class _BoundedReads(io.BufferedReader):
 
 
 def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]]:
-    """Files and directories, each with its content; links are passed over. ValueError and zipfile's own errors for damage."""
+    """Files and directories, each with its content; links are passed over.
+
+    ValueError and zipfile's own errors for damage.
+    """
     with _BoundedReads(raw) as source, zipfile.ZipFile(source) as packed:
         entries = packed.infolist()
         budget.add_headers(len(entries))
@@ -39,12 +48,17 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Memb
             kind = stat.S_IFMT(entry.external_attr >> 16) if entry.create_system == ZIP_UNIX else 0
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 continue
-            member = Member(PurePosixPath(entry.filename), entry.is_dir(), entry.file_size, _mtime_ns(entry))
+            member = Member(
+                PurePosixPath(entry.filename), entry.is_dir(), entry.file_size, _mtime_ns(entry)
+            )
             if entry.is_dir():
                 yield member, iter(())
                 continue
             if entry.compress_type not in METHODS:
-                raise ValueError(f"{entry.filename} is packed by method {entry.compress_type}, neither stored nor deflated")
+                raise ValueError(
+                    f"{entry.filename} is packed by method {entry.compress_type}, neither stored "
+                    "nor deflated"
+                )
             budget.expect_bytes(entry.file_size)
             with packed.open(entry) as content:
                 yield member, _placed(content, member, budget)
@@ -56,7 +70,12 @@ def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
             raise ValueError(f"{entry.filename} overlaps another member")
-        end = entry.header_offset + LOCAL_HEADER_BYTES + len(entry.orig_filename) + entry.compress_size
+        end = (
+            entry.header_offset
+            + LOCAL_HEADER_BYTES
+            + len(entry.orig_filename)
+            + entry.compress_size
+        )
     if end > size_bytes:
         raise ValueError("a member that reaches beyond the file")
 
@@ -80,4 +99,7 @@ def _mtime_ns(entry: zipfile.ZipInfo) -> int:
             return struct.unpack_from("<i", entry.extra, at + 5)[0] * 1_000_000_000
         at += 4 + length
     year, month, day, *clock = entry.date_time  # some packers write no date at all, zeros
-    return int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp()) * 1_000_000_000
+    return (
+        int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp())
+        * 1_000_000_000
+    )

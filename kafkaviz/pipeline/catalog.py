@@ -1,11 +1,14 @@
-"""A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and what they were read from.
+"""A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and
+what they were read from.
 
     OUT/_catalog.json
-    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/  restart_steps/  retention/  checked/
+    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
+    restart_steps/  retention/  checked/
         each with *.parquet
 
-All of these are links to .current/…, and .current is one to the folder of the last run, which one rename replaces (commit.py): who lists
-a table's folder reads what _catalog.json names, each row once, and both change at the same instant. Nothing here needs Spark.
+All of these are links to .current/…, and .current is one to the folder of the last run, which one
+rename replaces (commit.py): who lists a table's folder reads what _catalog.json names, each row
+once, and both change at the same instant. Nothing here needs Spark.
 """
 
 import json
@@ -34,23 +37,33 @@ class Catalog:
     def __init__(self, path: Path, info: CatalogInfo) -> None:
         self.path, self.info = path, info
 
-    def table(self, name: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
+    def table(
+        self, name: str, columns: Sequence[str] | None = None, filters: Any = None
+    ) -> pa.Table:
         """A table, or the columns and the rows of it that are asked for.
 
-        filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")]. A run that replaces the catalog
-        meanwhile is no error: the new one is read then. Raises CannotOpen where files of it are missing or damaged.
+        filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")]. A run that
+        replaces the catalog meanwhile is no error: the new one is read then. Raises CannotOpen
+        where files of it are missing or damaged.
         """
         return self._read(name, columns, filters)[1]
 
     def segments(self, columns: Sequence[str]) -> tuple[CatalogInfo, pa.Table]:
-        """Columns of table segments, with the description of the same run: its n-th segment is the n-th row. Raises CannotOpen."""
+        """Columns of table segments, with the description of the same run: its n-th segment is the
+        n-th row. Raises CannotOpen.
+        """
         info, rows = self._read("segments", columns)
         if rows.num_rows != len(info.segments):
-            raise CannotOpen(self.path / "segments", f"has {rows.num_rows} rows for {len(info.segments)} segments", AGAIN)
+            raise CannotOpen(
+                self.path / "segments",
+                f"has {rows.num_rows} rows for {len(info.segments)} segments",
+                AGAIN,
+            )
         return info, rows
 
     def is_fresh(self, brokers: "Iterable[Broker]", findings: bool = False) -> bool:
-        """Whether these directories, no more and no fewer, lie there as they were read, and the catalog's files are all there.
+        """Whether these directories, no more and no fewer, lie there as they were read, and the
+        catalog's files are all there.
 
         findings: whether those must be there too.
         """
@@ -60,21 +73,30 @@ class Catalog:
         return inventory(brokers).is_in(info, findings) and not lost(self.path, info)
 
     def health(self, broker: str) -> "Told":
-        """What was found about a broker, by its name in the tables: what analyse.health.check says of it.
+        """What was found about a broker, by its name in the tables: what analyse.health.check says
+        of it.
 
-        Raises CannotOpen of kind "missing" where the catalog was made without findings, or not of this broker.
+        Raises CannotOpen of kind "missing" where the catalog was made without findings, or not of
+        this broker.
         """
         from kafkaviz.pipeline.findings import told
 
         own = [("broker", "==", broker)]
         while True:
             info, findings = self._read("findings", filters=own)
-            (same, steps), (also, kept) = (self._read(name, filters=own) for name in ("restart_steps", "retention"))
+            (same, steps), (also, kept) = (
+                self._read(name, filters=own) for name in ("restart_steps", "retention")
+            )
             if same == info == also:
                 break
         source = next((one for one in info.sources if one.broker == broker), None)
         if source is None or source.checked is None:
-            raise CannotOpen(self.path, f"holds no findings of {broker}", "make it again, with findings: kafkaviz ingest", kind="missing")
+            raise CannotOpen(
+                self.path,
+                f"holds no findings of {broker}",
+                "make it again, with findings: kafkaviz ingest",
+                kind="missing",
+            )
         try:
             return told(source.checked, findings, steps, kept)
         except ValueError:
@@ -85,7 +107,9 @@ class Catalog:
         told = self.table("findings", columns=["severity"])["severity"].to_pylist()
         return {severity: told.count(severity) for severity in SEVERITIES}
 
-    def _read(self, name: str, columns: Sequence[str] | None = None, filters: Any = None) -> tuple[CatalogInfo, pa.Table]:
+    def _read(
+        self, name: str, columns: Sequence[str] | None = None, filters: Any = None
+    ) -> tuple[CatalogInfo, pa.Table]:
         """The rows, and the description that named their files."""
         if name not in TABLES:
             raise KafkavizError(f"a catalog has no table {name}; it has {', '.join(TABLES)}")
@@ -95,10 +119,14 @@ class Catalog:
         except FileNotFoundError:
             self.info = read_info(self.path)
             if self.info == info:
-                raise CannotOpen(self.path, "lacks files that it names", AGAIN, kind="missing") from None
+                raise CannotOpen(
+                    self.path, "lacks files that it names", AGAIN, kind="missing"
+                ) from None
             return self._read(name, columns, filters)
         except (pa.ArrowException, OSError) as fault:
-            raise CannotOpen(self.path / name, f"cannot be read ({_first_line(fault)})", AGAIN) from None
+            raise CannotOpen(
+                self.path / name, f"cannot be read ({_first_line(fault)})", AGAIN
+            ) from None
 
 
 def read(path: Path | str) -> Catalog:
@@ -108,38 +136,62 @@ def read(path: Path | str) -> Catalog:
 
 
 def read_info(path: Path) -> CatalogInfo:
-    """What _catalog.json says; CannotOpen where there is none, or none that this version understands."""
+    """What _catalog.json says; CannotOpen where there is none, or none that this version
+    understands.
+    """
     try:
         with no_garbage():
             found = json.loads((path / NAME).read_bytes())
             if found["format"] != FORMAT:
-                raise CannotOpen(path, f"is a catalog of format {found['format']}, not {FORMAT}", "run kafkaviz ingest again", kind="file")
+                raise CannotOpen(
+                    path,
+                    f"is a catalog of format {found['format']}, not {FORMAT}",
+                    "run kafkaviz ingest again",
+                    kind="file",
+                )
             return from_json(found)
     except FileNotFoundError:
-        raise CannotOpen(path, "is no catalog", "make one: kafkaviz ingest DIR --catalog OUT", kind="missing") from None
+        raise CannotOpen(
+            path, "is no catalog", "make one: kafkaviz ingest DIR --catalog OUT", kind="missing"
+        ) from None
     except OSError as error:
-        raise CannotOpen(path / NAME, (error.strerror or str(error)).lower(), "run kafkaviz ingest again") from None
+        raise CannotOpen(
+            path / NAME, (error.strerror or str(error)).lower(), "run kafkaviz ingest again"
+        ) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise CannotOpen(path / NAME, "is not a catalog's description", "run kafkaviz ingest again", kind="file") from None
+        raise CannotOpen(
+            path / NAME, "is not a catalog's description", "run kafkaviz ingest again", kind="file"
+        ) from None
 
 
 def lost(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
-    """The Parquet files that the description names and that are missing or damaged: each one's table and name.
+    """The Parquet files that the description names and that are missing or damaged: each one's
+    table and name.
 
     Of most only the footer is read; the table of segments, which every reader needs, is read whole.
     """
-    named = [(table, file, rows) for table, files in info.tables.items() for file, rows in files.items()]
+    named = [
+        (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
+    ]
     found = {(table, file) for table, file, rows in named if not _holds(path, table, file, rows)}
-    return found if info.rows["segments"] == len(info.segments) else found | {("segments", NAME)}  # rows of other segments
+    # rows of other segments
+    return found if info.rows["segments"] == len(info.segments) else found | {("segments", NAME)}
 
 
-def _rows(path: Path, info: CatalogInfo, name: str, columns: Sequence[str] | None, filters: Any) -> pa.Table:
+def _rows(
+    path: Path, info: CatalogInfo, name: str, columns: Sequence[str] | None, filters: Any
+) -> pa.Table:
     import pyarrow.parquet as pq
 
     files = info.tables[name]
     if not files:
         return TABLES[name].empty_table().select(columns or TABLES[name].names)
-    rows = pq.read_table([path / name / file for file in files], columns=columns, filters=filters, schema=TABLES[name])
+    rows = pq.read_table(
+        [path / name / file for file in files],
+        columns=columns,
+        filters=filters,
+        schema=TABLES[name],
+    )
     if filters is None and rows.num_rows != sum(files.values()):
         raise pa.ArrowInvalid(f"there are {rows.num_rows} rows, not {sum(files.values())}")
     return rows

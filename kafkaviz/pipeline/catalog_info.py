@@ -1,4 +1,5 @@
-"""What _catalog.json says of a catalog: what was read, as it was then, and where its rows are; and how it is stored.
+"""What _catalog.json says of a catalog: what was read, as it was then, and where its rows are; and
+how it is stored.
 
 Of a hundred thousand segments it has 75 MB.
 """
@@ -21,7 +22,9 @@ Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a broker directory was checked, and the start that is foretold: None where that could not be told."""
+    """How a broker directory was checked, and the start that is foretold: None where that could not
+    be told.
+    """
 
     assumed_version: str  # whose behaviour is told: 4.3.1
     because: str
@@ -40,7 +43,8 @@ class Source:
     cluster_id: str | None
     directories: tuple[str, ...]  # of its partitions
     files: Mapping[str, Stamp]  # all but those of segments, by path from the directory
-    checked: Verdict | None = field(default=None, compare=False)  # None where the findings were left out
+    # None where the findings were left out
+    checked: Verdict | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """A segment as it was when it was read, and where its rows are; the n-th one's own row is the n-th of table segments."""
+    """A segment as it was when it was read, and where its rows are; the n-th one's own row is the
+    n-th of table segments.
+    """
 
     broker: str
     directory: str
@@ -89,7 +95,8 @@ class CatalogInfo:
     sources: tuple[Source, ...]
     tables: Mapping[str, Mapping[str, int]]  # each table's files and the rows in each
     segments: tuple[StoredSegment, ...] = ()
-    problems: tuple[Problem, ...] = ()  # whatever could not be read: of the directories, and of all segments
+    # whatever could not be read: of the directories, and of all segments
+    problems: tuple[Problem, ...] = ()
 
     @property
     def rows(self) -> dict[str, int]:
@@ -99,7 +106,9 @@ class CatalogInfo:
 
 @contextmanager
 def no_garbage() -> Iterator[None]:
-    """No search for garbage meanwhile: of 100 000 segments it takes two thirds of the time, and all of it stays."""
+    """No search for garbage meanwhile: of 100 000 segments it takes two thirds of the time, and all
+    of it stays.
+    """
     searched = gc.isenabled()
     gc.disable()
     try:
@@ -115,18 +124,25 @@ def to_json(info: CatalogInfo) -> dict:
         "format": FORMAT,
         "kafkaviz": info.kafkaviz,
         "sources": [_source_json(source) for source in info.sources],
-        "tables": {table: {"rows": info.rows[table], "files": dict(files)} for table, files in info.tables.items()},
+        "tables": {
+            table: {"rows": info.rows[table], "files": dict(files)}
+            for table, files in info.tables.items()
+        },
         "problems": _problems_json(info.problems),
         "segments": [_segment_json(segment) for segment in info.segments],
     }
 
 
 def from_json(found: Mapping) -> CatalogInfo:
-    """The description that was stored so; ValueError, LookupError, TypeError or AttributeError where it is none."""
+    """The description that was stored so; ValueError, LookupError, TypeError or AttributeError
+    where it is none.
+    """
     tables = {table: _files(table, found["tables"][table]["files"]) for table in TABLES}
     segments = tuple(_segment(segment, tables) for segment in found["segments"])
     sources = tuple(_source(source) for source in found["sources"])
-    return CatalogInfo(_is(str, found["kafkaviz"]), sources, tables, segments, _problems(found["problems"]))
+    return CatalogInfo(
+        _is(str, found["kafkaviz"]), sources, tables, segments, _problems(found["problems"])
+    )
 
 
 def version() -> str:
@@ -152,30 +168,44 @@ def _files(table: str, found: Mapping) -> dict[str, int]:
 
 
 def _source_json(source: Source) -> dict:
-    return vars(source) | {"path": str(source.path), "given": str(source.given), "checked": source.checked and vars(source.checked)}
+    return vars(source) | {
+        "path": str(source.path),
+        "given": str(source.given),
+        "checked": source.checked and vars(source.checked),
+    }
 
 
 def _source(found: Mapping) -> Source:
     _is(str, found["broker"])
     paths = {"path": Path(found["path"]), "given": Path(found["given"])}
     lists = {"directories": tuple(found["directories"]), "files": _stamps(found["files"])}
-    return Source(**(found | paths | lists | {"checked": found["checked"] and _verdict(found["checked"])}))
+    return Source(
+        **(found | paths | lists | {"checked": found["checked"] and _verdict(found["checked"])})
+    )
 
 
 def _verdict(found: Mapping) -> Verdict:
     version, because = _is(str, found["assumed_version"]), _is(str, found["because"])
     if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}", version):
         raise ValueError("a version has no number")
-    return Verdict(version, because, _is(bool | None, found["clean"]), _is(bool | None, found["starts"]))
+    return Verdict(
+        version, because, _is(bool | None, found["clean"]), _is(bool | None, found["starts"])
+    )
 
 
 def _segment_json(segment: StoredSegment) -> dict:
-    spans = {table: [[span.file, span.first_row, span.rows] for span in spans] for table, spans in segment.spans.items()}
+    spans = {
+        table: [[span.file, span.first_row, span.rows] for span in spans]
+        for table, spans in segment.spans.items()
+    }
     return vars(segment) | {"spans": spans, "problems": _problems_json(segment.problems)}
 
 
 def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
-    spans = {table: tuple(_span(span, tables[table]) for span in spans) for table, spans in found["spans"].items()}
+    spans = {
+        table: tuple(_span(span, tables[table]) for span in spans)
+        for table, spans in found["spans"].items()
+    }
     first_batch = found["first_batch"] and FirstBatch(*map(int, found["first_batch"]))
     codecs = tuple(_is(str, codec) for codec in found["codecs"])
     for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):

@@ -1,8 +1,10 @@
-"""The checks of a run: what must be read for them, what an earlier run found and still holds, and what all of it makes of a broker.
+"""The checks of a run: what must be read for them, what an earlier run found and still holds, and
+what all of it makes of a broker.
 
-A segment is checked by the task that reads its rows. Its findings are kept in the catalog (table checked) beside a digest of the
-facts they depend on, so that the next run takes them from there: of a broker that was not stopped cleanly other things are true of
-the same bytes. What a start does to a partition directory is kept in the same way.
+A segment is checked by the task that reads its rows. Its findings are kept in the catalog (table
+checked) beside a digest of the facts they depend on, so that the next run takes them from there: of
+a broker that was not stopped cleanly other things are true of the same bytes. What a start does to
+a partition directory is kept in the same way.
 """
 
 from collections import defaultdict
@@ -28,7 +30,8 @@ from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.schema import CHECKED
 from kafkaviz.units import encodable
 
-Key = tuple[str, str, int | None, str]  # broker, directory, base offset (None: of the directory), suffix
+# broker, directory, base offset (None: of the directory), suffix
+Key = tuple[str, str, int | None, str]
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,17 @@ class Load:
     def digest(self) -> str:
         """A text that is another one where the load would be."""
         log = self.log
-        files = [(one.name, one.size_bytes, one.mtime_ns) for one in restart.log_files(log.partition)]
-        known = (log.config, log.recovery_point, log.log_start_offset, log.stray, self.clean, self.release)
+        files = [
+            (one.name, one.size_bytes, one.mtime_ns) for one in restart.log_files(log.partition)
+        ]
+        known = (
+            log.config,
+            log.recovery_point,
+            log.log_start_offset,
+            log.stray,
+            self.clean,
+            self.release,
+        )
         return kept.digest_of(str(log.partition.path), *known, *files)
 
 
@@ -65,17 +77,24 @@ class Loaded:
 def loaded(load: Load) -> Loaded:
     """Loads a log, which changes nothing in it."""
     try:
-        return Loaded(load.key, kept.steps_to_json(restart.steps(load.log, load.clean, load.release)))
+        return Loaded(
+            load.key, kept.steps_to_json(restart.steps(load.log, load.clean, load.release))
+        )
     except KafkavizError:
         return Loaded(load.key, None)
 
 
 class Checking:
-    """The checks of all brokers of a run: first it says what must be read, then it takes what was read."""
+    """The checks of all brokers of a run: first it says what must be read, then it takes what was
+    read.
+    """
 
     def __init__(self, found: Inventory, old: Catalog | None) -> None:
         """old: the catalog whose findings may still hold; None where there is none."""
-        self._found, self._plans = found, {name: health.plan(broker) for name, broker in found.brokers}
+        self._found, self._plans = (
+            found,
+            {name: health.plan(broker) for name, broker in found.brokers},
+        )
         self._facts: dict[tuple[str, str], Facts] = {}
         self._kept = _rows(old) if old is not None and old.info.kafkaviz == version() else {}
         self._texts: dict[Key, tuple[str, str]] = {}  # digest and JSON, of all that was found
@@ -86,7 +105,9 @@ class Checking:
         return self._facts_of(one.broker, one.partition) if _is_read(one) else None
 
     def lacks(self, one: Found) -> bool:
-        """Whether a segment whose rows the catalog has right must be read for its findings: else those that were kept are taken."""
+        """Whether a segment whose rows the catalog has right must be read for its findings: else
+        those that were kept are taken.
+        """
         if not _is_read(one):
             return False
         digest, text = self._kept.get(_storable(one.stored.key), ("", ""))
@@ -115,7 +136,9 @@ class Checking:
     def add_loads(self, told: Iterable[Loaded]) -> None:
         """What tasks say of the loads that were asked for."""
         digests = {load.key: load.digest for load in self._all_loads}
-        self._texts |= {one.key: (digests[one.key], one.text) for one in told if one.text is not None}
+        self._texts |= {
+            one.key: (digests[one.key], one.text) for one in told if one.text is not None
+        }
 
     def healths(self) -> Iterator[tuple[str, Health]]:
         """Each broker's health, from everything that was found about it."""
@@ -132,14 +155,18 @@ class Checking:
 
     def table(self) -> pa.Table:
         """What the next run need not find again."""
-        partitions = {(broker, partition.directory): partition for broker, partition in self._found.partitions}
+        partitions = {
+            (broker, partition.directory): partition for broker, partition in self._found.partitions
+        }
         rows = [_row(key, partitions[key[:2]], *self._texts[key]) for key in self._texts]
         return pa.Table.from_pylist(rows, CHECKED)
 
     @cached_property
     def _all_loads(self) -> list[Load]:
         return [
-            Load(name, log, plan.clean, plan.version.version) for name, plan in self._plans.items() for log in plan.logs()
+            Load(name, log, plan.clean, plan.version.version)
+            for name, plan in self._plans.items()
+            for log in plan.logs()
         ]
 
     def _keep(self, load: Load) -> bool:
@@ -152,13 +179,21 @@ class Checking:
 
     def _restart(self, broker: str) -> Restart | None:
         """The start; None where one of its logs could not be loaded."""
-        logs = [(load.log.partition.directory, self._texts.get(load.key)) for load in self._all_loads if load.broker == broker]
+        logs = [
+            (load.log.partition.directory, self._texts.get(load.key))
+            for load in self._all_loads
+            if load.broker == broker
+        ]
         if any(kept is None for _, kept in logs):
             return None
-        return self._plans[broker].restart([(directory, kept.steps_from_json(text)) for directory, (_, text) in logs])
+        return self._plans[broker].restart(
+            [(directory, kept.steps_from_json(text)) for directory, (_, text) in logs]
+        )
 
     def _checked_of(self, one: Found) -> Checked:
-        """What was found in a segment; in leftovers and lone indexes it is found by their names alone."""
+        """What was found in a segment; in leftovers and lone indexes it is found by their names
+        alone.
+        """
         if _is_read(one):
             return self._checked.pop(one.stored.key)
         return segment.check(one.segment, self._facts_of(one.broker, one.partition))
@@ -188,19 +223,35 @@ def _steps(text: str) -> Sequence[Step] | None:
 def _rows(old: Catalog) -> Mapping[Key, tuple[str, str]]:
     """What an earlier run kept: digest and JSON; nothing where it kept nothing, or that is lost."""
     try:
-        rows = old.table("checked", columns=["broker", "directory", "base_offset", "suffix", "digest", "json"]).to_pylist()
+        rows = old.table(
+            "checked", columns=["broker", "directory", "base_offset", "suffix", "digest", "json"]
+        ).to_pylist()
     except CannotOpen:
         return {}
-    return {(row["broker"], row["directory"], row["base_offset"], row["suffix"]): (row["digest"], row["json"]) for row in rows}
+    return {
+        (row["broker"], row["directory"], row["base_offset"], row["suffix"]): (
+            row["digest"],
+            row["json"],
+        )
+        for row in rows
+    }
 
 
 def _storable(key: Key) -> Key:
-    """The key as table checked has it. Bytes of a directory's name that are no UTF-8 are written out: U+FFFD would make two keys one."""
+    """The key as table checked has it.
+
+    Bytes of a directory's name that are no UTF-8 are written out: U+FFFD would make two keys one.
+    """
     broker, directory, *others = key
     return broker, directory.encode("utf-8", "backslashreplace").decode(), *others
 
 
 def _row(key: Key, partition: Partition, digest: str, text: str) -> dict:
     broker, directory, base_offset, suffix = _storable(key)
-    owner = {"broker": broker, "topic": encodable(partition.topic), "partition": partition.partition, "directory": directory}
+    owner = {
+        "broker": broker,
+        "topic": encodable(partition.topic),
+        "partition": partition.partition,
+        "directory": directory,
+    }
     return owner | {"base_offset": base_offset, "suffix": suffix, "digest": digest, "json": text}

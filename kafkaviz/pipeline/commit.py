@@ -1,16 +1,20 @@
-"""A catalog being replaced: written aside, swapped by one rename, its leftovers swept; one run at a time.
+"""A catalog being replaced: written aside, swapped by one rename, its leftovers swept; one run at a
+time.
 
     OUT/.staging-RUN/batches/…    what the tasks of this run write, failed attempts too
-    OUT/.run-RUN/batches/…        the new catalog: what counts of that, moved there, and what is kept of the old one, hard-linked
+    OUT/.run-RUN/batches/…        the new catalog: what counts of that, moved there, and what is
+    kept of the old one, hard-linked
     OUT/.run-RUN/_catalog.json
     OUT/batches, _catalog.json    links to .current/batches and so on, made once
-    OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog holds, and nothing of the old
+    OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog
+    holds, and nothing of the old
 
-A run that ends anywhere on this way leaves a whole catalog, for those who go by _catalog.json and for those who list a table's folder;
-the next one sweeps what it left. One exception: of a catalog of format 7, whose tables were folders, a table's folder may be missing
-from the moment it is moved until the next commit. The folder of the run before stays until the next run starts, so that a listing that
-has begun is whole.
-What a file of some name holds never changes: opened by OUT/batches after the swap, it has the same rows as when it was listed, or is gone.
+A run that ends anywhere on this way leaves a whole catalog, for those who go by _catalog.json and
+for those who list a table's folder; the next one sweeps what it left. One exception: of a catalog
+of format 7, whose tables were folders, a table's folder may be missing from the moment it is moved
+until the next commit. The folder of the run before stays until the next run starts, so that a
+listing that has begun is whole. What a file of some name holds never changes: opened by OUT/batches
+after the swap, it has the same rows as when it was listed, or is gone.
 """
 
 import fcntl
@@ -33,7 +37,14 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import failing_kindly
 from kafkaviz.pipeline.catalog import NAME, read_info
-from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, Span, StoredSegment, to_json, version
+from kafkaviz.pipeline.catalog_info import (
+    CatalogInfo,
+    Source,
+    Span,
+    StoredSegment,
+    to_json,
+    version,
+)
 from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
 
 LOCK = "_catalog.lock"
@@ -49,24 +60,33 @@ class Workplace:
     """A catalog's folder while one run holds it; see `workplace`."""
 
     def __init__(self, path: Path, old: CatalogInfo | None) -> None:
-        """old: what the catalog holds until the commit; None if there is none, or none that can be understood."""
+        """old: what the catalog holds until the commit; None if there is none, or none that can be
+        understood.
+        """
         self.path, self.old = path, old
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
         self._old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
-        """The folder that tasks write to, with one for each table in it. Raises CannotOpen where the file system has no symbolic links."""
+        """The folder that tasks write to, with one for each table in it.
+
+        Raises CannotOpen where the file system has no symbolic links.
+        """
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
         try:
             (self.staging / CURRENT).symlink_to(self.run.name)
         except OSError:
-            raise CannotOpen(self.path, "lies on a file system without symbolic links", "give a folder elsewhere") from None
+            raise CannotOpen(
+                self.path, "lies on a file system without symbolic links", "give a folder elsewhere"
+            ) from None
         return self.staging
 
     def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
-        """Takes these segments' rows over from the old catalog; their spans change where a file held others' rows too."""
+        """Takes these segments' rows over from the old catalog; their spans change where a file
+        held others' rows too.
+        """
         moved: dict[tuple[str, Span], Span] = {}
         for table in TASK_TABLES:
             by_file: dict[str, list[Span]] = defaultdict(list)
@@ -78,17 +98,26 @@ class Workplace:
         return [_with_spans(segment, moved) for segment in segments]
 
     def add(self, segments: Iterable[StoredSegment]) -> None:
-        """Takes in the files that the tasks wrote for these segments; a file that none of them names is left behind."""
+        """Takes in the files that the tasks wrote for these segments; a file that none of them
+        names is left behind.
+        """
         for segment in segments:
             for table, spans in segment.spans.items():
                 for span in spans:
-                    self._new_files[table][span.file] = self._new_files[table].get(span.file, 0) + span.rows
+                    self._new_files[table][span.file] = (
+                        self._new_files[table].get(span.file, 0) + span.rows
+                    )
 
     def write(self, table: str, rows: pa.Table) -> None:
         """A table, whole, as one file."""
         self._write(table, [rows])
 
-    def commit(self, sources: Sequence[Source], segments: Sequence[StoredSegment], problems: Sequence[Problem]) -> CatalogInfo:
+    def commit(
+        self,
+        sources: Sequence[Source],
+        segments: Sequence[StoredSegment],
+        problems: Sequence[Problem],
+    ) -> CatalogInfo:
         """Makes all that was kept, added and written the catalog."""
         files = {table: self._old_files[table] | self._new_files[table] for table in TABLES}
         info = CatalogInfo(version(), tuple(sources), files, tuple(segments), tuple(problems))
@@ -107,7 +136,8 @@ class Workplace:
     def _lead_to_current(self, name: str) -> None:
         """Makes a table's folder, or the description, the link that it stays.
 
-        What a format before 8 had there goes to where the link leads, so that its rows are seen until the swap.
+        What a format before 8 had there goes to where the link leads, so that its rows are seen
+        until the swap.
         """
         shown, target = self.path / name, f"{CURRENT}/{name}"
         if shown.is_symlink() and os.readlink(shown) == target:
@@ -129,7 +159,9 @@ class Workplace:
         os.replace(link, current)
 
     def _kept(self, table: str, file: str, spans: list[Span]) -> Iterator[tuple[Span, Span]]:
-        """Each span and where its rows are from now on: in the same file if nothing else was in it, else in a new one."""
+        """Each span and where its rows are from now on: in the same file if nothing else was in it,
+        else in a new one.
+        """
         spans = sorted(spans, key=lambda span: span.first_row)
         if sum(span.rows for span in spans) == self.old.tables[table][file]:
             self._old_files[table][file] = self.old.tables[table][file]
@@ -143,7 +175,9 @@ class Workplace:
     def _write(self, table: str, parts: Iterable[pa.Table]) -> str:
         """One new file of these rows; its name."""
         name = f"{table}-{uuid.uuid4().hex}.parquet"
-        with pq.ParquetWriter(self.staging / table / name, TABLES[table], compression="zstd") as writer:
+        with pq.ParquetWriter(
+            self.staging / table / name, TABLES[table], compression="zstd"
+        ) as writer:
             for rows in parts:
                 writer.write_table(rows)
         self._new_files[table][name] = pq.read_metadata(self.staging / table / name).num_rows
@@ -152,7 +186,8 @@ class Workplace:
 
 @contextmanager
 def workplace(path: Path) -> Iterator[Workplace]:
-    """Holds the catalog's folder, which is made if need be, for one run; whatever the run has not committed is gone afterwards.
+    """Holds the catalog's folder, which is made if need be, for one run; whatever the run has not
+    committed is gone afterwards.
 
     Raises Busy while another run holds it, CannotOpen where the folder holds something else.
     """
@@ -185,7 +220,9 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _lock(path: Path, file: TextIO) -> None:
-    """Waits for a run of this process, a cancelled one that still ends; raises Busy for one of another."""
+    """Waits for a run of this process, a cancelled one that still ends; raises Busy for one of
+    another.
+    """
     waits_until = time.monotonic() + OWN_RUN_ENDS_WITHIN_S
     while True:
         try:
@@ -194,7 +231,10 @@ def _lock(path: Path, file: TextIO) -> None:
             file.seek(0)
             holder = file.read().strip()
         if holder != str(os.getpid()) or time.monotonic() > waits_until:
-            raise Busy(f"{path} is being written by another run (process {holder or 'unknown'}); wait for it to end")
+            raise Busy(
+                f"{path} is being written by another run (process {holder or 'unknown'}); wait for "
+                "it to end"
+            )
         time.sleep(0.1)
 
 
@@ -222,7 +262,9 @@ def _current(path: Path) -> Path | None:
 
 
 def _link(file: Path, link: Path) -> None:
-    """The same file in another folder; a copy where another user wrote it, or the file system has no hard links."""
+    """The same file in another folder; a copy where another user wrote it, or the file system has
+    no hard links.
+    """
     try:
         os.link(file, link)
     except OSError:
@@ -235,14 +277,21 @@ def _slices(path: Path, spans: Sequence[Span]) -> Iterator[pa.Table]:
         first_row = 0
         for group in range(file.num_row_groups):
             end_row = first_row + file.metadata.row_group(group).num_rows
-            wanted = [(max(span.first_row, first_row), min(span.first_row + span.rows, end_row)) for span in spans]
+            wanted = [
+                (max(span.first_row, first_row), min(span.first_row + span.rows, end_row))
+                for span in spans
+            ]
             wanted = [(start, end) for start, end in wanted if start < end]
             if wanted:
                 rows = file.read_row_group(group)
-                yield pa.concat_tables(rows.slice(start - first_row, end - start) for start, end in wanted)
+                yield pa.concat_tables(
+                    rows.slice(start - first_row, end - start) for start, end in wanted
+                )
             first_row = end_row
 
 
 def _with_spans(segment: StoredSegment, moved: dict[tuple[str, Span], Span]) -> StoredSegment:
-    spans = {table: tuple(moved[table, span] for span in spans) for table, spans in segment.spans.items()}
+    spans = {
+        table: tuple(moved[table, span] for span in spans) for table, spans in segment.spans.items()
+    }
     return replace(segment, spans=spans)

@@ -1,6 +1,9 @@
-"""What reading a segment tells of it: counts, first and last, least and largest. Parts that follow one another merge.
+"""What reading a segment tells of it: counts, first and last, least and largest.
 
-Batches of offsets 0-9 and 10-19 in one chunk and 20-24 in the next: 3 batches, 25 records, first offset 0, last offset 24.
+Parts that follow one another merge.
+
+Batches of offsets 0-9 and 10-19 in one chunk and 20-24 in the next: 3 batches, 25 records, first
+offset 0, last offset 24.
 """
 
 from collections.abc import Iterable
@@ -16,9 +19,11 @@ from kafkaviz.pipeline.rows import no_timestamp
 
 @dataclass(frozen=True)
 class Content:
-    """What some batches of a segment tell; None where there are none, or where their format does not tell.
+    """What some batches of a segment tell; None where there are none, or where their format does
+    not tell.
 
-    min_timestamp_ms is the least that headers know: of a batch its first record's, or the append time.
+    min_timestamp_ms is the least that headers know: of a batch its first record's, or the append
+    time.
     """
 
     batches: int = 0
@@ -77,7 +82,9 @@ def _earliest_ms(batches: np.ndarray) -> np.ndarray:
     """Of each batch with a timestamp the least that its header knows."""
     hidden = (batches["magic"] < 2) & (batches["record_count"] == UNKNOWN)
     by_largest = is_log_append_time(batches) | has_delete_horizon(batches) | hidden
-    return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[~no_timestamp(batches)]
+    return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[
+        ~no_timestamp(batches)
+    ]
 
 
 def _least(values: Iterable[int | None]) -> int | None:

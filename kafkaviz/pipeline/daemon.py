@@ -1,6 +1,8 @@
-"""Spark's daemon of Python workers, with all that a worker needs imported before the first one is forked.
+"""Spark's daemon of Python workers, with all that a worker needs imported before the first one is
+forked.
 
-Workers share these modules' memory and start at once; each by itself would import them for a second.
+Workers share these modules' memory and start at once; each by itself would import them for a
+second.
 """
 
 import gc
@@ -17,7 +19,9 @@ from kafkaviz.simulate.stored import in_memory
 
 
 def ready() -> None:
-    """Loads what numba has compiled, and keeps the collector off all of this: pyspark runs it after each task, 30 ms a time."""
+    """Loads what numba has compiled, and keeps the collector off all of this: pyspark runs it after
+    each task, 30 ms a time.
+    """
     walk(b"")
     empty = np.zeros(1, HEADER)
     empty["magic"], empty["batch_length_bytes"] = 2, HEADER.itemsize - LENGTH_END

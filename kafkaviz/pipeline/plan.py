@@ -1,8 +1,10 @@
-"""The work list of a run: many small segments packed into one task, a big one cut where its index proves a batch starts.
+"""The work list of a run: many small segments packed into one task, a big one cut where its index
+proves a batch starts.
 
-Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 MiB, each from an indexed batch to an
-indexed batch. The index may be wrong, so the planner looks at each place first, and the scan of a stretch must end exactly
-where the next one begins: else that segment is read again in one piece.
+Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 MiB, each from an
+indexed batch to an indexed batch. The index may be wrong, so the planner looks at each place first,
+and the scan of a stretch must end exactly where the next one begins: else that segment is read
+again in one piece.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,9 +24,11 @@ from kafkaviz.log.segment import Segment
 if TYPE_CHECKING:
     from kafkaviz.pipeline.checking import Load
 
-MOST_BYTES, LEAST_BYTES = 256 << 20, 128 << 20  # of .log a task, which costs Spark about as much as reading 100 MiB
+# of .log a task, which costs Spark about as much as reading 100 MiB
+MOST_BYTES, LEAST_BYTES = 256 << 20, 128 << 20
 TASKS_A_CORE = 3  # so that all cores end at about the same time
-SEGMENT_COST_BYTES = 256 << 10  # opening the files of a segment takes as long as reading so much more
+# opening the files of a segment takes as long as reading so much more
+SEGMENT_COST_BYTES = 256 << 10
 TRIES = 16  # entries looked at around each place for a cut
 
 
@@ -32,7 +36,8 @@ TRIES = 16  # entries looked at around each place for a cut
 class Wanted:
     """A segment to read: its number in this run, and whose it is.
 
-    facts: what its checks go by; None where it is not checked. only_checked: its rows are known. swept: whether a sweep is wanted.
+    facts: what its checks go by; None where it is not checked. only_checked: its rows are known.
+    swept: whether a sweep is wanted.
     """
 
     number: int
@@ -52,7 +57,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A segment's .log from one byte to another; that from byte 0 has the indexes and the checks with it."""
+    """A segment's .log from one byte to another; that from byte 0 has the indexes and the checks
+    with it.
+    """
 
     wanted: Wanted
     start: int
@@ -82,11 +89,14 @@ class LoadTask:
     """What one Spark task foretells: what a start would do to some logs."""
 
     loads: tuple["Load", ...]
-    log_bytes: int = 0  # as of a Task; what a load reads of a .log, a task with its segment in it has read
+    # as of a Task; what a load reads of a .log, a task with its segment in it has read
+    log_bytes: int = 0
 
 
 def load_tasks(loads: Sequence["Load"], cores: int) -> list[LoadTask]:
-    """The tasks that load these logs: few of large ones, many of small ones, so that all take about as long."""
+    """The tasks that load these logs: few of large ones, many of small ones, so that all take about
+    as long.
+    """
     costs = [_load_cost(load) for load in loads]
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
     tasks: list[list[Load]] = []
@@ -103,11 +113,15 @@ def load_tasks(loads: Sequence["Load"], cores: int) -> list[LoadTask]:
 def plan(wanted: Sequence[Wanted], cores: int) -> list[Task]:
     """The tasks that read these segments; every byte of every .log is in exactly one.
 
-    A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64 MiB.
+    A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64
+    MiB.
     """
     total_bytes = sum(one.log_bytes for one in wanted)
     target_bytes = min(max(total_bytes // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
-    return [Task(number, tuple(stretches)) for number, stretches in enumerate(_packed(wanted, target_bytes))]
+    return [
+        Task(number, tuple(stretches))
+        for number, stretches in enumerate(_packed(wanted, target_bytes))
+    ]
 
 
 def in_one_piece(wanted: Iterable[Wanted]) -> list[Task]:
@@ -116,7 +130,9 @@ def in_one_piece(wanted: Iterable[Wanted]) -> list[Task]:
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
-    """Where to cut a .log, at most about target_bytes apart: positions of index entries that a look at the .log does not refute."""
+    """Where to cut a .log, at most about target_bytes apart: positions of index entries that a look
+    at the .log does not refute.
+    """
     if segment.log is None or segment.index is None:
         return []
     pieces = ceil(segment.log.size_bytes / target_bytes)
@@ -127,14 +143,26 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
 
 
 def _load_cost(load: "Load") -> int:
-    """About the bytes that a start reads: of the segments that it would recover, and something for each that it opens."""
+    """About the bytes that a start reads: of the segments that it would recover, and something for
+    each that it opens.
+    """
     live = load.log.partition.live
-    read = [] if load.clean else [one.log.size_bytes for one in live if one.base_offset >= load.log.recovery_point or one is live[-1]]
+    read = (
+        []
+        if load.clean
+        else [
+            one.log.size_bytes
+            for one in live
+            if one.base_offset >= load.log.recovery_point or one is live[-1]
+        ]
+    )
     return SEGMENT_COST_BYTES * (1 + len(live)) + sum(read)
 
 
 def _packed(wanted: Iterable[Wanted], target_bytes: int) -> Iterator[list[Stretch]]:
-    """Small segments together, in order; the stretches of one that was cut alone, so that their files can be dropped alone."""
+    """Small segments together, in order; the stretches of one that was cut alone, so that their
+    files can be dropped alone.
+    """
     together: list[Stretch] = []
     cost = 0
     for one in wanted:
@@ -152,7 +180,9 @@ def _packed(wanted: Iterable[Wanted], target_bytes: int) -> Iterator[list[Stretc
 
 
 def _entries(segment: Segment) -> np.ndarray:
-    """The index's entries by position; read of a copy, since a segment keeps what it reads and this one will be sent to a worker."""
+    """The index's entries by position; read of a copy, since a segment keeps what it reads and this
+    one will be sent to a worker.
+    """
     try:
         entries = replace(segment).offset_index
     except CannotOpen:
@@ -170,7 +200,9 @@ def _first_start(segment: Segment, entries: np.ndarray, goal: int) -> int | None
 
 
 def _looks_like_start(segment: Segment, position: int, offset: int) -> bool:
-    """Whether a whole batch could begin at this byte, one that does not begin behind the entry's offset."""
+    """Whether a whole batch could begin at this byte, one that does not begin behind the entry's
+    offset.
+    """
     try:
         header = file.read(segment.log.path, position, HEADER_BYTES)
     except CannotOpen:

@@ -1,8 +1,9 @@
 """Whether Spark may be given filters: asked of the Spark at hand, by what it does.
 
-A reader of a source in Python keeps the filters of one scan. Spark 4.1 to 4.3 keep such a reader with the relation, not with the scan:
-the next query of the same frame or view, and the other side of a union or a join, gets the reader of the first one, and with it too
-few rows (SPARK-58551). A source of two rows shows it in two small queries.
+A reader of a source in Python keeps the filters of one scan. Spark 4.1 to 4.3 keep such a reader
+with the relation, not with the scan: the next query of the same frame or view, and the other side
+of a union or a join, gets the reader of the first one, and with it too few rows (SPARK-58551). A
+source of two rows shows it in two small queries.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 BOTH = (0, 1)
-_KNOWN: WeakKeyDictionary = WeakKeyDictionary()  # of each session whether it keeps the filters of its scans apart
+# of each session whether it keeps the filters of its scans apart
+_KNOWN: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Whether the session hands filters over, and keeps those of one scan from the next; asked by two queries, once a session."""
+    """Whether the session hands filters over, and keeps those of one scan from the next; asked by
+    two queries, once a session.
+    """
     if spark.conf.get(ENABLED, "false").lower() != "true":
         return False
     if spark not in _KNOWN:
@@ -30,7 +34,9 @@ def is_safe(spark: "SparkSession") -> bool:
 
 
 def keeps_apart(spark: "SparkSession") -> bool:
-    """Whether two scans of one frame get their own filters each, in one query and one query after the other."""
+    """Whether two scans of one frame get their own filters each, in one query and one query after
+    the other.
+    """
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
     zero, one = (frame.where(f"number = {number}") for number in BOTH)

@@ -1,10 +1,13 @@
-"""What a query asks of the data source: our own options and Spark's pushed filters, as limits that files and bytes are skipped by.
+"""What a query asks of the data source: our own options and Spark's pushed filters, as limits that
+files and bytes are skipped by.
 
-    topics=orders, offsets=5000-5999                                 patterns (orders,), offset from 5000 to 5999
-    WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000      topics {orders}, offset from 5000 to 5999
+    topics=orders, offsets=5000-5999                                 patterns (orders,), offset from
+    5000 to 5999
+    WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000      topics {orders}, offset from
+    5000 to 5999
 
-All of it is ANDed. Spark looks at every row again, so a filter that is not understood costs time and no rows; what an option leaves out
-nobody looks at again, so no row outside of it is given.
+All of it is ANDed. Spark looks at every row again, so a filter that is not understood costs time
+and no rows; what an option leaves out nobody looks at again, so no row outside of it is given.
 """
 
 from collections.abc import Iterable, Mapping
@@ -54,8 +57,9 @@ ALL = Limits()
 class Asked:
     """The limits of a query.
 
-    patterns: of topics, as the option gives them, none for all; partitions: the same of their numbers; topics: the sets of names that
-    filters allow, each of them; numbers: limits by the column's name.
+    patterns: of topics, as the option gives them, none for all; partitions: the same of their
+    numbers; topics: the sets of names that filters allow, each of them; numbers: limits by the
+    column's name.
     """
 
     patterns: tuple[str, ...] = ()
@@ -79,7 +83,9 @@ class Asked:
 
 
 def asked(filters: Iterable["Filter"], options: Asked = Asked()) -> Asked:
-    """What these filters and the options ask for together; filters on texts other than the topic's, or with a negation, limit nothing."""
+    """What these filters and the options ask for together; filters on texts other than the topic's,
+    or with a negation, limit nothing.
+    """
     found = options
     for one in filters:
         found = _with(found, one)
@@ -95,12 +101,18 @@ def _with(found: Asked, one: "Filter") -> Asked:
         names = frozenset(value if kind == "In" else [value])
         return replace(found, topics=(*found.topics, names))
     limits = _limits(kind, value)
-    return found if limits is None else replace(found, numbers={**found.numbers, column: found.limits(column) & limits})
+    return (
+        found
+        if limits is None
+        else replace(found, numbers={**found.numbers, column: found.limits(column) & limits})
+    )
 
 
 def _limits(kind: str, value: object) -> Limits | None:
     values = value if kind == "In" else [value]
-    if not isinstance(values, list | tuple) or any(isinstance(one, bool) or not isinstance(one, int) for one in values):
+    if not isinstance(values, list | tuple) or any(
+        isinstance(one, bool) or not isinstance(one, int) for one in values
+    ):
         return None
     if kind == "In":
         return Limits(min(values), max(values)) if values else None

@@ -1,4 +1,6 @@
-"""A question to a catalog, answered by DuckDB in a process of its own: watched, waited for and cancelled from any thread."""
+"""A question to a catalog, answered by DuckDB in a process of its own: watched, waited for and
+cancelled from any thread.
+"""
 
 import threading
 import time
@@ -42,7 +44,8 @@ class TooLong(KafkavizError):
 
 @dataclass(frozen=True)
 class Answer:
-    """rows: the first MOST_ROWS at most; all_rows: how many there would be, None where counting took too long.
+    """rows: the first MOST_ROWS at most; all_rows: how many there would be, None where counting
+    took too long.
 
     cut_at: a text ends in … behind so many characters, 0 where none was cut.
     """
@@ -60,7 +63,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class QueryProgress:
-    """How far a query is. state: "waiting" (others come first), "running", at last "done", "failed" or "cancelled"."""
+    """How far a query is. state: "waiting" (others come first), "running", at last "done", "failed"
+    or "cancelled".
+    """
 
     state: str
     seconds: float = 0.0
@@ -93,7 +98,9 @@ class Query:
 
     @property
     def error(self) -> KafkavizError | None:
-        """What it failed of: sql.Wrong where the query is to blame, TooLong, TooLarge, Lost, or another."""
+        """What it failed of: sql.Wrong where the query is to blame, TooLong, TooLarge, Lost, or
+        another.
+        """
         return self._error if self._state == "failed" else None
 
     def cancel(self) -> None:
@@ -102,7 +109,10 @@ class Query:
             self._thread.join(CANCELLED_WITHIN_S)
 
     def wait(self, timeout_s: float | None = None) -> Answer | None:
-        """The answer; None where it takes longer than timeout_s. Raises Cancelled, or what went wrong."""
+        """The answer; None where it takes longer than timeout_s.
+
+        Raises Cancelled, or what went wrong.
+        """
         if not self._over.wait(timeout_s):
             return None
         if self._state == "cancelled":
@@ -115,14 +125,26 @@ class Query:
         try:
             self._ends("done", self._answered())
         except Exception as fault:
-            self._ends("failed", error=fault if isinstance(fault, KafkavizError) else Lost(f"the query ended early: {fault}"))
+            self._ends(
+                "failed",
+                error=fault
+                if isinstance(fault, KafkavizError)
+                else Lost(f"the query ended early: {fault}"),
+            )
 
-    def _ends(self, state: str, answer: Answer | None = None, error: KafkavizError | None = None) -> bool:
+    def _ends(
+        self, state: str, answer: Answer | None = None, error: KafkavizError | None = None
+    ) -> bool:
         """Whether this is how it ends: an end comes once."""
         with self._turn:
             if self._state in OVER:
                 return False
-            self._answer, self._error, self._state, self._ended_at = answer, error, state, time.monotonic()
+            self._answer, self._error, self._state, self._ended_at = (
+                answer,
+                error,
+                state,
+                time.monotonic(),
+            )
             worker = self._worker
         self._over.set()
         POOL.wake()
@@ -155,7 +177,12 @@ class Query:
         """Again where an ingest has just replaced the files that were read."""
         while True:
             tables = {name: list(files) for name, files in info.tables.items()}
-            request = {"folder": str(self._path.absolute()), "tables": tables, "text": self.text, "most_rows": self._most_rows}
+            request = {
+                "folder": str(self._path.absolute()),
+                "tables": tables,
+                "text": self.text,
+                "most_rows": self._most_rows,
+            }
             try:
                 head, body = worker.ask(request)
             except Ended:
@@ -163,7 +190,9 @@ class Query:
             if "lost_files" in head:
                 was, info = info, catalog.read_info(self._path)
                 if was == info:
-                    raise CannotOpen(self._path, "lacks files that it names", catalog.AGAIN, kind="missing")
+                    raise CannotOpen(
+                        self._path, "lacks files that it names", catalog.AGAIN, kind="missing"
+                    )
                 continue
             if "wrong" in head:
                 raise sql.Wrong(*head["wrong"])

@@ -1,9 +1,10 @@
 """The records of many batches at once, as Arrow columns.
 
-Batches that lie side by side are read together, their checksums looked at, decompressed, and their records found by one compiled loop: of
-500 batches of 16 records come 8000 rows. A batch of magic 0 or 1, and one with a fault in it, is read by itself. Of one whose checksum is
-wrong, that cannot be decompressed, or whose records break their format, no record is given, as a consumer is given none that it can trust:
-its fault stands in their place.
+Batches that lie side by side are read together, their checksums looked at, decompressed, and their
+records found by one compiled loop: of 500 batches of 16 records come 8000 rows. A batch of magic 0
+or 1, and one with a fault in it, is read by itself. Of one whose checksum is wrong, that cannot be
+decompressed, or whose records break their format, no record is given, as a consumer is given none
+that it can trust: its fault stands in their place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,9 +58,11 @@ class _Body(NamedTuple):
 
 
 def records(read: Read, batches: np.ndarray, wish: Wish) -> Iterator[Columns | Trouble]:
-    """Columns of the wanted records, some thousands at a time, in the order of the batches; what cannot be read stands between them.
+    """Columns of the wanted records, some thousands at a time, in the order of the batches; what
+    cannot be read stands between them.
 
-    batches: format.batch.BATCH, in the order of the log. read: fills a buffer from a byte of the .log.
+    batches: format.batch.BATCH, in the order of the log. read: fills a buffer from a byte of the
+    .log.
     """
     bodies, plain_bytes = [], 0
     for number, data in enumerate(_batches(read, batches)):
@@ -85,10 +88,15 @@ def _batches(read: Read, batches: np.ndarray) -> Iterator[memoryview]:
     """The bytes of each batch; of one too large to be held its header alone."""
     for run in _runs(batches):
         first, last = run[0], run[-1]
-        start, size_bytes = int(first["position"]), int(last["position"] + last["size_bytes"] - first["position"])
+        start, size_bytes = (
+            int(first["position"]),
+            int(last["position"] + last["size_bytes"] - first["position"]),
+        )
         buffer = np.empty(size_bytes if size_bytes <= codec.LIMIT_BYTES else HEADER_BYTES, np.uint8)
         data = buffer[: read(start, buffer)].data
-        for at, size_bytes in zip((run["position"] - start).tolist(), run["size_bytes"].tolist(), strict=True):
+        for at, size_bytes in zip(
+            (run["position"] - start).tolist(), run["size_bytes"].tolist(), strict=True
+        ):
             yield data[at : at + size_bytes]
 
 
@@ -100,7 +108,9 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
     first = 0
     for behind in [*gaps.tolist(), len(batches)]:
         while first < behind:
-            length = max(1, int(np.searchsorted(ends[first:behind], starts[first] + RUN_BYTES, "right")))
+            length = max(
+                1, int(np.searchsorted(ends[first:behind], starts[first] + RUN_BYTES, "right"))
+            )
             yield batches[first : first + length]
             first += length
 
@@ -121,7 +131,9 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
     return _Body(number, data, plain, bool(codec_id)) if 0 <= count <= most else None
 
 
-def _together(batches: np.ndarray, bodies: Sequence[_Body], wish: Wish) -> Iterator[Columns | Trouble]:
+def _together(
+    batches: np.ndarray, bodies: Sequence[_Body], wish: Wish
+) -> Iterator[Columns | Trouble]:
     """The records of these batches; where one has a fault, that."""
     data = np.frombuffer(b"".join(one.records for one in bodies), np.uint8)
     ends = np.cumsum([len(one.records) for one in bodies])
@@ -142,12 +154,17 @@ def _together(batches: np.ndarray, bodies: Sequence[_Body], wish: Wish) -> Itera
 
 @njit(cache=True, boundscheck=True)
 def _fill(data, ends, edges, compressed, rows):
-    """Fills the rows of each batch; whether it has a fault. Batch n has the bytes up to ends[n] and the rows up to edges[n + 1]."""
+    """Fills the rows of each batch; whether it has a fault.
+
+    Batch n has the bytes up to ends[n] and the rows up to edges[n + 1].
+    """
     faulty, start = np.zeros(len(ends), np.bool_), 0
     for number in range(len(ends)):
         position, end = start, ends[number]
         for row in range(edges[number], edges[number + 1]):
-            fault, position, _, _ = record.take_record(data, position, end, compressed[number], rows[row])
+            fault, position, _, _ = record.take_record(
+                data, position, end, compressed[number], rows[row]
+            )
             if fault:
                 faulty[number] = True
                 break
@@ -157,8 +174,12 @@ def _fill(data, ends, edges, compressed, rows):
     return faulty
 
 
-def _columns(data: np.ndarray, rows: np.ndarray, headers: np.ndarray, wish: Wish) -> Iterator[Columns]:
-    """The wanted ones of these records; headers: of each the header of its batch (format.batch.BATCH)."""
+def _columns(
+    data: np.ndarray, rows: np.ndarray, headers: np.ndarray, wish: Wish
+) -> Iterator[Columns]:
+    """The wanted ones of these records; headers: of each the header of its batch
+    (format.batch.BATCH).
+    """
     offsets = headers["base_offset"] + rows["offset_delta"]
     created_ms = headers["base_timestamp_ms"] + rows["timestamp_delta_ms"]
     times_ms = np.where(batch.is_log_append_time(headers), headers["max_timestamp_ms"], created_ms)
@@ -193,7 +214,9 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
     values = np.empty(int(offsets[-1]), np.uint8)
     _gather(data, np.ascontiguousarray(positions), offsets, values)
     present = np.packbits(sizes >= 0, bitorder="little")
-    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(sizes), [pa.py_buffer(one) for one in (present, offsets, values)])
+    return pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), len(sizes), [pa.py_buffer(one) for one in (present, offsets, values)]
+    )
 
 
 @njit(cache=True, boundscheck=True)
@@ -215,19 +238,28 @@ def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
 
 
 def _alone(row: np.void, data: memoryview, wish: Wish) -> Iterator[Columns | Trouble]:
-    """The records of one batch, some thousand at a time, or its fault; of messages within a wrapper each has a checksum too."""
+    """The records of one batch, some thousand at a time, or its fault; of messages within a wrapper
+    each has a checksum too.
+    """
     try:
         batch_records.ensure_valid(data)
         if fault := batch_records.fault_of(data):
             raise fault
         checked = batch_records.iterate(data) if row["magic"] < 2 else ()
         if wrong := next((one for one in checked if one.is_valid is False), None):
-            raise CorruptBytes(0, f"Record is corrupt (stored crc = {wrong.crc})")  # within a wrapper that is whole
+            # within a wrapper that is whole
+            raise CorruptBytes(0, f"Record is corrupt (stored crc = {wrong.crc})")
     except CorruptBytes as fault:
         position = int(row["position"])
-        yield Trouble(position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}")
+        yield Trouble(
+            position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}"
+        )
         return
-    wanted = (one for one in batch_records.iterate(data) if wish.offsets.has(one.offset) and wish.times_ms.has(one.timestamp_ms))
+    wanted = (
+        one
+        for one in batch_records.iterate(data)
+        if wish.offsets.has(one.offset) and wish.times_ms.has(one.timestamp_ms)
+    )
     while some := list(islice(wanted, record.RUN_ROWS)):
         yield _columns_of(row, some, wish.payload)
 
@@ -238,8 +270,12 @@ def _columns_of(row: np.void, found: Sequence[BatchRecord], payload: bool) -> Co
         "offset": np.array([one.offset for one in found]),
         "timestamp_ms": np.array([one.timestamp_ms for one in found]),
         "is_control": np.full(len(found), batch.is_control(np.array([row]))[0]),
-        "key_size_bytes": pa.array([None if one.key is None else len(one.key) for one in found], pa.int32()),
-        "value_size_bytes": pa.array([None if one.value is None else len(one.value) for one in found], pa.int32()),
+        "key_size_bytes": pa.array(
+            [None if one.key is None else len(one.key) for one in found], pa.int32()
+        ),
+        "value_size_bytes": pa.array(
+            [None if one.value is None else len(one.value) for one in found], pa.int32()
+        ),
         "header_count": np.array([len(one.headers) for one in found]),
     }
     if payload:

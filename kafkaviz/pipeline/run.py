@@ -30,8 +30,9 @@ class Failed(KafkavizError):
 class Progress:
     """How far a run is.
 
-    state: "starting", "reading", "writing", at last "done", "fresh" (there was nothing to do), "failed" or "cancelled".
-    done_bytes: of .log; those of as many tasks as have ended, in the order in which tasks are handed out.
+    state: "starting", "reading", "writing", at last "done", "fresh" (there was nothing to do),
+    "failed" or "cancelled". done_bytes: of .log; those of as many tasks as have ended, in the order
+    in which tasks are handed out.
     """
 
     done_tasks: int = 0
@@ -57,7 +58,9 @@ class Ingest:
     """A run; start_ingest makes it and it starts at once."""
 
     def __init__(self, steps: Callable[["Ingest"], CatalogInfo]) -> None:
-        """steps: what the run does; it tells its state by enter, reads and ends, and may end with any error."""
+        """steps: what the run does; it tells its state by enter, reads and ends, and may end with
+        any error.
+        """
         self.group = f"kafkaviz-{uuid.uuid4().hex}"  # of its Spark jobs
         self.done: Done | None = None
         self._steps = steps
@@ -75,7 +78,13 @@ class Ingest:
     def progress(self) -> Progress:
         """How far it is now; takes some milliseconds, since Spark is asked."""
         tasks, state = self._tasks, self._state
-        ended = self._ended(tasks) if state == "reading" else len(tasks) if state in ("writing", "done") else 0
+        ended = (
+            self._ended(tasks)
+            if state == "reading"
+            else len(tasks)
+            if state in ("writing", "done")
+            else 0
+        )
         done_bytes = sum(task.log_bytes for task in tasks[:ended])
         seconds = time.monotonic() - self._reading_since
         return Progress(
@@ -89,9 +98,11 @@ class Ingest:
         )
 
     def cancel(self) -> None:
-        """Ends the run within about a second and throws away what it has read; nothing happens once the catalog is being replaced.
+        """Ends the run within about a second and throws away what it has read; nothing happens once
+        the catalog is being replaced.
 
-        Where Spark is still starting, which nothing can stop, the thread goes on that long and then ends by itself.
+        Where Spark is still starting, which nothing can stop, the thread goes on that long and then
+        ends by itself.
         """
         with self._turn:
             if self._state not in ("starting", "reading"):
@@ -100,17 +111,23 @@ class Ingest:
             self._state = "cancelled"
         if self._spark is not None:
             with suppress(Exception):  # without its JVM the run ends anyway
-                # Future jobs too: the run may be between asking for a job and Spark's knowing of it.
+                # Future jobs too: the run may be between asking for a job and Spark's knowing of
+                # it.
                 self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
         self._thread.join(CANCELLED_WITHIN_S)
         self._over.set()
 
     def settle(self, timeout_s: float) -> None:
-        """Waits until a cancelled run has cleared away what it had written aside, or for this long; the next run clears the rest."""
+        """Waits until a cancelled run has cleared away what it had written aside, or for this long;
+        the next run clears the rest.
+        """
         self._thread.join(timeout_s)
 
     def wait(self, timeout_s: float | None = None) -> CatalogInfo | None:
-        """The catalog, once the run is over; None if that takes longer than timeout_s. Raises Cancelled, or what went wrong."""
+        """The catalog, once the run is over; None if that takes longer than timeout_s.
+
+        Raises Cancelled, or what went wrong.
+        """
         if not self._over.wait(timeout_s):
             return None
         if self._cancelled.is_set():
@@ -127,16 +144,22 @@ class Ingest:
             self._state = state
 
     def reads(self, spark: "SparkSession", tasks: Sequence[Task | LoadTask]) -> None:
-        """For the steps: these tasks follow those that were read before, as jobs of this run's group."""
+        """For the steps: these tasks follow those that were read before, as jobs of this run's
+        group.
+        """
         self._spark = spark
         spark.sparkContext.setJobGroup(self.group, "kafkaviz ingest", interruptOnCancel=True)
         self._tasks = [*self._tasks, *tasks]
         self._reading_since = self._reading_since or time.monotonic()
         self.enter("reading")
 
-    def ends(self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0) -> None:
+    def ends(
+        self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
+    ) -> None:
         """For the steps: what they did in all, "done" or "fresh"."""
-        self.done = Done(read_segments, read_bytes, kept_segments, time.monotonic() - self._started_at)
+        self.done = Done(
+            read_segments, read_bytes, kept_segments, time.monotonic() - self._started_at
+        )
         self.enter(state)
 
     def _run(self) -> None:
@@ -163,7 +186,10 @@ class Ingest:
 def in_one_line(error: Exception) -> Failed:
     """What Spark or Python said, short; the whole of it is the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), lines[0] if lines else "")
+    told = next(
+        (line for line in reversed(lines) if "Error" in line or "Exception" in line),
+        lines[0] if lines else "",
+    )
     failed = Failed(f"the run ended early: {told[:300] or type(error).__name__}")
     failed.__cause__ = error
     return failed

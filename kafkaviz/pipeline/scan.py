@@ -1,7 +1,9 @@
-"""What a task does: one pass over each of its stretches; the rows go to Parquet files aside, one summary a stretch comes back.
+"""What a task does: one pass over each of its stretches; the rows go to Parquet files aside, one
+summary a stretch comes back.
 
-A segment's checks follow the rows of its first stretch, in the same task: they read it whole, while it is in the page cache.
-Rows never leave the worker: the way through the JVM would cost them more processes and more memory than reading does.
+A segment's checks follow the rows of its first stretch, in the same task: they read it whole, while
+it is in the page cache. Rows never leave the worker: the way through the JVM would cost them more
+processes and more memory than reading does.
 """
 
 import uuid
@@ -29,14 +31,16 @@ from kafkaviz.pipeline.summary import Slots, Summary
 
 ROWS_AT_ONCE = 65_536
 NO_SLOTS = np.empty(0, int)
-DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]  # few values; the numbers differ from row to row
+# few values; the numbers differ from row to row
+DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def scan(task: Task, staging: Path) -> list[Summary]:
-    """Reads the task's stretches in order; what it wrote counts once the summaries are known, and not before.
+    """Reads the task's stretches in order; what it wrote counts once the summaries are known, and
+    not before.
 
-    staging: the run's own folder, with one for each table in it. A file that cannot be read becomes a problem in its
-    summary. A second attempt at the same task writes files of its own.
+    staging: the run's own folder, with one for each table in it. A file that cannot be read becomes
+    a problem in its summary. A second attempt at the same task writes files of its own.
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
@@ -52,7 +56,9 @@ class RowFile:
     """A Parquet file that a task fills with rows of one table; it is created with its first row."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        """name: of the table; folder: where the file will lie, under a name that no other attempt has."""
+        """name: of the table; folder: where the file will lie, under a name that no other attempt
+        has.
+        """
         self.name, self.rows = name, 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
         self._writer: pq.ParquetWriter | None = None
@@ -69,7 +75,10 @@ class RowFile:
             self._writer.close()
 
     def add(self, owner: Wanted, found: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
-        """More rows of a segment: its batches with the entry that points at each, or its entries. They are written many at once."""
+        """More rows of a segment: its batches with the entry that points at each, or its entries.
+
+        They are written many at once.
+        """
         self._waiting.append((owner, found, entry_slots))
         self._waiting_rows += len(found)
         self.rows += len(found)
@@ -78,27 +87,40 @@ class RowFile:
 
     def span(self, first_row: int) -> Span | None:
         """From that row to the last one; None if there is none."""
-        return Span(self._path.name, first_row, self.rows - first_row) if self.rows > first_row else None
+        return (
+            Span(self._path.name, first_row, self.rows - first_row)
+            if self.rows > first_row
+            else None
+        )
 
     def _write(self) -> None:
         if not self._waiting_rows:
             return
         owners, parts, slots = zip(*self._waiting, strict=True)
         found = np.concatenate(parts)
-        columns = batch_columns(found, np.concatenate(slots)) if self.name == "batches" else entry_columns(found)
+        columns = (
+            batch_columns(found, np.concatenate(slots))
+            if self.name == "batches"
+            else entry_columns(found)
+        )
         if self._writer is None:
-            self._writer = pq.ParquetWriter(self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY)
+            self._writer = pq.ParquetWriter(
+                self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY
+            )
         self._writer.write_table(table(columns, owners, list(map(len, parts)), TABLES[self.name]))
         self._waiting, self._waiting_rows = [], 0
 
 
 def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
-    """One pass over a stretch; the first of a segment has the rows of its indexes and its checks too."""
+    """One pass over a stretch; the first of a segment has the rows of its indexes and its checks
+    too.
+    """
     wanted, problems = stretch.wanted, []
     if wanted.only_checked:
         return Summary(wanted.number, stretch.start, stretch.stop, None, checked=_checked(stretch))
     segment = replace(wanted.segment)  # a copy, forgotten with what it has read of its indexes
-    files = files if segment.in_use else {}  # a .deleted, .cleaned or .swap repeats rows that another file has, or had
+    # a .deleted, .cleaned or .swap repeats rows that another file has, or had
+    files = files if segment.in_use else {}
     first_rows = {name: file.rows for name, file in files.items()}
     offsets = _index(segment, "offset_slots", problems)
     slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
@@ -107,17 +129,35 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
     if sweeper:
         _add_sweep(stretch, sweeper, files["sweep"])
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
-    return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, tuple(problems), _checked(stretch))
+    return Summary(
+        wanted.number,
+        stretch.start,
+        stretch.stop,
+        *log,
+        slots,
+        spans,
+        tuple(problems),
+        _checked(stretch),
+    )
 
 
 def _checked(stretch: Stretch) -> str | None:
-    """The findings about the whole segment, as text; None where none are wanted, or another stretch tells them."""
+    """The findings about the whole segment, as text; None where none are wanted, or another stretch
+    tells them.
+    """
     facts = stretch.wanted.facts
-    return None if facts is None or stretch.start else kept.to_json(checks.check(stretch.wanted.segment, facts))
+    return (
+        None
+        if facts is None or stretch.start
+        else kept.to_json(checks.check(stretch.wanted.segment, facts))
+    )
 
 
 def _add_sweep(stretch: Stretch, sweeper: Sweeper, rows: RowFile) -> None:
-    """What each interval would cost the segment. Of a log that was cut the sweeper has the first stretch, and the rest is read for it."""
+    """What each interval would cost the segment.
+
+    Of a log that was cut the sweeper has the first stretch, and the rest is read for it.
+    """
     if not stretch.is_whole:
         with suppress(KafkavizError):  # the stretch that has it says so
             for batches in stretch.wanted.segment.scan(stretch.stop, look_inside=True):
@@ -128,9 +168,16 @@ def _add_sweep(stretch: Stretch, sweeper: Sweeper, rows: RowFile) -> None:
 
 
 def _log(
-    stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[Problem], sweeper: Sweeper | None
+    stretch: Stretch,
+    segment: Segment,
+    entries: np.ndarray,
+    rows: RowFile | None,
+    problems: list[Problem],
+    sweeper: Sweeper | None,
 ) -> tuple[int | None, Content, IntervalEvidence]:
-    """Where the scan ended (None: nothing could be read), what it found, and what that says of the interval; entries by position."""
+    """Where the scan ended (None: nothing could be read), what it found, and what that says of the
+    interval; entries by position.
+    """
     end, contents, gaps = None, [], ChunkedEvidence(entries)
     if segment.log is None:
         return end, Content(), gaps.evidence()
@@ -150,7 +197,13 @@ def _log(
     return end, merged(contents), gaps.evidence()
 
 
-def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mapping[str, RowFile], problems: list[Problem]) -> Slots:
+def _slots(
+    wanted: Wanted,
+    segment: Segment,
+    offsets: Index | None,
+    files: Mapping[str, RowFile],
+    problems: list[Problem],
+) -> Slots:
     """Counts the slots of both indexes, and adds the rows of the written ones."""
     times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
@@ -165,7 +218,9 @@ def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mappi
 
 
 def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
-    """segment.offset_slots or .time_slots; None where there is no such file, or none that can be read."""
+    """segment.offset_slots or .time_slots; None where there is no such file, or none that can be
+    read.
+    """
     found = segment.index if which == "offset_slots" else segment.timeindex
     if found is None:
         return None

@@ -1,38 +1,48 @@
 """The catalog's tables: every column of each, declared once, as Arrow writes them.
 
-A null says that the file does not tell: a format without that field, a file that is missing or could not be read.
-A timestamp of -1 that Kafka wrote is -1.
+A null says that the file does not tell: a format without that field, a file that is missing or
+could not be read. A timestamp of -1 that Kafka wrote is -1.
 """
 
 import pyarrow as pa
 
 STRING, BOOL, INT, LONG, DOUBLE = pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float64()
-PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]  # the leading columns of every table
+# the leading columns of every table
+PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index; null where there is no such file."""
-    return [(f"{kind}_{fact}", LONG) for kind in FILE_KINDS for fact in ("bytes", "allocated_bytes", "mtime_ns")]
+    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index; null where there is
+    no such file.
+    """
+    return [
+        (f"{kind}_{fact}", LONG)
+        for kind in FILE_KINDS
+        for fact in ("bytes", "allocated_bytes", "mtime_ns")
+    ]
 
 
-PARTITIONS = pa.schema([
-    *PARTITION,
-    ("directory", STRING),
-    ("state", STRING),  # current, delete, future, stray
-    ("topic_id", STRING),
-    ("segments", INT),  # with a .log and no suffix
-    ("log_start_offset", LONG),
-    ("high_watermark", LONG),
-    ("recovery_point", LONG),
-    ("log_end_offset", LONG),
-])
+PARTITIONS = pa.schema(
+    [
+        *PARTITION,
+        ("directory", STRING),
+        ("state", STRING),  # current, delete, future, stray
+        ("topic_id", STRING),
+        ("segments", INT),  # with a .log and no suffix
+        ("log_start_offset", LONG),
+        ("high_watermark", LONG),
+        ("recovery_point", LONG),
+        ("log_end_offset", LONG),
+    ]
+)
 CONTENT = [  # what reading the files of a segment tells
     ("batches", LONG),
     ("records", LONG),  # null where a compressed batch of magic 0 or 1 cannot be read for its count
     ("first_offset", LONG),
     ("last_offset", LONG),
-    ("min_timestamp_ms", LONG),  # as far as headers tell: the first record's or the largest of a batch, not every record's
+    # as far as headers tell: the first record's or the largest of a batch, not every record's
+    ("min_timestamp_ms", LONG),
     ("max_timestamp_ms", LONG),
     ("offset_entries", LONG),
     ("time_entries", LONG),
@@ -41,131 +51,157 @@ CONTENT = [  # what reading the files of a segment tells
     ("valid_bytes", LONG),  # of the .log, up to the end of its last whole batch
     ("torn_bytes", LONG),  # what follows
 ]
-SEGMENTS = pa.schema([
-    *PARTITION,
-    ("base_offset", LONG),
-    ("state", STRING),  # active, closed, deleted, cleaned, swap
-    *_file_columns(),
-    *CONTENT,
-    ("roll_reason", STRING),
-    ("segment_bytes", LONG),  # segment.bytes of its topic, as far as settings, rolls or the release tell
-    ("segment_bytes_source", STRING),
-    ("interval_low_bytes", LONG),
-    ("interval_high_bytes", LONG),
-])
-BATCHES = pa.schema([
-    *PARTITION,
-    ("segment_base_offset", LONG),
-    ("position", LONG),
-    ("size_bytes", LONG),
-    ("base_offset", LONG),
-    ("last_offset", LONG),
-    ("leader_epoch", INT),
-    ("magic", INT),
-    ("codec", STRING),  # none, gzip, snappy, lz4, zstd; an id without a codec is written as its number
-    ("timestamp_type", STRING),  # CreateTime, LogAppendTime
-    ("is_transactional", BOOL),
-    ("is_control", BOOL),
-    ("delete_horizon_ms", LONG),
-    ("record_count", INT),
-    ("base_timestamp_ms", LONG),
-    ("max_timestamp_ms", LONG),
-    ("producer_id", LONG),
-    ("producer_epoch", INT),
-    ("base_sequence", INT),
-    ("crc", LONG),
-    ("entry_slot", INT),  # of the offset index; null if no entry points at this batch
-])
-OFFSET_ENTRIES = pa.schema([
-    *PARTITION,
-    ("segment_base_offset", LONG),
-    ("slot", INT),
-    ("relative_offset", LONG),
-    ("offset", LONG),
-    ("position", LONG),
-])
-TIME_ENTRIES = pa.schema([
-    *PARTITION,
-    ("segment_base_offset", LONG),
-    ("slot", INT),
-    ("timestamp_ms", LONG),
-    ("relative_offset", LONG),
-    ("offset", LONG),
-])
-FINDINGS = pa.schema([  # topic and partition are null where it is about the broker directory itself
-    *PARTITION,
-    ("code", STRING),
-    ("severity", STRING),  # error, warning, info
-    ("file", STRING),  # relative to the broker directory
-    ("position", LONG),
-    ("length", LONG),
-    ("evidence", STRING),  # found and expected, in one line
-    ("consequence", STRING),
-    ("next_step", STRING),
-    ("directory", STRING),
-    ("message", STRING),
-    ("reference", STRING),
-    ("evidence_found", STRING),
-    ("evidence_expected", STRING),
-    ("found_hex", STRING),
-    ("expected_hex", STRING),
-])
-SWEEP = pa.schema([  # what each index.interval.bytes would cost a segment: analyse.sweep; a segment without a batch has no row
-    *PARTITION,
-    ("segment_base_offset", LONG),
-    ("interval_bytes", LONG),
-    ("entries", LONG),  # of the offset index
-    ("index_bytes", LONG),  # of both indexes
-    ("headers_mean", DOUBLE),  # of batch headers that a fetch at the base offset of a batch reads
-    ("headers_p50", LONG),
-    ("headers_p90", LONG),
-    ("headers_p99", LONG),
-    ("headers_max", LONG),
-    ("skipped_bytes_mean", DOUBLE),
-])
-RESTART_STEPS = pa.schema([  # what the next start of the broker does, in its order
-    *PARTITION,
-    ("directory", STRING),
-    ("segment_base_offset", LONG),  # null where the step concerns no one segment
-    ("action", STRING),  # truncate, rebuild, delete, keep, fail
-    ("cause", STRING),
-    ("why", STRING),
-    ("file", STRING),
-    ("from_position", LONG),
-    ("bytes", LONG),
-    ("error", STRING),
-    ("way_out", STRING),
-])
-RETENTION = pa.schema([  # what keeps each segment, and until when; a row a segment
-    *PARTITION,
-    ("directory", STRING),
-    ("segment_base_offset", LONG),
-    ("bytes", LONG),
-    ("timestamp_ms", LONG),  # that counts; null where it cannot be read
-    ("counted_by", STRING),  # record, entry, unwritten, mtime, unknown
-    ("offset", LONG),  # of that record
-    ("state", STRING),  # log-start, size, time: the next pass deletes it; until, behind, bytes, ...: what keeps it
-    ("until_ms", LONG),  # when it is old enough by itself
-    ("gone_ms", LONG),  # when those before it are, too
-    ("blocked_by", LONG),  # the base offset of the segment it waits for
-    ("more_bytes", LONG),  # until retention.bytes takes it
-    ("now_ms", LONG),  # of that pass
-    ("deletes", BOOL),  # false: compacted alone
-    ("policy_source", STRING),
-    ("retention_ms", LONG),
-    ("retention_ms_source", STRING),
-    ("retention_bytes", LONG),
-    ("retention_bytes_source", STRING),
-    ("is_tiered", BOOL),
-])
-CHECKED = pa.schema([  # what the next run need not find again; read by kafkaviz alone
-    *PARTITION,
-    ("directory", STRING),
-    ("base_offset", LONG),  # null: what a start does to the directory
-    ("suffix", STRING),
-    ("digest", STRING),  # of all it was found by
-    ("json", STRING),
-])
+SEGMENTS = pa.schema(
+    [
+        *PARTITION,
+        ("base_offset", LONG),
+        ("state", STRING),  # active, closed, deleted, cleaned, swap
+        *_file_columns(),
+        *CONTENT,
+        ("roll_reason", STRING),
+        # segment.bytes of its topic, as far as settings, rolls or the release tell
+        ("segment_bytes", LONG),
+        ("segment_bytes_source", STRING),
+        ("interval_low_bytes", LONG),
+        ("interval_high_bytes", LONG),
+    ]
+)
+BATCHES = pa.schema(
+    [
+        *PARTITION,
+        ("segment_base_offset", LONG),
+        ("position", LONG),
+        ("size_bytes", LONG),
+        ("base_offset", LONG),
+        ("last_offset", LONG),
+        ("leader_epoch", INT),
+        ("magic", INT),
+        # none, gzip, snappy, lz4, zstd; an id without a codec is written as its number
+        ("codec", STRING),
+        ("timestamp_type", STRING),  # CreateTime, LogAppendTime
+        ("is_transactional", BOOL),
+        ("is_control", BOOL),
+        ("delete_horizon_ms", LONG),
+        ("record_count", INT),
+        ("base_timestamp_ms", LONG),
+        ("max_timestamp_ms", LONG),
+        ("producer_id", LONG),
+        ("producer_epoch", INT),
+        ("base_sequence", INT),
+        ("crc", LONG),
+        ("entry_slot", INT),  # of the offset index; null if no entry points at this batch
+    ]
+)
+OFFSET_ENTRIES = pa.schema(
+    [
+        *PARTITION,
+        ("segment_base_offset", LONG),
+        ("slot", INT),
+        ("relative_offset", LONG),
+        ("offset", LONG),
+        ("position", LONG),
+    ]
+)
+TIME_ENTRIES = pa.schema(
+    [
+        *PARTITION,
+        ("segment_base_offset", LONG),
+        ("slot", INT),
+        ("timestamp_ms", LONG),
+        ("relative_offset", LONG),
+        ("offset", LONG),
+    ]
+)
+FINDINGS = pa.schema(
+    [  # topic and partition are null where it is about the broker directory itself
+        *PARTITION,
+        ("code", STRING),
+        ("severity", STRING),  # error, warning, info
+        ("file", STRING),  # relative to the broker directory
+        ("position", LONG),
+        ("length", LONG),
+        ("evidence", STRING),  # found and expected, in one line
+        ("consequence", STRING),
+        ("next_step", STRING),
+        ("directory", STRING),
+        ("message", STRING),
+        ("reference", STRING),
+        ("evidence_found", STRING),
+        ("evidence_expected", STRING),
+        ("found_hex", STRING),
+        ("expected_hex", STRING),
+    ]
+)
+# what each index.interval.bytes would cost a segment: analyse.sweep; a segment without a batch has
+# no row
+SWEEP = pa.schema(
+    [
+        *PARTITION,
+        ("segment_base_offset", LONG),
+        ("interval_bytes", LONG),
+        ("entries", LONG),  # of the offset index
+        ("index_bytes", LONG),  # of both indexes
+        (
+            "headers_mean",
+            DOUBLE,
+        ),  # of batch headers that a fetch at the base offset of a batch reads
+        ("headers_p50", LONG),
+        ("headers_p90", LONG),
+        ("headers_p99", LONG),
+        ("headers_max", LONG),
+        ("skipped_bytes_mean", DOUBLE),
+    ]
+)
+RESTART_STEPS = pa.schema(
+    [  # what the next start of the broker does, in its order
+        *PARTITION,
+        ("directory", STRING),
+        ("segment_base_offset", LONG),  # null where the step concerns no one segment
+        ("action", STRING),  # truncate, rebuild, delete, keep, fail
+        ("cause", STRING),
+        ("why", STRING),
+        ("file", STRING),
+        ("from_position", LONG),
+        ("bytes", LONG),
+        ("error", STRING),
+        ("way_out", STRING),
+    ]
+)
+RETENTION = pa.schema(
+    [  # what keeps each segment, and until when; a row a segment
+        *PARTITION,
+        ("directory", STRING),
+        ("segment_base_offset", LONG),
+        ("bytes", LONG),
+        ("timestamp_ms", LONG),  # that counts; null where it cannot be read
+        ("counted_by", STRING),  # record, entry, unwritten, mtime, unknown
+        ("offset", LONG),  # of that record
+        # log-start, size, time: the next pass deletes it; until, behind, bytes, ...: what keeps it
+        ("state", STRING),
+        ("until_ms", LONG),  # when it is old enough by itself
+        ("gone_ms", LONG),  # when those before it are, too
+        ("blocked_by", LONG),  # the base offset of the segment it waits for
+        ("more_bytes", LONG),  # until retention.bytes takes it
+        ("now_ms", LONG),  # of that pass
+        ("deletes", BOOL),  # false: compacted alone
+        ("policy_source", STRING),
+        ("retention_ms", LONG),
+        ("retention_ms_source", STRING),
+        ("retention_bytes", LONG),
+        ("retention_bytes_source", STRING),
+        ("is_tiered", BOOL),
+    ]
+)
+CHECKED = pa.schema(
+    [  # what the next run need not find again; read by kafkaviz alone
+        *PARTITION,
+        ("directory", STRING),
+        ("base_offset", LONG),  # null: what a start does to the directory
+        ("suffix", STRING),
+        ("digest", STRING),  # of all it was found by
+        ("json", STRING),
+    ]
+)
 TABLES: dict[str, pa.Schema] = {
     "partitions": PARTITIONS,
     "segments": SEGMENTS,
@@ -180,4 +216,5 @@ TABLES: dict[str, pa.Schema] = {
 }
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # what lies in the files
 TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks, where the files are read
-FOUND_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")  # empty where a run was told to leave the findings out
+# empty where a run was told to leave the findings out
+FOUND_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")

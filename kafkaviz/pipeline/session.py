@@ -1,4 +1,5 @@
-"""The one place a SparkSession is made: quiet, small, local by default, and started again when its JVM was killed.
+"""The one place a SparkSession is made: quiet, small, local by default, and started again when its
+JVM was killed.
 
 A session that somebody else made in this process is used as it is, and never stopped.
 """
@@ -27,29 +28,39 @@ if TYPE_CHECKING:
 LOG4J = Path(__file__).with_name("log4j2.properties")
 CHECKOUT = Path(__file__).resolve().parents[2]
 DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach the JVM
-FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the JVM does little but start: half its processor time went into optimizing
-MORTAL = "-XX:+ExitOnOutOfMemoryError"  # else a thread of Spark that ran out of memory is waited for without end
+# the JVM does little but start: half its processor time went into optimizing
+FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# else a thread of Spark that ran out of memory is waited for without end
+MORTAL = "-XX:+ExitOnOutOfMemoryError"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
 ONE_AT_A_TIME = threading.Lock()
-SUBMITTED = "PYSPARK_GATEWAY_PORT"  # in the environment of what spark-submit runs: where its JVM listens
-CONNECTED = "a session of Spark Connect has no SparkContext, which is needed; give one with a master: local[2], spark://HOST:PORT"
+# in the environment of what spark-submit runs: where its JVM listens
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+CONNECTED = (
+    "a session of Spark Connect has no SparkContext, which is needed; give one with a master: "
+    "local[2], spark://HOST:PORT"
+)
 _made: "SparkContext | None" = None  # by us: the only one that we may stop
 
 
 def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
     """The running session of this process, or a new one for that master.
 
-    The first start takes 4 to 9 s. Of our own, one for another master is stopped; one whose JVM was killed is given up.
-    master: None for that of the running session, else of spark-submit, else local[*]. cache: where the launcher of its Java
-    stands; the user's cache folder by default. Raises NoJava, KafkavizError for what is no master, for Spark Connect, and
-    where a session that is not ours runs for another master.
+    The first start takes 4 to 9 s. Of our own, one for another master is stopped; one whose JVM was
+    killed is given up. master: None for that of the running session, else of spark-submit, else
+    local[*]. cache: where the launcher of its Java stands; the user's cache folder by default.
+    Raises NoJava, KafkavizError for what is no master, for Spark Connect, and where a session that
+    is not ours runs for another master.
     """
     global _made
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if master is not None and not MASTER.fullmatch(master):  # else Java answers with a stack trace
-        raise KafkavizError(f"{legible(master)} is no Spark master; there are local[2] and its like, spark://HOST:PORT, yarn and k8s://URL")
+        raise KafkavizError(
+            f"{legible(master)} is no Spark master; there are local[2] and its like, "
+            "spark://HOST:PORT, yarn and k8s://URL"
+        )
     if "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ:
         raise KafkavizError(CONNECTED)
     with ONE_AT_A_TIME:
@@ -60,7 +71,10 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
             if master in (None, context.master):
                 return running or SparkSession.builder.getOrCreate()
             if context is not _made:
-                raise KafkavizError(f"a session for {context.master} runs in this process, not for {master}; stop it, or name no master")
+                raise KafkavizError(
+                    f"a session for {context.master} runs in this process, not for {master}; stop "
+                    "it, or name no master"
+                )
             context.stop() if running is None else running.stop()
         master = master or submitted_master(os.environ)
         prepare(master, cache or cache_folder())
@@ -78,11 +92,15 @@ def refuse_unusable(spark: "SparkSession") -> None:
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise KafkavizError(CONNECTED)
     if not alive(spark):
-        raise KafkavizError("the Spark session was stopped, or its Java process ended; give one that runs")
+        raise KafkavizError(
+            "the Spark session was stopped, or its Java process ended; give one that runs"
+        )
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
-    """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names; local[*] where neither tells."""
+    """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names; local[*] where neither
+    tells.
+    """
     if SUBMITTED in environ:
         return _submitted_settings().get("spark.master", "local[*]")
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -99,13 +117,17 @@ def _submitted_settings() -> dict[str, str]:
 
 
 def settings(master: str = "local[*]") -> dict[str, str]:
-    """What every session of ours is started with, once the environment is prepared; spark-submit may have been told otherwise."""
-    local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}  # Spark makes the secret; elsewhere people say
+    """What every session of ours is started with, once the environment is prepared; spark-submit
+    may have been told otherwise.
+    """
+    # Spark makes the secret; elsewhere people say
+    local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
     return local | {
         "spark.ui.enabled": "false",  # takes no port
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": DRIVER_MEMORY,  # counts only before the JVM starts
-        "spark.driver.extraJavaOptions": f"{FRUGAL} {MORTAL} -Dlog4j2.configurationFile=file:{LOG4J}",
+        "spark.driver.extraJavaOptions": f"{FRUGAL} {MORTAL} "
+        f"-Dlog4j2.configurationFile=file:{LOG4J}",
         "spark.python.daemon.module": "kafkaviz.pipeline.daemon",
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
@@ -118,38 +140,57 @@ def alive(spark: "SparkSession") -> bool:
         return False
     try:
         return not context._jsc.sc().isStopped()
-    except Exception:  # py4j raises a ConnectionRefusedError, its own network error or an OSError, as the moment has it
+    # py4j raises a ConnectionRefusedError, its own network error or an OSError, as the moment has
+    # it
+    except Exception:
         return False
 
 
 def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.environ) -> None:
-    """Sets what the JVM and Spark's Python workers inherit; after the JVM's start it would count no more. Raises NoJava."""
+    """Sets what the JVM and Spark's Python workers inherit; after the JVM's start it would count no
+    more. Raises NoJava.
+    """
     if SUBMITTED not in environ:  # else its JVM runs
         ensure_java(cache, environ)
     if master.startswith("local"):
-        environ["PYSPARK_PYTHON"] = sys.executable  # Spark's default is the first python3 on PATH: another venv
-        environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else sockets on the outer interface, and a warning
+        # Spark's default is the first python3 on PATH: another venv
+        environ["PYSPARK_PYTHON"] = sys.executable
+        # else sockets on the outer interface, and a warning
+        environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
-        environ.setdefault("PYSPARK_PYTHON", sys.executable)  # on a cluster people know where theirs is
+        # on a cluster people know where theirs is
+        environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
         _workers_import_from(CHECKOUT, environ)
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
-    """Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the latter alone."""
-    others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(root)]
+    """Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the
+    latter alone.
+    """
+    others = [
+        path
+        for path in environ.get("PYTHONPATH", "").split(os.pathsep)
+        if path and path != str(root)
+    ]
     environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
 
 
 @contextmanager
 def workers_with_kafkaviz(context: "SparkContext") -> Iterator[None]:
-    """What is defined meanwhile on somebody else's context runs in workers of this Python that find this checkout, as ours does.
+    """What is defined meanwhile on somebody else's context runs in workers of this Python that find
+    this checkout, as ours does.
 
-    The context is afterwards as it was. What it lacks is kafkaviz.pipeline.daemon, which a JVM takes for all its jobs or for none:
-    each worker imports by itself what ours share, a second or two.
+    The context is afterwards as it was. What it lacks is kafkaviz.pipeline.daemon, which a JVM
+    takes for all its jobs or for none: each worker imports by itself what ours share, a second or
+    two.
     """
     python, environment = context.pythonExec, context.environment
-    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
+    if (
+        context.master.startswith("local")
+        and "PYSPARK_PYTHON" not in os.environ
+        and not context.getConf().contains("spark.pyspark.python")
+    ):
         context.pythonExec = sys.executable
     if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
         context.environment = dict(environment)
@@ -163,12 +204,16 @@ def workers_with_kafkaviz(context: "SparkContext") -> Iterator[None]:
 def _forget() -> None:
     """Drops a session whose JVM was killed.
 
-    getOrCreate would go on talking to the dead one, and pyspark has no public way to say so: these names are its own.
+    getOrCreate would go on talking to the dead one, and pyspark has no public way to say so: these
+    names are its own.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if SparkContext._gateway is not None and (process := getattr(SparkContext._gateway, "proc", None)) is not None:
+    if (
+        SparkContext._gateway is not None
+        and (process := getattr(SparkContext._gateway, "proc", None)) is not None
+    ):
         process.stdin.close()  # a JVM that merely hangs ends with its stdin
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None

@@ -1,14 +1,17 @@
-"""A broker directory as a data source of Spark: spark.read.format("kafka_batches").load(DIR), after kafkaviz.pipeline.register(spark).
+"""A broker directory as a data source of Spark: spark.read.format("kafka_batches").load(DIR), after
+kafkaviz.pipeline.register(spark).
 
     kafka_segments      a row a segment: its files, and what reading them tells
     kafka_batches       a row a batch, from its header
-    kafka_records       a row a record, of any magic and codec; keys, values and headers with option payload=true
+    kafka_records       a row a record, of any magic and codec; keys, values and headers with option
+    payload=true
     kafka_offset_index  a row a written slot of an .index
     kafka_time_index    a row a written slot of a .timeindex
 
-Columns and options: source_schema.py. The options topics, partitions, offsets and timestamps skip files and byte ranges, and no row outside
-of them is given; what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown_probe.py). DIR is a broker directory, one
-partition directory, or an archive; load([DIR, DIR]) reads several.
+Columns and options: source_schema.py. The options topics, partitions, offsets and timestamps skip
+files and byte ranges, and no row outside of them is given; what stands in WHERE skips too where
+Spark keeps pushed filters apart (pushdown_probe.py). DIR is a broker directory, one partition
+directory, or an archive; load([DIR, DIR]) reads several.
 """
 
 import json
@@ -50,13 +53,20 @@ LOG = logging.getLogger("kafkaviz")
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the five formats known to a session, one of Spark Connect too; no setting of it is changed.
+    """Makes the five formats known to a session, one of Spark Connect too; no setting of it is
+    changed.
 
-    Workers of a local session that was told of no Python run this one: Spark's default is the first python3 on PATH, which need not
-    have kafkaviz. On a cluster, and on the server of Spark Connect, PYSPARK_PYTHON names theirs.
+    Workers of a local session that was told of no Python run this one: Spark's default is the first
+    python3 on PATH, which need not have kafkaviz. On a cluster, and on the server of Spark Connect,
+    PYSPARK_PYTHON names theirs.
     """
-    master, context = spark.conf.get("spark.master", ""), getattr(spark, "sparkContext", None)  # Spark Connect has no context
-    known = context is None or "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
+    # Spark Connect has no context
+    master, context = spark.conf.get("spark.master", ""), getattr(spark, "sparkContext", None)
+    known = (
+        context is None
+        or "PYSPARK_PYTHON" in os.environ
+        or context.getConf().contains("spark.pyspark.python")
+    )
     if master.startswith("local") and not known:
         context.pythonExec = sys.executable
     pushes_filters = pushdown_probe.is_safe(spark)
@@ -64,17 +74,27 @@ def register(spark: "SparkSession") -> None:
         spark.dataSource.register(of_session(source, pushes_filters, master.startswith("local")))
 
 
-def of_session(source: type["KafkaSource"], pushes_filters: bool, is_local: bool) -> type["KafkaSource"]:
-    """The format as this session may use it; Spark sends a class that was made here along, with what is said in it."""
+def of_session(
+    source: type["KafkaSource"], pushes_filters: bool, is_local: bool
+) -> type["KafkaSource"]:
+    """The format as this session may use it; Spark sends a class that was made here along, with
+    what is said in it.
+    """
     facts = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local}
-    return source if facts == {name: getattr(source, name) for name in facts} else type(source.__name__, (source,), facts)
+    return (
+        source
+        if facts == {name: getattr(source, name) for name in facts}
+        else type(source.__name__, (source,), facts)
+    )
 
 
 class KafkaSource(DataSource):
     """What the five have in common; FORMAT is the name that format() takes."""
 
     FORMAT = ""
-    PUSHES_FILTERS = False  # Spark refuses a source that takes filters where they are off, and may mix them up (pushdown_probe.py)
+    # Spark refuses a source that takes filters where they are off, and may mix them up
+    # (pushdown_probe.py)
+    PUSHES_FILTERS = False
     IS_LOCAL = True  # the workers are on the machine that plans a query
 
     @classmethod
@@ -87,12 +107,22 @@ class KafkaSource(DataSource):
         return from_arrow_schema(columns(self.FORMAT, options(self.options)))
 
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """A reader of all or some of the columns; BadOption for a schema of the caller's own that has others."""
-        wanted, known = to_arrow_schema(schema, timezone="UTC"), columns(self.FORMAT, replace(options(self.options), columns=()))
+        """A reader of all or some of the columns; BadOption for a schema of the caller's own that
+        has others.
+        """
+        wanted, known = (
+            to_arrow_schema(schema, timezone="UTC"),
+            columns(self.FORMAT, replace(options(self.options), columns=())),
+        )
         for field in wanted:
             if field.name not in known.names or known.field(field.name).type != field.type:
-                raise BadOption(f"{self.FORMAT} has no column {field.name} of type {field.type}; it has {', '.join(map(_typed, known))}")
-        return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(self.FORMAT, dict(self.options), schema, self.IS_LOCAL)
+                raise BadOption(
+                    f"{self.FORMAT} has no column {field.name} of type {field.type}; it has "
+                    f"{', '.join(map(_typed, known))}"
+                )
+        return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(
+            self.FORMAT, dict(self.options), schema, self.IS_LOCAL
+        )
 
 
 class SegmentsSource(KafkaSource):
@@ -137,43 +167,75 @@ class Task(InputPartition):
 
 
 class KafkaReader(DataSourceReader):
-    """Plans in one process of Python, reads in the workers; it is pickled on the way, with what was asked for."""
+    """Plans in one process of Python, reads in the workers; it is pickled on the way, with what was
+    asked for.
+    """
 
-    def __init__(self, name: str, given: dict[str, str], schema: "StructType", is_local: bool = True) -> None:
-        """given: the options, with the directory as path, or several as paths. is_local: the workers are on this machine."""
+    def __init__(
+        self, name: str, given: dict[str, str], schema: "StructType", is_local: bool = True
+    ) -> None:
+        """given: the options, with the directory as path, or several as paths. is_local: the
+        workers are on this machine.
+        """
         self.options = options(given)
         self._name, self._directories = name, directories(given)
         self._schema = to_arrow_schema(schema, timezone="UTC")
         self._asked, self._is_local = chosen(name, self.options), is_local
 
     def partitions(self) -> list[Task]:
-        """The tasks; Malformed for a topic-partition that is asked for and cannot be read, unless the mode makes it a row."""
+        """The tasks; Malformed for a topic-partition that is asked for and cannot be read, unless
+        the mode makes it a row.
+        """
         found = inventory(map(self._opened, self._directories))
-        rows = [row for name, broker in found.brokers for problem in broker.problems for row in self._unread(name, broker, problem)]
+        rows = [
+            row
+            for name, broker in found.brokers
+            for problem in broker.problems
+            for row in self._unread(name, broker, problem)
+        ]
         reads = reads_log(self._name, self._schema)
 
         last_offset = self._asked.limits("offset").most
 
         def decided(broker: str, partition: Partition) -> Transactions:
             decisions, problems = transactions(partition, last_offset)
-            rows.extend(row for problem in problems for row in self._rows(broker, partition.name, problem))
+            rows.extend(
+                row for problem in problems for row in self._rows(broker, partition.name, problem)
+            )
             return decisions
 
-        isolated = self._name == "kafka_records" and (self.options.isolation == READ_COMMITTED or ABORTED.name in self._schema.names)
-        found_tasks = tasks(self._name, found, self._asked, reads, self.options, decided if isolated else None)
-        return [Task(pieces) for pieces in found_tasks] + ([Task([], rows)] if rows or not found_tasks else [])
+        isolated = self._name == "kafka_records" and (
+            self.options.isolation == READ_COMMITTED or ABORTED.name in self._schema.names
+        )
+        found_tasks = tasks(
+            self._name, found, self._asked, reads, self.options, decided if isolated else None
+        )
+        return [Task(pieces) for pieces in found_tasks] + (
+            [Task([], rows)] if rows or not found_tasks else []
+        )
 
     def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         yield from (problem_row(row, self._schema) for row in partition.rows)
-        yield from Reading(self._name, self._schema, self._asked, self.options).read(partition.pieces)
+        yield from Reading(self._name, self._schema, self._asked, self.options).read(
+            partition.pieces
+        )
 
     def _opened(self, directory: str) -> Broker:
-        """The broker of a directory; CannotOpen for an archive that the workers of a cluster would not see unpacked."""
+        """The broker of a directory; CannotOpen for an archive that the workers of a cluster would
+        not see unpacked.
+        """
         path = Path(directory)
-        if not self._is_local and (archive.containing(path) or (archive.is_archive(path) and not path.is_dir())):
+        if not self._is_local and (
+            archive.containing(path) or (archive.is_archive(path) and not path.is_dir())
+        ):
             what = "is an archive, and the workers of a cluster do not see what it holds"
-            raise CannotOpen(directory, what, "unpack it into a folder that every worker has at the same path", kind="archive")
+            raise CannotOpen(
+                directory,
+                what,
+                "unpack it into a folder that every worker has at the same path",
+                kind="archive",
+            )
         try:
             return open_broker(path)
         except CannotOpen as fault:
@@ -183,13 +245,19 @@ class KafkaReader(DataSourceReader):
             raise CannotOpen(directory, what, "give the whole path", kind="missing") from None
 
     def _unread(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """A problem that hides rows, of which a topic-partition's directory is one; without a checkpoint no row is lost."""
+        """A problem that hides rows, of which a topic-partition's directory is one; without a
+        checkpoint no row is lost.
+        """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
             LOG.warning("%s: %s", problem.path, problem.what)
             return []
         is_read = self.options.renamed or name.state == "current" or broker.is_lone
-        is_asked = is_read and self._asked.has_topic(name.topic) and self._asked.has_partition(name.partition)
+        is_asked = (
+            is_read
+            and self._asked.has_topic(name.topic)
+            and self._asked.has_partition(name.partition)
+        )
         return self._rows(broker_name, name, problem) if is_asked else []
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
@@ -210,19 +278,37 @@ class PushingReader(KafkaReader):
 
 def directories(given: dict[str, str]) -> list[str]:
     """The directories that load() was given; CannotOpen without any."""
-    found = json.loads(given["paths"]) if given.get("paths") else [given["path"]] if given.get("path") else []
+    found = (
+        json.loads(given["paths"])
+        if given.get("paths")
+        else [given["path"]]
+        if given.get("path")
+        else []
+    )
     if not found:
-        raise CannotOpen("load()", "names no directory", 'give one: .load("/var/lib/kafka"); in SQL a TEMPORARY VIEW can', kind="missing")
+        raise CannotOpen(
+            "load()",
+            "names no directory",
+            'give one: .load("/var/lib/kafka"); in SQL a TEMPORARY VIEW can',
+            kind="missing",
+        )
     return [_local(one) for one in found]
 
 
 def _local(directory: str) -> str:
-    """The path of a directory that may be named by a URI; CannotOpen for one that is no path of this machine."""
+    """The path of a directory that may be named by a URI; CannotOpen for one that is no path of
+    this machine.
+    """
     scheme, _, rest = directory.partition(":")
     if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
         return directory
     if scheme != "file":
-        raise CannotOpen(directory, "is not on a file system of this machine", "mount it, and give its path", kind="missing")
+        raise CannotOpen(
+            directory,
+            "is not on a file system of this machine",
+            "mount it, and give its path",
+            kind="missing",
+        )
     return unquote(urlsplit(directory).path)
 
 

@@ -1,9 +1,11 @@
-"""What a read of the data source consists of: pieces of segments, packed into tasks by names and sizes alone.
+"""What a read of the data source consists of: pieces of segments, packed into tasks by names and
+sizes alone.
 
-Segments that cannot hold what is asked for are left out by the names of their directories and files: one of base offset 1000 before one of
-base offset 2000 holds no offset 2500. A big segment is cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begins
-by the index (source_read.py). Files are opened here for records alone: for which transactions are decided (transactions.py), once for all
-tasks, and for the ends of logs where several brokers have one.
+Segments that cannot hold what is asked for are left out by the names of their directories and
+files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
+cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begins by the index
+(source_read.py). Files are opened here for records alone: for which transactions are decided
+(transactions.py), once for all tasks, and for the ends of logs where several brokers have one.
 """
 
 from bisect import bisect_right
@@ -55,32 +57,53 @@ class Reach:
 
 
 def chosen(name: str, options: Options) -> Asked:
-    """What the options ask of a format. A batch is within a range of offsets if it has one of them, a segment if by its name it may."""
+    """What the options ask of a format.
+
+    A batch is within a range of offsets if it has one of them, a segment if by its name it may.
+    """
     offsets, times_ms = options.offsets, options.timestamps
     numbers = {"offset": offsets, "timestamp_ms": times_ms}
     if name == "kafka_batches":
-        numbers = {"last_offset": Limits(least=offsets.least), "base_offset": Limits(most=offsets.most), "max_timestamp_ms": times_ms}
-    return Asked(options.topics, options.partitions, numbers={column: limits for column, limits in numbers.items() if limits.are_set})
+        numbers = {
+            "last_offset": Limits(least=offsets.least),
+            "base_offset": Limits(most=offsets.most),
+            "max_timestamp_ms": times_ms,
+        }
+    return Asked(
+        options.topics,
+        options.partitions,
+        numbers={column: limits for column, limits in numbers.items() if limits.are_set},
+    )
 
 
 def reach(name: str, asked: Asked) -> Reach:
     """What a query asks of a format, as offsets and times of records.
 
-    A batch whose base offset or last offset lies behind a limit is behind it with all its offsets; the same goes for what lies before.
+    A batch whose base offset or last offset lies behind a limit is behind it with all its offsets;
+    the same goes for what lies before.
     """
     if name == "kafka_records":
         return Reach(asked.limits("offset"), asked.limits("timestamp_ms"))
     if name == "kafka_batches":
-        return Reach(asked.limits("base_offset") & asked.limits("last_offset"), asked.limits("max_timestamp_ms"))
+        return Reach(
+            asked.limits("base_offset") & asked.limits("last_offset"),
+            asked.limits("max_timestamp_ms"),
+        )
     return Reach()
 
 
 def tasks(
-    name: str, found: Inventory, asked: Asked, reads_log: bool, options: Options, decided: Decided | None = None
+    name: str,
+    found: Inventory,
+    asked: Asked,
+    reads_log: bool,
+    options: Options,
+    decided: Decided | None = None,
 ) -> list[list[Piece]]:
     """The pieces of each task, in the order of the directories.
 
-    reads_log: whether the .log files are read at all. decided: gives the transactions of a broker's topic-partition, where they count.
+    reads_log: whether the .log files are read at all. decided: gives the transactions of a broker's
+    topic-partition, where they count.
     """
     packed: list[list[Piece]] = []
     left, task_bytes = 0, options.task_bytes
@@ -94,32 +117,57 @@ def tasks(
     return packed
 
 
-def _pieces(name: str, found: Inventory, asked: Asked, options: Options, decided: Decided | None) -> Iterator[Piece]:
+def _pieces(
+    name: str, found: Inventory, asked: Asked, options: Options, decided: Decided | None
+) -> Iterator[Piece]:
     known: dict[int, Transactions] = {}
     for number, (one, bases) in enumerate(_wanted(name, found, asked, options)):
-        wanted = Wanted(number, one.broker, one.partition.topic, one.partition.partition, one.segment)
+        wanted = Wanted(
+            number, one.broker, one.partition.topic, one.partition.partition, one.segment
+        )
         of = max(1, ceil(wanted.log_bytes / options.task_bytes)) if name in CUT else 1
         if decided and id(one.partition) not in known:
             known[id(one.partition)] = decided(one.broker, one.partition)
         transactions = known.get(id(one.partition), UNDISTURBED)
-        if options.isolation == READ_COMMITTED and transactions.stable_offset <= one.segment.base_offset:
+        if (
+            options.isolation == READ_COMMITTED
+            and transactions.stable_offset <= one.segment.base_offset
+        ):
             continue
         within = transactions.within(*_offsets(name, one.segment, bases))
         yield from (Piece(wanted, number, of, within) for number in range(of))
 
 
-def _wanted(name: str, found: Inventory, asked: Asked, options: Options) -> Iterator[tuple[Found, list[int]]]:
+def _wanted(
+    name: str, found: Inventory, asked: Asked, options: Options
+) -> Iterator[tuple[Found, list[int]]]:
     """The segments that may have rows, each with the base offsets of those in use beside it."""
-    repeated = _repeated(found, asked) if (options.replicas or (ONE if name == "kafka_records" else None)) == ONE else set()
+    repeated = (
+        _repeated(found, asked)
+        if (options.replicas or (ONE if name == "kafka_records" else None)) == ONE
+        else set()
+    )
     by_name = "base_offset" if name == "kafka_segments" else "segment_base_offset"
-    within = asked.limits("offset") if name in (*INDEXES, "kafka_segments") else reach(name, asked).offsets
-    alone = {id(partition) for _, broker in found.brokers if broker.is_lone for partition in broker.partitions}
+    within = (
+        asked.limits("offset")
+        if name in (*INDEXES, "kafka_segments")
+        else reach(name, asked).offsets
+    )
+    alone = {
+        id(partition)
+        for _, broker in found.brokers
+        if broker.is_lone
+        for partition in broker.partitions
+    }
     bases: dict[int, list[int]] = {}
     for one in found.segments:
         segment, partition = one.segment, one.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
             continue
-        if not (options.renamed or partition.state == "current" or id(partition) in alone) or id(partition) in repeated:
+        if (
+            not (options.renamed or partition.state == "current" or id(partition) in alone)
+            or id(partition) in repeated
+        ):
             continue
         if not asked.has_topic(partition.topic) or not asked.has_partition(partition.partition):
             continue
@@ -132,15 +180,21 @@ def _wanted(name: str, found: Inventory, asked: Asked, options: Options) -> Iter
 
 
 def _repeated(found: Inventory, asked: Asked) -> set[int]:
-    """The replicas that are left out, by id: of those of one cluster's topic-partition all but the one whose log ends last.
+    """The replicas that are left out, by id: of those of one cluster's topic-partition all but the
+    one whose log ends last.
 
-    Of several that end at the same offset the one whose broker's name comes first is read. Two directories of one broker count as
-    replicas too; logs without a known cluster, or of another topic of the same name, never do.
+    Of several that end at the same offset the one whose broker's name comes first is read. Two
+    directories of one broker count as replicas too; logs without a known cluster, or of another
+    topic of the same name, never do.
     """
     clusters = {name: broker.cluster_id for name, broker in found.brokers}
     replicas: dict[tuple, list[tuple[str, Partition]]] = {}
     for broker, partition in found.partitions:
-        is_asked = partition.state == "current" and asked.has_topic(partition.topic) and asked.has_partition(partition.partition)
+        is_asked = (
+            partition.state == "current"
+            and asked.has_topic(partition.topic)
+            and asked.has_partition(partition.partition)
+        )
         if clusters[broker] and is_asked:
             key = clusters[broker], partition.topic_id, partition.label
             replicas.setdefault(key, []).append((broker, partition))
@@ -153,7 +207,8 @@ def _repeated(found: Inventory, asked: Asked) -> set[int]:
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
-    """The first and the last offset that rows of a segment may have, up to the base offset of the next one (bases: of those in use).
+    """The first and the last offset that rows of a segment may have, up to the base offset of the
+    next one (bases: of those in use).
 
     An index may say whatever fits into its four bytes.
     """
@@ -165,8 +220,12 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
-    """Whether the file that the rows are from is there, and in use: a .deleted, .cleaned or .swap repeats rows of another."""
-    file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(name, segment.log)
+    """Whether the file that the rows are from is there, and in use: a .deleted, .cleaned or .swap
+    repeats rows of another.
+    """
+    file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(
+        name, segment.log
+    )
     return segment.in_use and file is not None
 
 

@@ -1,9 +1,12 @@
-"""What a task of the data source does: each of its pieces read as far as the query needs it, as Arrow record batches.
+"""What a task of the data source does: each of its pieces read as far as the query needs it, as
+Arrow record batches.
 
-A piece begins at the first batch from its edge on that an index entry proves and ends where the next one begins, so that any number of
-pieces gives the same rows. Within it the indexes say where the offsets or times that are asked for may begin and end; what they say is
-held against the .log first (log/entry_points.py), and where it is wrong the whole piece is read. What cannot be read ends the query; or
-it is a row or a line in the log, as mode says, and behind damage reading goes on (log/past_damage.py).
+A piece begins at the first batch from its edge on that an index entry proves and ends where the
+next one begins, so that any number of pieces gives the same rows. Within it the indexes say where
+the offsets or times that are asked for may begin and end; what they say is held against the .log
+first (log/entry_points.py), and where it is wrong the whole piece is read. What cannot be read ends
+the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
+(log/past_damage.py).
 """
 
 import logging
@@ -28,7 +31,14 @@ from kafkaviz.pipeline.pushed import Asked, Limits
 from kafkaviz.pipeline.records import Trouble
 from kafkaviz.pipeline.rows import Columns, batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.source_plan import Piece, reach
-from kafkaviz.pipeline.source_schema import ANY, DROPMALFORMED, FAILFAST, PAYLOAD, PERMISSIVE, Options
+from kafkaviz.pipeline.source_schema import (
+    ANY,
+    DROPMALFORMED,
+    FAILFAST,
+    PAYLOAD,
+    PERMISSIVE,
+    Options,
+)
 from kafkaviz.pipeline.summary import SegmentRead, whole
 from kafkaviz.pipeline.transactions import Transactions
 from kafkaviz.pipeline.transform import FACT_COLUMNS, facts_of_read, file_columns
@@ -48,21 +58,34 @@ class Reading:
     """The reading of one format: which rows of which columns."""
 
     def __init__(self, name: str, schema: pa.Schema, asked: Asked, options: Options) -> None:
-        """schema: the columns in their order. asked: rows outside of it may be left out, and most are."""
+        """schema: the columns in their order. asked: rows outside of it may be left out, and most
+        are.
+        """
         self._name, self._schema, self._asked, self._options = name, schema, asked, options
         self._reach = reach(name, asked)
 
     def read(self, pieces: Sequence[Piece]) -> Rows:
-        """All that the pieces hold, in their order; Malformed for what cannot be read, unless the mode makes it a row or leaves it out."""
-        of = {"kafka_segments": self._segment, "kafka_batches": self._batches, "kafka_records": self._records}
+        """All that the pieces hold, in their order; Malformed for what cannot be read, unless the
+        mode makes it a row or leaves it out.
+        """
+        of = {
+            "kafka_segments": self._segment,
+            "kafka_batches": self._batches,
+            "kafka_records": self._records,
+        }
         for piece in pieces:
-            piece = replace(piece, wanted=replace(piece.wanted, segment=replace(piece.wanted.segment)))  # what it caches goes with it
+            # what it caches goes with it
+            piece = replace(
+                piece, wanted=replace(piece.wanted, segment=replace(piece.wanted.segment))
+            )
             try:
                 yield from of.get(self._name, self._entries)(piece)
             except Malformed:
                 raise
             except KafkavizError as fault:
-                yield from self._problem(piece.wanted, str(fault), is_unread=isinstance(fault, CannotOpen))
+                yield from self._problem(
+                    piece.wanted, str(fault), is_unread=isinstance(fault, CannotOpen)
+                )
 
     # ---- one format each
 
@@ -70,18 +93,30 @@ class Reading:
         wanted = piece.wanted
         read = whole([scan.summed(wanted)]) if reads_log(self._name, self._schema) else None
         row = {"broker": wanted.broker, "topic": wanted.topic, "partition": wanted.partition}
-        row |= {"base_offset": wanted.segment.base_offset, "state": wanted.segment.state, **file_columns(wanted.segment)}
+        row |= {
+            "base_offset": wanted.segment.base_offset,
+            "state": wanted.segment.state,
+            **file_columns(wanted.segment),
+        }
         if read:
             facts = facts_of_read(wanted, read)
-            row |= {name: getattr(facts, name) for name in FACT_COLUMNS} | {"problem": _in_one(read)}
+            row |= {name: getattr(facts, name) for name in FACT_COLUMNS} | {
+                "problem": _in_one(read)
+            }
             if read.problems and self._options.mode != PERMISSIVE:
-                yield from self._problem(wanted, _in_one(read), is_unread=any(problem.is_unread for problem in read.problems))
+                yield from self._problem(
+                    wanted,
+                    _in_one(read),
+                    is_unread=any(problem.is_unread for problem in read.problems),
+                )
                 return
         yield pa.RecordBatch.from_pylist([row], self._schema)
 
     def _entries(self, piece: Piece) -> Rows:
         segment = piece.wanted.segment
-        entries = (segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots).entries
+        entries = (
+            segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots
+        ).entries
         yield from self._table(piece.wanted, entry_columns(entries[self._allowed(entries)]))
 
     def _batches(self, piece: Piece) -> Rows:
@@ -104,7 +139,11 @@ class Reading:
     def _records(self, piece: Piece) -> Rows:
         payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
         committed, transactions = self._options.isolation == READ_COMMITTED, piece.transactions
-        offsets = self._reach.offsets & Limits(most=transactions.stable_offset - 1) if committed else self._reach.offsets
+        offsets = (
+            self._reach.offsets & Limits(most=transactions.stable_offset - 1)
+            if committed
+            else self._reach.offsets
+        )
         wish = records.Wish(offsets, self._reach.times_ms, payload)
         with entry_points(piece.wanted.segment) as points:
             for batches in self._walked(piece, points):
@@ -116,21 +155,38 @@ class Reading:
                     batches = batches[~transactions.are_aborted(batches)]
                 for found in records.records(points.read, batches, wish):
                     if isinstance(found, Trouble):
-                        yield from self._problem(piece.wanted, f"{piece.wanted.segment.log.path}, {found.what}", found)
+                        yield from self._problem(
+                            piece.wanted, f"{piece.wanted.segment.log.path}, {found.what}", found
+                        )
                     else:
-                        yield from self._table(piece.wanted, found if committed else self._with_aborted(found, batches, transactions))
+                        yield from self._table(
+                            piece.wanted,
+                            found
+                            if committed
+                            else self._with_aborted(found, batches, transactions),
+                        )
 
-    def _with_aborted(self, found: Columns, batches: np.ndarray, transactions: Transactions) -> Columns:
+    def _with_aborted(
+        self, found: Columns, batches: np.ndarray, transactions: Transactions
+    ) -> Columns:
         """The columns with what became of the transaction of each record: null while it is open."""
         if "aborted" not in self._schema.names:
             return found
         owners = np.searchsorted(batches["position"], found["batch_position"])
-        return {**found, "aborted": pa.array(transactions.are_aborted(batches)[owners], mask=transactions.are_open(batches)[owners])}
+        return {
+            **found,
+            "aborted": pa.array(
+                transactions.are_aborted(batches)[owners],
+                mask=transactions.are_open(batches)[owners],
+            ),
+        }
 
     # ---- the way through a .log
 
     def _walked(self, piece: Piece, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """The batches of a piece, as far as offsets and times do not rule them out; behind them what was none."""
+        """The batches of a piece, as far as offsets and times do not rule them out; behind them
+        what was none.
+        """
         if piece.of > 1 and (index := piece.wanted.segment.index):
             with file.reader(index.path):  # without it this piece and the next would not meet
                 pass
@@ -144,7 +200,11 @@ class Reading:
 
     def _narrowed(self, points: EntryPoints, start: int, stop: int) -> tuple[int, int]:
         """The stretch without what lies before and behind the limits."""
-        offsets, times_ms, late_ms = self._reach.offsets, self._reach.times_ms, self._options.late_ms
+        offsets, times_ms, late_ms = (
+            self._reach.offsets,
+            self._reach.times_ms,
+            self._options.late_ms,
+        )
         if offsets.least > -inf:
             start = max(start, points.before_offset(offsets.least))
         if offsets.most < inf and start < stop:
@@ -182,7 +242,9 @@ class Reading:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _by_position(self, piece: Piece) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """All entries of the .index, where the column of slots is asked for; one that cannot be read is a problem of the segment."""
+        """All entries of the .index, where the column of slots is asked for; one that cannot be
+        read is a problem of the segment.
+        """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
             try:
@@ -211,24 +273,42 @@ class Reading:
 
     def _hole(self, piece: Piece, hole: Hole) -> Rows:
         segment, size_bytes = piece.wanted.segment, hole.stop - hole.start
-        if segment.state == "active" and hole.stop == segment.log.size_bytes and _is_preallocated(segment, hole):
+        if (
+            segment.state == "active"
+            and hole.stop == segment.log.size_bytes
+            and _is_preallocated(segment, hole)
+        ):
             return
-        what = f"{segment.log.path}, byte {hole.start}: {size_bytes} bytes are no whole batch ({hole.reason})"
+        what = (
+            f"{segment.log.path}, byte {hole.start}: {size_bytes} bytes are no whole batch ("
+            f"{hole.reason})"
+        )
         yield from self._problem(piece.wanted, what, Trouble(hole.start, UNKNOWN, what))
 
-    def _problem(self, wanted: Wanted, what: str, trouble: Trouble | None = None, is_unread: bool = False) -> Rows:
+    def _problem(
+        self, wanted: Wanted, what: str, trouble: Trouble | None = None, is_unread: bool = False
+    ) -> Rows:
         """What cannot be read, as the mode has it."""
         if not becomes_row(what, is_unread, self._options.mode):
             return
-        row = {"broker": wanted.broker, "topic": wanted.topic, "partition": wanted.partition, "problem": what}
-        row |= dict.fromkeys(("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",), wanted.segment.base_offset)
+        row = {
+            "broker": wanted.broker,
+            "topic": wanted.topic,
+            "partition": wanted.partition,
+            "problem": what,
+        }
+        row |= dict.fromkeys(
+            ("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",),
+            wanted.segment.base_offset,
+        )
         if trouble:
             row |= dict.fromkeys(("position", "batch_position"), trouble.position)
         yield problem_row(row, self._schema)
 
 
 def becomes_row(what: str, is_unread: bool, mode: str) -> bool:
-    """Whether what cannot be read is a row; if not, it ends the query by Malformed, or, of bytes that are wrong, is a line in the log.
+    """Whether what cannot be read is a row; if not, it ends the query by Malformed, or, of bytes
+    that are wrong, is a line in the log.
 
     is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
     """
@@ -246,19 +326,29 @@ def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
     """Whether any of these columns takes reading the .log."""
-    return name in ("kafka_batches", "kafka_records") or (name == "kafka_segments" and not set(FACT_COLUMNS).isdisjoint(schema.names))
+    return name in ("kafka_batches", "kafka_records") or (
+        name == "kafka_segments" and not set(FACT_COLUMNS).isdisjoint(schema.names)
+    )
 
 
 def edges(piece: Piece, points: EntryPoints) -> tuple[int | None, int]:
-    """Where a piece begins, None if no batch is proven to begin in it, and where the next piece that has a beginning does.
+    """Where a piece begins, None if no batch is proven to begin in it, and where the next piece
+    that has a beginning does.
 
     All readers of a segment find the same places, whichever pieces they read.
     """
     size_bytes = piece.wanted.log_bytes
-    start = 0 if piece.number == 0 else points.first(piece.edge(piece.number), piece.edge(piece.number + 1))
+    start = (
+        0
+        if piece.number == 0
+        else points.first(piece.edge(piece.number), piece.edge(piece.number + 1))
+    )
     if start is None:
         return None, 0
-    found = (points.first(piece.edge(number), piece.edge(number + 1)) for number in range(piece.number + 1, piece.of))
+    found = (
+        points.first(piece.edge(number), piece.edge(number + 1))
+        for number in range(piece.number + 1, piece.of)
+    )
     return start, next((position for position in found if position is not None), size_bytes)
 
 
@@ -276,7 +366,9 @@ def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:
     """Whether the first record of a batch is newer than this, as far as its header tells."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
-    first_ms = batch["max_timestamp_ms"] if is_log_append_time(batch) else batch["base_timestamp_ms"]
+    first_ms = (
+        batch["max_timestamp_ms"] if is_log_append_time(batch) else batch["base_timestamp_ms"]
+    )
     return bool(first_ms > timestamp_ms)
 
 

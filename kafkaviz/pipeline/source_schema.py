@@ -1,7 +1,8 @@
 """The columns of the data source: each format's, in order, and its options as text.
 
-The formats give what the catalog's tables give, column for column, but for kafka_records and whether a checksum is right, which no catalog
-holds, and what all segments of a partition tell together.
+The formats give what the catalog's tables give, column for column, but for kafka_records and
+whether a checksum is right, which no catalog holds, and what all segments of a partition tell
+together.
 """
 
 import re
@@ -19,17 +20,19 @@ from kafkaviz.pipeline.records import HEADERS
 from kafkaviz.pipeline.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
 
-RECORDS = pa.schema([
-    *PARTITION,
-    ("segment_base_offset", LONG),
-    ("batch_position", LONG),
-    ("offset", LONG),
-    ("timestamp_ms", LONG),
-    ("is_control", BOOL),  # a transaction marker or another record that no consumer gets to see
-    ("key_size_bytes", INT),  # null for a null key
-    ("value_size_bytes", INT),
-    ("header_count", INT),
-])
+RECORDS = pa.schema(
+    [
+        *PARTITION,
+        ("segment_base_offset", LONG),
+        ("batch_position", LONG),
+        ("offset", LONG),
+        ("timestamp_ms", LONG),
+        ("is_control", BOOL),  # a transaction marker or another record that no consumer gets to see
+        ("key_size_bytes", INT),  # null for a null key
+        ("value_size_bytes", INT),
+        ("header_count", INT),
+    ]
+)
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
 ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
 PROBLEM = pa.field("problem", STRING)
@@ -43,9 +46,11 @@ FORMATS: dict[str, pa.Schema] = {
 }
 TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
 ANY = "any"
-FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")  # as Spark's own sources have them
+# as Spark's own sources have them
+FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 ONE, ALL_OF_THEM = REPLICAS = ("one", "all")
-TIMED = ("kafka_batches", "kafka_records", "kafka_time_index")  # whose rows have a timestamp that takes no further reading
+# whose rows have a timestamp that takes no further reading
+TIMED = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 MOST = 2**63 - 1
 OF_SPARK = ("path", "paths")  # options that load() itself adds
@@ -59,15 +64,19 @@ class BadOption(KafkavizError):
 class Options:
     """The options of a read, as spark.read.option takes them.
 
-    columns: names, separated by commas; all by default. topics: names or patterns with * and ?, separated by commas. partitions: their
-    numbers or ranges, as 0,4-7. offsets, timestamps: a range, both ends included, and no row outside of it is given. payload: "true"
-    adds key, value and headers to kafka_records. mode: what becomes of that which cannot be read. FAILFAST ends the query; PERMISSIVE
-    adds the column problem, and a row for each such thing (problems: "true" is an older word for it); DROPMALFORMED leaves out bytes that
-    are wrong, and says so in the log of the worker, but a file that cannot be opened ends the query all the same. isolation: of the
-    reader of kafka_records; read_uncommitted gives records of aborted and open transactions too, with the column aborted. replicas:
-    "one" reads one replica of each topic-partition, "all" each broker's; not given, one in kafka_records and all elsewhere. late_ms: how
-    far a record may be older than one that stands before it; not given, records come in any order; "any" does not go by the .timeindex
-    either. renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future. task_bytes: of .log a task.
+    columns: names, separated by commas; all by default. topics: names or patterns with * and ?,
+    separated by commas. partitions: their numbers or ranges, as 0,4-7. offsets, timestamps: a
+    range, both ends included, and no row outside of it is given. payload: "true" adds key, value
+    and headers to kafka_records. mode: what becomes of that which cannot be read. FAILFAST ends the
+    query; PERMISSIVE adds the column problem, and a row for each such thing (problems: "true" is an
+    older word for it); DROPMALFORMED leaves out bytes that are wrong, and says so in the log of the
+    worker, but a file that cannot be opened ends the query all the same. isolation: of the reader
+    of kafka_records; read_uncommitted gives records of aborted and open transactions too, with the
+    column aborted. replicas: "one" reads one replica of each topic-partition, "all" each broker's;
+    not given, one in kafka_records and all elsewhere. late_ms: how far a record may be older than
+    one that stands before it; not given, records come in any order; "any" does not go by the
+    .timeindex either. renamed: "true" also reads the directories that Kafka has renamed: -delete,
+    -stray, -future. task_bytes: of .log a task.
     """
 
     columns: tuple[str, ...] = ()
@@ -89,7 +98,9 @@ NAMES = tuple(field.name for field in fields(Options))
 
 
 def options(given: Mapping[str, str]) -> Options:
-    """The options that were given; BadOption for one that there is not, or a value that means nothing."""
+    """The options that were given; BadOption for one that there is not, or a value that means
+    nothing.
+    """
     unknown = [name for name in given if name.lower() not in (*NAMES, *OF_SPARK)]
     if unknown:
         raise BadOption(f"there is no option {unknown[0]}; there are {', '.join(NAMES)}")
@@ -97,26 +108,37 @@ def options(given: Mapping[str, str]) -> Options:
     problems = _truth("problems", given.get("problems", "false"))
     mode = _one_of("mode", given.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES)
     if problems and mode != PERMISSIVE:
-        raise BadOption(f"option problems=true is mode=PERMISSIVE, and mode={mode} is given beside it; leave one of them out")
+        raise BadOption(
+            f"option problems=true is mode=PERMISSIVE, and mode={mode} is given beside it; leave "
+            "one of them out"
+        )
     return Options(
         columns=_names(given.get("columns", "")),
         topics=_names(given.get("topics", "")),
-        partitions=tuple(_numbers("partitions", one) for one in _names(given.get("partitions", ""))),
+        partitions=tuple(
+            _numbers("partitions", one) for one in _names(given.get("partitions", ""))
+        ),
         offsets=_numbers("offsets", given["offsets"]) if "offsets" in given else ALL,
         timestamps=_times("timestamps", given["timestamps"]) if "timestamps" in given else ALL,
         payload=_truth("payload", given.get("payload", "false")),
         problems=problems,
         mode=mode,
-        isolation=_one_of("isolation", given.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)),
+        isolation=_one_of(
+            "isolation", given.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
+        ),
         replicas=_one_of("replicas", given["replicas"], REPLICAS) if "replicas" in given else None,
         late_ms=late if late in (None, ANY) else _number("late_ms", late, 0),
         renamed=_truth("renamed", given.get("renamed", "false")),
-        task_bytes=_number("task_bytes", given.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES),
+        task_bytes=_number(
+            "task_bytes", given.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
+        ),
     )
 
 
 def columns(name: str, chosen: Options) -> pa.Schema:
-    """The columns of a format with these options; BadOption for a column or a limit that it does not have."""
+    """The columns of a format with these options; BadOption for a column or a limit that it does
+    not have.
+    """
     if chosen.timestamps.are_set and name not in TIMED:
         raise BadOption(f"option timestamps is for {', '.join(TIMED)}, not for {name}")
     known = [*FORMATS[name], *(PAYLOAD if chosen.payload and name == "kafka_records" else ())]
@@ -125,7 +147,11 @@ def columns(name: str, chosen: Options) -> pa.Schema:
     by_name = {field.name: field for field in known}
     unknown = [column for column in chosen.columns if column not in by_name]
     if unknown:
-        hint = ", and with option payload=true also key, value, headers" if name == "kafka_records" and not chosen.payload else ""
+        hint = (
+            ", and with option payload=true also key, value, headers"
+            if name == "kafka_records" and not chosen.payload
+            else ""
+        )
         raise BadOption(f"{name} has no column {unknown[0]}; it has {', '.join(by_name)}{hint}")
     twice = [column for column in chosen.columns if chosen.columns.count(column) > 1]
     if twice:
@@ -141,18 +167,25 @@ def _numbers(option: str, text: str) -> Limits:
     """5000-5999, 5000-, -5999 or 5000."""
     found = NUMBERS.fullmatch(text.strip())
     if not found or text.strip() == "-":
-        raise BadOption(f"option {option} takes 5000-5999, 5000-, -5999 or 5000, both ends included, not {text}")
+        raise BadOption(
+            f"option {option} takes 5000-5999, 5000-, -5999 or 5000, both ends included, not {text}"
+        )
     first, last = (found[1], found[2]) if "-" in text else (found[0], found[0])
     return _ordered(option, text, *(int(end[:40]) if end else None for end in (first, last)))
 
 
 def _times(option: str, text: str) -> Limits:
-    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it; numbers also as _numbers has them."""
+    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it; numbers
+    also as _numbers has them.
+    """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _numbers(option, text)
     first, slash, last = (end.strip() for end in text.partition("/"))
     if not slash or not (first or last):
-        example = "2026-09-21T18:22/2026-09-21T18:23:30.5, 1790000000000-1790000059999, or either with one end left out"
+        example = (
+            "2026-09-21T18:22/2026-09-21T18:23:30.5, 1790000000000-1790000059999, or either with "
+            "one end left out"
+        )
         raise BadOption(f"option {option} takes {example}, both ends included, not {text}")
     return _ordered(option, text, *(_moment(option, end) if end else None for end in (first, last)))
 
@@ -163,13 +196,21 @@ def _moment(option: str, text: str) -> int:
     try:
         return units.timestamp_ms(text)
     except (ValueError, OverflowError):
-        raise BadOption(f"option {option}: {text} is neither milliseconds since 1970 nor a time such as 2026-09-21T18:22:31.444") from None
+        raise BadOption(
+            f"option {option}: {text} is neither milliseconds since 1970 nor a time such as "
+            "2026-09-21T18:22:31.444"
+        ) from None
 
 
 def _ordered(option: str, text: str, first: int | None, last: int | None) -> Limits:
     limits = Limits(-inf if first is None else first, inf if last is None else last)
-    if limits.least > limits.most or any(end is not None and abs(end) > MOST for end in (first, last)):
-        raise BadOption(f"option {option} names nothing: {text} ends before it begins, or has an end of more than 64 bits")
+    if limits.least > limits.most or any(
+        end is not None and abs(end) > MOST for end in (first, last)
+    ):
+        raise BadOption(
+            f"option {option} names nothing: {text} ends before it begins, or has an end of more "
+            "than 64 bits"
+        )
     return limits
 
 

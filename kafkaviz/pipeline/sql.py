@@ -1,8 +1,11 @@
-"""A query that somebody typed: parsed before anything of it is run, and refused unless it only reads the catalog.
+"""A query that somebody typed: parsed before anything of it is run, and refused unless it only
+reads the catalog.
 
-DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM '/etc/passwd'), load extensions, tell its settings.
-Judged is therefore not the text but the tree that its own parser makes of it: its statements must be one SELECT, its tables those of
-the catalog, its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing else either.
+DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM
+'/etc/passwd'), load extensions, tell its settings. Judged is therefore not the text but the tree
+that its own parser makes of it: its statements must be one SELECT, its tables those of the catalog,
+its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing
+else either.
 """
 
 import json
@@ -16,26 +19,38 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.schema import TABLES
 
 LONGEST = 8000  # characters of a query: it must fit into an address
-QUESTIONS = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})  # of a tree that only asks
-MAKE_ROWS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"})  # functions in the place of a table
-REFUSED = re.compile(  # functions that tell of the process and its settings, or outlive the query: the rest compute with what they get
+# of a tree that only asks
+QUESTIONS = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+# functions in the place of a table
+MAKE_ROWS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"})
+# functions that tell of the process and its settings, or outlive the query: the rest compute with
+# what they get
+REFUSED = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
     "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
 EMPTY = ("There is no query", "Start from a question on the left, or write a SELECT")
-OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")  # how the names of DuckDB's own views begin that need no schema
+# how the names of DuckDB's own views begin that need no schema
+OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 REACHES = "It could tell of more than the catalog"
 OFFSET = 'OFFSET is a word of SQL: the column is written "offset"'
-NOT_TO_BLAME = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)  # for these a query is not
+# for these a query is not
+NOT_TO_BLAME = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
 _AT = re.compile(r"\[(\d+),(\d+)\]")
 _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
 
 
 class Wrong(KafkavizError):
-    """A query that is not run, or could not be: what is wrong with it, what to do, and which of its characters."""
+    """A query that is not run, or could not be: what is wrong with it, what to do, and which of its
+    characters.
+    """
 
-    def __init__(self, what: str, advice: str = "", start: int | None = None, stop: int | None = None) -> None:
-        """start, stop: characters of the query, stop behind the last; None where no place can be told."""
+    def __init__(
+        self, what: str, advice: str = "", start: int | None = None, stop: int | None = None
+    ) -> None:
+        """start, stop: characters of the query, stop behind the last; None where no place can be
+        told.
+        """
         super().__init__(f"{what}. {advice}".strip())
         self.what, self.advice, self.start, self.stop = what, advice, start, stop
 
@@ -57,7 +72,12 @@ class Place:
 
 def place(sql: str, wrong: Wrong) -> Place | None:
     """Where a query is wrong; None where that cannot be told, or where it is all of the query."""
-    if wrong.start is None or (wrong.start == 0 and wrong.stop is not None and wrong.stop >= len(sql.rstrip()) and "\n" in sql.strip()):
+    if wrong.start is None or (
+        wrong.start == 0
+        and wrong.stop is not None
+        and wrong.stop >= len(sql.rstrip())
+        and "\n" in sql.strip()
+    ):
         return None
     start = min(wrong.start, len(sql))
     above = sql.rfind("\n", 0, start) + 1
@@ -84,15 +104,22 @@ def judge(text: str, parsed: Callable[[str], Mapping[str, Any]]) -> None:
     tree = parsed(text)
     if tree["error"]:
         if tree["error_type"] == "parser":
-            again = parsed(f"{text}\nx")  # at an end that comes too early the parser names the last word that is there
-            raise _misunderstood(tree, text, not again["error"] or again.get("location") != tree.get("location"))
-        raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text))
+            # at an end that comes too early the parser names the last word that is there
+            again = parsed(f"{text}\nx")
+            raise _misunderstood(
+                tree, text, not again["error"] or again.get("location") != tree.get("location")
+            )
+        raise Wrong(
+            "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
+        )
     if not tree["statements"]:
         raise Wrong(*EMPTY)
     if len(tree["statements"]) > 1:
         raise Wrong("Only one question is run here", "Several are run one after the other")
     nodes = list(_nodes(tree))
-    named = {one["key"].lower() for node in nodes for one in (node.get("cte_map") or {}).get("map", ())}
+    named = {
+        one["key"].lower() for node in nodes for one in (node.get("cte_map") or {}).get("map", ())
+    }
     for name in named:
         _judge_name(name)
     for node in nodes:
@@ -100,7 +127,8 @@ def judge(text: str, parsed: Callable[[str], Mapping[str, Any]]) -> None:
 
 
 def wrong(fault: Exception, text: str, before: int = 0) -> Wrong | None:
-    """What DuckDB had against a query, in its words but short; None where the query is not to blame.
+    """What DuckDB had against a query, in its words but short; None where the query is not to
+    blame.
 
     before: bytes of SQL that stood before the text when it was run.
     """
@@ -117,12 +145,18 @@ def wrong(fault: Exception, text: str, before: int = 0) -> Wrong | None:
 def _misunderstood(given: Mapping[str, Any], text: str, ends_early: bool) -> Wrong:
     """A fault of the parser's."""
     known = re.search(r'near "(.*)"', given["error_message"], re.DOTALL)
-    what = "The query ends too early" if known is None or ends_early else f"Not understood from {known[1]} on"
+    what = (
+        "The query ends too early"
+        if known is None or ends_early
+        else f"Not understood from {known[1]} on"
+    )
     return Wrong(what, OFFSET if _BARE_OFFSET.search(text) else "", *_where(given, text))
 
 
 def _told(given: Mapping[str, Any], message: str) -> tuple[str, str]:
-    """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it as advice."""
+    """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it
+    as advice.
+    """
     near = ", ".join(one for one in given.get("candidates", "").split(",") if one)
     subtype, name = given.get("error_subtype"), given.get("name", "")
     if subtype == "COLUMN_NOT_FOUND":
@@ -136,7 +170,9 @@ def _told(given: Mapping[str, Any], message: str) -> tuple[str, str]:
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    """Every part of the tree that has a type; deep trees too, for which a call a level would not do."""
+    """Every part of the tree that has a type; deep trees too, for which a call a level would not
+    do.
+    """
     left = [tree]
     while left:
         one = left.pop()
@@ -148,29 +184,44 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _judge(node: Mapping[str, Any], named: set[str], text: str) -> None:
-    """Raises Wrong for a part of a query that does not belong to a question. named: the tables that WITH names."""
+    """Raises Wrong for a part of a query that does not belong to a question. named: the tables that
+    WITH names.
+    """
     kind = node.get("type")
     span = _span(node, text)
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUESTIONS:
-        raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text))
+        raise Wrong(
+            "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
+        )
     if kind == "BASE_TABLE":
         _judge_table(_path(node) or [node["table_name"]], named, span)
     elif kind == "SHOW_REF" and not node.get("query"):
-        raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text))
+        raise Wrong(
+            "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
+        )
     elif kind == "TABLE_FUNCTION":
         name = _path(node["function"])[-1]
         if name.lower() not in MAKE_ROWS:
             raise Wrong(f"The function {name} is not run here", REACHES, *span)
-    elif "function_name" in node and (name := (_path(node) or [node["function_name"]])[-1]) and REFUSED.fullmatch(name.lower()):
+    elif (
+        "function_name" in node
+        and (name := (_path(node) or [node["function_name"]])[-1])
+        and REFUSED.fullmatch(name.lower())
+    ):
         raise Wrong(f"The function {name} is not run here", REACHES, *span)
     elif kind == "VALUE_PARAMETER":
         raise Wrong("A query has no parameters here", "Write the value itself", *span)
 
 
 def _judge_name(name: str) -> None:
-    """Raises Wrong for a name of WITH that DuckDB could take for more than that where WITH does not reach: a file, a view of its own."""
+    """Raises Wrong for a name of WITH that DuckDB could take for more than that where WITH does not
+    reach: a file, a view of its own.
+    """
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
-        raise Wrong(f"WITH names a table {name}", "Take a name of letters, digits and _ that does not begin as DuckDB's own views do")
+        raise Wrong(
+            f"WITH names a table {name}",
+            "Take a name of letters, digits and _ that does not begin as DuckDB's own views do",
+        )
 
 
 def _judge_table(parts: list[str], named: set[str], span: tuple[int | None, int | None]) -> None:
@@ -179,7 +230,11 @@ def _judge_table(parts: list[str], named: set[str], span: tuple[int | None, int 
     if len(parts) == 1 and (name in named or name in TABLES):
         return
     near = get_close_matches(name, TABLES, n=1)
-    told = f"Did you mean {near[0]}?" if near and len(parts) == 1 else f"A catalog has {', '.join(TABLES)}"
+    told = (
+        f"Did you mean {near[0]}?"
+        if near and len(parts) == 1
+        else f"A catalog has {', '.join(TABLES)}"
+    )
     raise Wrong(f"There is no table {'.'.join(parts)}", told, *span)
 
 
@@ -190,7 +245,9 @@ def _path(node: Mapping[str, Any]) -> list[str]:
 def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
     """The characters of the query that a part was made of."""
     start, size = node.get("query_location"), node.get("query_location_length")
-    return _characters(text, start, start + size) if isinstance(start, int) and size else (None, None)
+    return (
+        _characters(text, start, start + size) if isinstance(start, int) and size else (None, None)
+    )
 
 
 def _where(given: Mapping[str, Any], text: str, before: int = 0) -> tuple[int | None, int | None]:
@@ -200,7 +257,11 @@ def _where(given: Mapping[str, Any], text: str, before: int = 0) -> tuple[int | 
         start, size = map(int, found.groups())
         return _characters(text, start - before, start - before + size)
     position = given.get("position", "")
-    start, _ = _characters(text, int(position) - before, int(position) - before) if position.isdigit() else (None, None)
+    start, _ = (
+        _characters(text, int(position) - before, int(position) - before)
+        if position.isdigit()
+        else (None, None)
+    )
     return start, None
 
 

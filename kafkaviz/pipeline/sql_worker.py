@@ -1,10 +1,13 @@
-"""A process that answers queries: DuckDB over the Parquet files of a catalog, and nothing else of the machine.
+"""A process that answers queries: DuckDB over the Parquet files of a catalog, and nothing else of
+the machine.
 
-`python -m kafkaviz.pipeline.sql_worker MIB THREADS`, started by worker_pool.py with an empty environment. It is not trusted with anything:
-a query that takes all memory ends this process at most, and not the server, whose memory an import of DuckDB would share.
+`python -m kafkaviz.pipeline.sql_worker MIB THREADS`, started by worker_pool.py with an empty
+environment. It is not trusted with anything: a query that takes all memory ends this process at
+most, and not the server, whose memory an import of DuckDB would share.
 
-A request is a line of JSON on stdin: {folder, tables: each one's files, text, most_rows}. A reply is a line of JSON on stdout, and behind
-it as many bytes of an Arrow stream as its "bytes" says. At the end of stdin the process ends, whatever it does.
+A request is a line of JSON on stdin: {folder, tables: each one's files, text, most_rows}. A reply
+is a line of JSON on stdout, and behind it as many bytes of an Arrow stream as its "bytes" says. At
+the end of stdin the process ends, whatever it does.
 """
 
 import io
@@ -28,21 +31,33 @@ from kafkaviz.pipeline.schema import TABLES
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-CELL_CHARACTERS, LEAST_CHARACTERS = 5000, 500  # of a text in an answer, all columns of a row together, but each at least so many
+# of a text in an answer, all columns of a row together, but each at least so many
+CELL_CHARACTERS, LEAST_CHARACTERS = 5000, 500
 EXPLAIN = "EXPLAIN "
 COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
 MOST_BYTES = 1 << 29  # of a reply
 BESIDES_MIB = 256  # what a query may take beyond the memory that DuckDB counts
 NICENESS = 5  # pages and ingests come first
-TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "bool": "BOOLEAN", "double": "DOUBLE"}  # of a table's columns
+# of a table's columns
+TYPES = {
+    "string": "VARCHAR",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "bool": "BOOLEAN",
+    "double": "DOUBLE",
+}
 PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold as they are
-    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH TIME ZONE|_.*)?"
+    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH "
+    r"TIME ZONE|_.*)?"
 )
 CONFIG = {
-    "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "python_enable_replacements": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
     "temp_directory": "",  # nothing is written to the disk
-    "secret_directory": "", "errors_as_json": "true",
-}  # fmt: skip
+    "secret_directory": "",
+    "errors_as_json": "true",
+}
 
 
 def main(memory_mib: int, threads: int) -> None:
@@ -66,7 +81,9 @@ def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
 
 
 class Tables:
-    """A database in memory whose tables are the files of a catalog; kept until another catalog is asked."""
+    """A database in memory whose tables are the files of a catalog; kept until another catalog is
+    asked.
+    """
 
     def __init__(self, memory_mib: int, threads: int) -> None:
         self._config = CONFIG | {"memory_limit": f"{memory_mib}MiB", "threads": str(threads)}
@@ -87,10 +104,15 @@ class Tables:
             return {"lost_files": True}, b""
         except Exception as fault:  # by its name alone: what it says could tell of the machine
             wrong = sql.wrong(fault, request["text"])
-            return {"wrong": [wrong.what, wrong.advice, wrong.start, wrong.stop]} if wrong else {"failed": type(fault).__name__}, b""
+            return {"wrong": [wrong.what, wrong.advice, wrong.start, wrong.stop]} if wrong else {
+                "failed": type(fault).__name__
+            }, b""
 
     def _opened(self, folder: str, tables: Mapping[str, Sequence[str]]) -> "DuckDBPyConnection":
-        """The database of these files. They are named from their folder on: no * or { of its path is taken for a pattern."""
+        """The database of these files.
+
+        They are named from their folder on: no * or { of its path is taken for a pattern.
+        """
         os.chdir(folder)
         of = (folder, json.dumps(tables))
         if self._database is None or self._of != of:
@@ -105,7 +127,9 @@ class Tables:
 
 
 def _open(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
-    """A view for each table; from here on nothing but their files can be read, and no setting be changed."""
+    """A view for each table; from here on nothing but their files can be read, and no setting be
+    changed.
+    """
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
     allowed = [path for files in paths.values() for path in files]
@@ -113,9 +137,14 @@ def _open(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -
         database.execute(f"SET allowed_paths = {_list(allowed)}")
     for name, files in paths.items():
         if files:
-            database.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_list(files)}, hive_partitioning = false)")
+            database.execute(
+                f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_list(files)}, "
+                "hive_partitioning = false)"
+            )
         else:
-            columns = ", ".join(f"{sql.quoted(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name])
+            columns = ", ".join(
+                f"{sql.quoted(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name]
+            )
             database.execute(f"CREATE TABLE {name} ({columns})")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
@@ -128,7 +157,8 @@ def _list(names: Sequence[str]) -> str:
 
 def _limit_memory(mib: int) -> None:
     """What DuckDB's own limit does not count ends in an error too: printf('%1000000000d', 1)."""
-    with suppress(ImportError, OSError, ValueError, StopIteration):  # where a system has no such numbers or limits
+    # where a system has no such numbers or limits
+    with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -140,7 +170,12 @@ def _limit_memory(mib: int) -> None:
 
 def _answer(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[dict, bytes]:
     began = time.monotonic()
-    sql.judge(text, lambda one: json.loads(cursor.sql("SELECT json_serialize_sql(?)", params=[one]).fetchall()[0][0]))
+    sql.judge(
+        text,
+        lambda one: json.loads(
+            cursor.sql("SELECT json_serialize_sql(?)", params=[one]).fetchall()[0][0]
+        ),
+    )
     found = _asked(cursor, text)
     columns, most = _storable(found)
     before, behind = f"SELECT {columns} FROM (\n", "\n)"
@@ -150,18 +185,27 @@ def _answer(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[di
     except duckdb.Error as fault:
         raise sql.wrong(fault, text, len(before.encode())) or fault from None
     seconds, shown = time.monotonic() - began, rows.slice(0, most_rows)
-    all_rows = rows.num_rows if rows.num_rows <= most_rows else _counted(cursor, f"SELECT count(*) FROM (\n{text}{behind}")
+    all_rows = (
+        rows.num_rows
+        if rows.num_rows <= most_rows
+        else _counted(cursor, f"SELECT count(*) FROM (\n{text}{behind}")
+    )
     body = _stream(shown)
     if len(body) > MOST_BYTES:
         raise MemoryError
-    return {"all_rows": all_rows, "seconds": seconds, "cut_at": most if _is_cut(shown, most) else 0}, body
+    return {
+        "all_rows": all_rows,
+        "seconds": seconds,
+        "cut_at": most if _is_cut(shown, most) else 0,
+    }, body
 
 
 def _asked(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
     """The query, not yet run. Raises Wrong."""
     try:
         return cursor.sql(text)
-    except duckdb.Error as fault:  # tells no place: EXPLAIN of it fails in the same way, and with a place
+    # tells no place: EXPLAIN of it fails in the same way, and with a place
+    except duckdb.Error as fault:
         try:
             cursor.execute(f"{EXPLAIN}{text}").fetchall()
         except duckdb.Error as placed:
@@ -180,17 +224,28 @@ def _without_end(text: str) -> str:
 
 
 def _storable(found: "DuckDBPyRelation") -> tuple[str, int]:
-    """The columns of a query: each name once, and what Arrow, CSV or a page could not hold as text, of at most so many characters.
+    """The columns of a query: each name once, and what Arrow, CSV or a page could not hold as text,
+    of at most so many characters.
 
-    Cut where it is made, before all rows are gathered: a list of everything in every row would not fit into memory.
+    Cut where it is made, before all rows are gathered: a list of everything in every row would not
+    fit into memory.
     """
     columns = []
     for place, kind in enumerate(map(str, found.types), 1):
-        shown = f"hex(#{place})" if kind == "BLOB" else f"#{place}" if PLAIN.fullmatch(kind) else f"CAST(#{place} AS VARCHAR)"
+        shown = (
+            f"hex(#{place})"
+            if kind == "BLOB"
+            else f"#{place}"
+            if PLAIN.fullmatch(kind)
+            else f"CAST(#{place} AS VARCHAR)"
+        )
         columns.append((shown, not PLAIN.fullmatch(kind)))
     most = max(LEAST_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
     names = map(sql.quoted, _once(found.columns))
-    told = (f"{_short(one, most) if is_text else one} AS {name}" for name, (one, is_text) in zip(names, columns, strict=True))
+    told = (
+        f"{_short(one, most) if is_text else one} AS {name}"
+        for name, (one, is_text) in zip(names, columns, strict=True)
+    )
     return ", ".join(told), most
 
 

@@ -1,4 +1,6 @@
-"""What a task sends back: one summary a stretch, and what the stretches of a segment tell together."""
+"""What a task sends back: one summary a stretch, and what the stretches of a segment tell
+together.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +15,9 @@ from kafkaviz.pipeline.schema import TASK_TABLES
 
 @dataclass(frozen=True)
 class Slots:
-    """The slots of both indexes; None where there is no such file, or where it could not be read."""
+    """The slots of both indexes; None where there is no such file, or where it could not be
+    read.
+    """
 
     offset_entries: int | None = None
     time_entries: int | None = None
@@ -25,8 +29,9 @@ class Slots:
 class Summary:
     """What the pass over a stretch found, and where it wrote the rows.
 
-    end_position: where the scan ended; None if there is no .log. problems: the files that could not be read. checked: what the
-    checks of the segment found, as pipeline.kept.to_json has it; the first stretch tells.
+    end_position: where the scan ended; None if there is no .log. problems: the files that could not
+    be read. checked: what the checks of the segment found, as pipeline.kept.to_json has it; the
+    first stretch tells.
     """
 
     number: int  # of the segment in this run
@@ -42,7 +47,9 @@ class Summary:
 
     @property
     def ended_at_stop(self) -> bool:
-        """Whether the scan ended exactly where the next stretch begins, so that both together are one walk."""
+        """Whether the scan ended exactly where the next stretch begins, so that both together are
+        one walk.
+        """
         return self.end_position == self.stop
 
 
@@ -60,17 +67,26 @@ class SegmentRead:
 
 
 def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
-    """The segment as if it had been read in one piece; None where a stretch did not end where the next one begins."""
+    """The segment as if it had been read in one piece; None where a stretch did not end where the
+    next one begins.
+    """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):
         return None
-    spans = {table: tuple(one.spans[table] for one in summaries if table in one.spans) for table in TASK_TABLES}
+    spans = {
+        table: tuple(one.spans[table] for one in summaries if table in one.spans)
+        for table in TASK_TABLES
+    }
     return SegmentRead(
         merged(summary.content for summary in summaries),
         reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
         summaries[0].slots,
         summaries[-1].end_position,
         {table: found for table, found in spans.items() if found},
-        tuple({problem.path: problem for summary in summaries for problem in summary.problems}.values()),
+        tuple(
+            {
+                problem.path: problem for summary in summaries for problem in summary.problems
+            }.values()
+        ),
         summaries[0].checked,
     )

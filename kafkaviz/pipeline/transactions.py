@@ -1,8 +1,9 @@
 """Which records of a topic-partition a consumer with isolation.level=read_committed is not given.
 
-Those of aborted transactions, by the .txnindex files, and by the markers in what is read for the rest: from the newest producer snapshot,
-which names the transactions open there, to the end of the log. What is open at the end hides everything from its first offset on, the
-last stable offset. As a broker started on these files has it (4.3.1), but for the high watermark, which needs followers.
+Those of aborted transactions, by the .txnindex files, and by the markers in what is read for the
+rest: from the newest producer snapshot, which names the transactions open there, to the end of the
+log. What is open at the end hides everything from its first offset on, the last stable offset. As a
+broker started on these files has it (4.3.1), but for the high watermark, which needs followers.
 """
 
 from contextlib import suppress
@@ -21,13 +22,16 @@ from kafkaviz.log.past_damage import PastDamage
 from kafkaviz.log.segment import Segment
 from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
 
-ABORTED = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])  # up to the marker
+# up to the marker
+ABORTED = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
 NO_ABORTED = np.empty(0, ABORTED)
 
 
 @dataclass(frozen=True)
 class Transactions:
-    """The aborted ones (ABORTED, by producer, then first offset), and of each producer with an open one its first offset."""
+    """The aborted ones (ABORTED, by producer, then first offset), and of each producer with an open
+    one its first offset.
+    """
 
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
     open: dict[int, int] = field(default_factory=dict)
@@ -39,33 +43,50 @@ class Transactions:
 
     def within(self, first_offset: float, last_offset: float) -> "Transactions":
         """Those that touch a range of offsets."""
-        touches = (self.aborted["last_offset"] >= first_offset) & (self.aborted["first_offset"] <= last_offset)
+        touches = (self.aborted["last_offset"] >= first_offset) & (
+            self.aborted["first_offset"] <= last_offset
+        )
         return Transactions(self.aborted[touches], self.open)
 
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
-        """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction; a marker belongs to none."""
+        """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction;
+        a marker belongs to none.
+        """
         found, concerned = np.zeros(len(batches), bool), _of_transactions(batches)
-        for producer_id in np.unique(batches["producer_id"][concerned]) if len(self.aborted) else ():
+        for producer_id in (
+            np.unique(batches["producer_id"][concerned]) if len(self.aborted) else ()
+        ):
             entries = self.aborted[self.aborted["producer_id"] == producer_id]
             rows = np.flatnonzero(concerned & (batches["producer_id"] == producer_id))
-            place = np.searchsorted(entries["first_offset"], batches["base_offset"][rows], "right") - 1
+            place = (
+                np.searchsorted(entries["first_offset"], batches["base_offset"][rows], "right") - 1
+            )
             if len(entries):
-                found[rows] = (place >= 0) & (batches["base_offset"][rows] <= entries["last_offset"][place])
+                found[rows] = (place >= 0) & (
+                    batches["base_offset"][rows] <= entries["last_offset"][place]
+                )
         return found
 
     def are_open(self, batches: np.ndarray) -> np.ndarray:
         """Whether the records of each batch belong to an open transaction."""
         found, concerned = np.zeros(len(batches), bool), _of_transactions(batches)
         for producer_id, first_offset in self.open.items():
-            found |= concerned & (batches["producer_id"] == producer_id) & (batches["base_offset"] >= first_offset)
+            found |= (
+                concerned
+                & (batches["producer_id"] == producer_id)
+                & (batches["base_offset"] >= first_offset)
+            )
         return found
 
 
 UNDISTURBED = Transactions()
 
 
-def transactions(partition: Partition, last_offset: float = inf) -> tuple[Transactions, list[Problem]]:
-    """The transactions of a topic-partition that concern offsets up to the last one, and what of them cannot be read.
+def transactions(
+    partition: Partition, last_offset: float = inf
+) -> tuple[Transactions, list[Problem]]:
+    """The transactions of a topic-partition that concern offsets up to the last one, and what of
+    them cannot be read.
 
     Nothing is read behind an offset from which on no other marker can decide about them.
     """
@@ -75,7 +96,8 @@ def transactions(partition: Partition, last_offset: float = inf) -> tuple[Transa
             aborted.append(_aborted(segment))
         except KafkavizError as fault:
             problems.append(Problem.of(segment.txnindex.path, fault))
-    since, open_since = (-1, {}) if problems else _newest_snapshot(partition)  # else the markers of the .log tell alone
+    # else the markers of the .log tell alone
+    since, open_since = (-1, {}) if problems else _newest_snapshot(partition)
     going = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
@@ -86,7 +108,10 @@ def transactions(partition: Partition, last_offset: float = inf) -> tuple[Transa
         try:
             _follow(segment, since, last_offset, going)
         except TransactionFault as fault:
-            what = f"a marker of a transaction cannot be taken ({fault.message or 'it cannot be read'})"
+            what = (
+                "a marker of a transaction cannot be taken ("
+                f"{fault.message or 'it cannot be read'})"
+            )
             problems.append(Problem(segment.log.path, what, "file"))  # what it decides nobody knows
         except CannotOpen as fault:
             problems.append(Problem.of(segment.log.path, fault))
@@ -116,13 +141,21 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
-    """(its offset, the first offset of each open transaction by its producer); -1 and none where none can be read."""
+    """(its offset, the first offset of each open transaction by its producer); -1 and none where
+    none can be read.
+    """
     end = end_offset(partition) if partition.snapshots else -1
     for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
         with suppress(KafkavizError):  # Kafka takes the one before it, too
             producers = partition.snapshot(offset).producers
             begun = producers[producers["current_txn_first_offset"] >= 0]
-            return offset, dict(zip(begun["producer_id"].tolist(), begun["current_txn_first_offset"].tolist(), strict=True))
+            return offset, dict(
+                zip(
+                    begun["producer_id"].tolist(),
+                    begun["current_txn_first_offset"].tolist(),
+                    strict=True,
+                )
+            )
     return -1, {}
 
 
@@ -140,10 +173,16 @@ def _is_decided(going: OpenTransactions, offset: int, last_offset: float) -> boo
 
 
 def _follow(segment: Segment, since: int, last_offset: float, going: OpenTransactions) -> None:
-    """Takes the batches of a segment from an offset on; of large ones the headers alone are read, and the markers."""
+    """Takes the batches of a segment from an offset on; of large ones the headers alone are read,
+    and the markers.
+    """
     with entry_points(segment) as points:
         start = points.before_offset(since) if since > segment.base_offset else 0
-        for batches in PastDamage(points, start, segment.log.size_bytes, chunk_bytes(points, start)):
+        for batches in PastDamage(
+            points, start, segment.log.size_bytes, chunk_bytes(points, start)
+        ):
             going.take(points.read, batches[batches["last_offset"] >= since])
-            if len(batches) and _is_decided(going, int(batches["last_offset"][-1]) + 1, last_offset):
+            if len(batches) and _is_decided(
+                going, int(batches["last_offset"][-1]) + 1, last_offset
+            ):
                 return

@@ -1,7 +1,9 @@
-"""The tables segments and partitions, from what lies in the directories and what reading the segments told.
+"""The tables segments and partitions, from what lies in the directories and what reading the
+segments told.
 
-Plain Arrow, not Spark: they have one row a segment, all of which the driver has in hand, since it commits by them. A frame
-would cost a Spark job for each, also in a run that has nothing to read and starts no Spark at all.
+Plain Arrow, not Spark: they have one row a segment, all of which the driver has in hand, since it
+commits by them. A frame would cost a Spark job for each, also in a run that has nothing to read and
+starts no Spark at all.
 """
 
 from collections import defaultdict
@@ -27,7 +29,9 @@ SEGMENT_BYTES = "segment.bytes"
 
 @dataclass(frozen=True)
 class Facts:
-    """What the files of a segment told when they were read; None where they do not tell, or could not be read."""
+    """What the files of a segment told when they were read; None where they do not tell, or could
+    not be read.
+    """
 
     batches: int | None = None
     records: int | None = None
@@ -52,10 +56,21 @@ FACT_COLUMNS = [one.name for one in fields(Facts) if one.name in SEGMENTS.names]
 def facts_of_read(found: Found | Wanted, read: SegmentRead) -> Facts:
     """What has just been read."""
     interval = read.evidence.bounds()
-    told = {"interval_low_bytes": interval.low_bytes, "interval_high_bytes": interval.high_bytes, **vars(read.slots)}
+    told = {
+        "interval_low_bytes": interval.low_bytes,
+        "interval_high_bytes": interval.high_bytes,
+        **vars(read.slots),
+    }
     if read.end_position is not None:
-        told |= {name: getattr(read.content, name) for name in FACT_COLUMNS if hasattr(read.content, name)}
-        told |= {"valid_bytes": read.end_position, "torn_bytes": found.segment.log.size_bytes - read.end_position}
+        told |= {
+            name: getattr(read.content, name)
+            for name in FACT_COLUMNS
+            if hasattr(read.content, name)
+        }
+        told |= {
+            "valid_bytes": read.end_position,
+            "torn_bytes": found.segment.log.size_bytes - read.end_position,
+        }
         told |= {"first_batch": first_batch(read)}
     return Facts(**told)
 
@@ -65,17 +80,30 @@ def first_batch(read: SegmentRead) -> FirstBatch | None:
     content = read.content
     if not content.batches:
         return None
-    return FirstBatch(content.first_batch_bytes, content.first_batch_max_timestamp_ms, content.first_batch_last_offset)
+    return FirstBatch(
+        content.first_batch_bytes,
+        content.first_batch_max_timestamp_ms,
+        content.first_batch_last_offset,
+    )
 
 
 def facts_of_rows(rows: pa.Table, stored: Sequence[StoredSegment]) -> list[Facts]:
-    """What an earlier run had read: rows of the old table segments, and the same segments in the old description."""
+    """What an earlier run had read: rows of the old table segments, and the same segments in the
+    old description.
+    """
     told = rows.select(FACT_COLUMNS).to_pylist()
-    return [Facts(**row, first_batch=segment.first_batch) for row, segment in zip(told, stored, strict=True)]
+    return [
+        Facts(**row, first_batch=segment.first_batch)
+        for row, segment in zip(told, stored, strict=True)
+    ]
 
 
-def segments_table(found: Sequence[Found], facts: Sequence[Facts], settings: Mapping[str, Settings]) -> pa.Table:
-    """A row a segment, in the order given; facts[n] is what found[n] told. settings: of each broker, by its name."""
+def segments_table(
+    found: Sequence[Found], facts: Sequence[Facts], settings: Mapping[str, Settings]
+) -> pa.Table:
+    """A row a segment, in the order given; facts[n] is what found[n] told. settings: of each
+    broker, by its name.
+    """
     reasons, limits = _rolls(found, facts)
     rows = [
         {
@@ -94,7 +122,9 @@ def segments_table(found: Sequence[Found], facts: Sequence[Facts], settings: Map
     return pa.Table.from_pylist(rows, SEGMENTS)
 
 
-def partitions_table(partitions: Iterable[tuple[str, Partition]], found: Sequence[Found], facts: Sequence[Facts]) -> pa.Table:
+def partitions_table(
+    partitions: Iterable[tuple[str, Partition]], found: Sequence[Found], facts: Sequence[Facts]
+) -> pa.Table:
     """A row a partition directory; each comes with its broker's name."""
     live = _live(found, facts)
     rows = [
@@ -128,9 +158,13 @@ def _live(found: Sequence[Found], facts: Sequence[Facts]) -> Mapping[tuple[str, 
     return live
 
 
-def _rolls(found: Sequence[Found], facts: Sequence[Facts]) -> tuple[dict[tuple, str | None], dict[tuple, int]]:
-    """Why each closed segment was rolled, by StoredSegment.key; and the segment.bytes that rolls tell: of each topic-partition, and of
-    each topic, by broker, topic and partition (None: of the topic), as its first topic-partition that tells does."""
+def _rolls(
+    found: Sequence[Found], facts: Sequence[Facts]
+) -> tuple[dict[tuple, str | None], dict[tuple, int]]:
+    """Why each closed segment was rolled, by StoredSegment.key; and the segment.bytes that rolls
+    tell: of each topic-partition, and of each topic, by broker, topic and partition (None: of the
+    topic), as its first topic-partition that tells does.
+    """
     reasons: dict[tuple, str | None] = {}
     limits: dict[tuple, int] = {}
     for live in _live(found, facts).values():
@@ -144,11 +178,17 @@ def _rolls(found: Sequence[Found], facts: Sequence[Facts]) -> tuple[dict[tuple, 
     return reasons, limits
 
 
-def _segment_bytes(one: Found, settings: Settings, limits: Mapping[tuple, int]) -> dict[str, int | str]:
-    """The limit that a segment ended at or could have: as it was set, else as rolls tell, else the default of the release."""
+def _segment_bytes(
+    one: Found, settings: Settings, limits: Mapping[tuple, int]
+) -> dict[str, int | str]:
+    """The limit that a segment ended at or could have: as it was set, else as rolls tell, else the
+    default of the release.
+    """
     topic = one.partition.topic
     found = settings.find(topic, SEGMENT_BYTES)
-    told = limits.get((one.broker, topic, one.partition.partition)) or limits.get((one.broker, topic, None))
+    told = limits.get((one.broker, topic, one.partition.partition)) or limits.get(
+        (one.broker, topic, None)
+    )
     if found.origin != Origin.DEFAULT or told is None:
         return {"segment_bytes": int(found.value), "segment_bytes_source": found.source}
     return {"segment_bytes": told, "segment_bytes_source": "inferred from rolls"}
@@ -180,6 +220,10 @@ def file_columns(segment: Segment) -> dict[str, int]:
     for kind in FILE_KINDS:
         file: FileInfo | None = getattr(segment, kind)
         if file is not None:
-            facts = {"bytes": file.size_bytes, "allocated_bytes": file.allocated_bytes, "mtime_ns": file.mtime_ns}
+            facts = {
+                "bytes": file.size_bytes,
+                "allocated_bytes": file.allocated_bytes,
+                "mtime_ns": file.mtime_ns,
+            }
             columns |= {f"{kind}_{fact}": value for fact, value in facts.items()}
     return columns

@@ -1,8 +1,9 @@
-"""The tasks of a run, handed to Spark's workers; each sends back one summary a stretch, or one answer a log to load.
+"""The tasks of a run, handed to Spark's workers; each sends back one summary a stretch, or one
+answer a log to load.
 
-An RDD, since nothing here is a table: tasks go out as Python values and a few summaries come back, while the rows lie in
-Parquet files already. The way through a DataFrame would load Spark's planner first, 2 s of a run's start, and a data
-source two Python processes more.
+An RDD, since nothing here is a table: tasks go out as Python values and a few summaries come back,
+while the rows lie in Parquet files already. The way through a DataFrame would load Spark's planner
+first, 2 s of a run's start, and a data source two Python processes more.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.summary import Summary
 
 
-def done(spark: "SparkSession", tasks: Sequence["Task | LoadTask"], staging: Path) -> list["Summary | Loaded"]:
-    """Runs the tasks as one Spark job, a partition a task: what each tells, in the order of the tasks.
+def done(
+    spark: "SparkSession", tasks: Sequence["Task | LoadTask"], staging: Path
+) -> list["Summary | Loaded"]:
+    """Runs the tasks as one Spark job, a partition a task: what each tells, in the order of the
+    tasks.
 
     staging: the run's own folder, which every worker sees at the same path.
     """
@@ -38,7 +42,9 @@ def do(task: "Task | LoadTask", staging: Path) -> list["Summary | Loaded"]:
     from kafkaviz.pipeline.plan import LoadTask
     from kafkaviz.pipeline.scan import scan
 
-    return [loaded(load) for load in task.loads] if isinstance(task, LoadTask) else scan(task, staging)
+    return (
+        [loaded(load) for load in task.loads] if isinstance(task, LoadTask) else scan(task, staging)
+    )
 
 
 def _told(staging: Path, tasks: Iterator["Task | LoadTask"]) -> Iterator[list["Summary | Loaded"]]:

@@ -1,4 +1,6 @@
-"""The processes that answer queries: some at once, each with one query, and one that is kept warm for the next."""
+"""The processes that answer queries: some at once, each with one query, and one that is kept warm
+for the next.
+"""
 
 import json
 import os
@@ -30,9 +32,13 @@ class Worker:
         arguments = [str(number(MEMORY, MEMORY_MIB)), str(max(1, (os.cpu_count() or 1) // AT_ONCE))]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", MODULE, *arguments],
-            env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},  # nothing of the server's environment
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            # nothing of the server's environment
+            env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     @property
     def pid(self) -> int:
@@ -45,7 +51,10 @@ class Worker:
         return self._process.poll() is None
 
     def ask(self, request: Mapping) -> tuple[dict, bytes]:
-        """The reply: what is said, and an Arrow stream. Raises Ended where the process ended meanwhile, by `end` or by itself."""
+        """The reply: what is said, and an Arrow stream.
+
+        Raises Ended where the process ended meanwhile, by `end` or by itself.
+        """
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
@@ -78,11 +87,15 @@ class WorkerPool:
         self._busy = 0
 
     def take(self, over: threading.Event) -> Worker | None:
-        """A worker, once it is this call's turn; None where `over` is set before: `wake` tells that it was."""
+        """A worker, once it is this call's turn; None where `over` is set before: `wake` tells that
+        it was.
+        """
         ticket = object()
         with self._turn:
             self._line.append(ticket)
-            self._turn.wait_for(lambda: over.is_set() or (self._busy < self._at_once and self._line[0] is ticket))
+            self._turn.wait_for(
+                lambda: over.is_set() or (self._busy < self._at_once and self._line[0] is ticket)
+            )
             self._line.remove(ticket)
             self._turn.notify_all()
             if over.is_set():

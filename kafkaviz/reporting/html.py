@@ -1,4 +1,5 @@
-"""HTML put together so that nothing read from a file becomes markup: a text is escaped unless it is Html already.
+"""HTML put together so that nothing read from a file becomes markup: a text is escaped unless it is
+Html already.
 
     tag("p", "a < b", class_="kv-note")     Html('<p class="kv-note">a &lt; b</p>')
 """
@@ -21,7 +22,9 @@ class Html(str):
 
 
 def html(value: object) -> Html:
-    """The same if it is Html, else its text, escaped; what would turn the order of its letters is written out."""
+    """The same if it is Html, else its text, escaped; what would turn the order of its letters is
+    written out.
+    """
     return value if isinstance(value, Html) else Html(escape(units.on_one_line(str(value))))
 
 
@@ -31,8 +34,14 @@ def join(parts: Iterable[object], between: str = "") -> Html:
 
 
 def tag(name: str, /, *children: object, **attributes: object) -> Html:
-    """An element. Attributes: class_ is class, aria_label is aria-label; True stands alone, None and False are left out."""
-    told = "".join(_attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+    """An element.
+
+    Attributes: class_ is class, aria_label is aria-label; True stands alone, None and False are
+    left out.
+    """
+    told = "".join(
+        _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
+    )
     return Html(f"<{name}{told}>" if name in VOID else f"<{name}{told}>{join(children)}</{name}>")
 
 
@@ -60,18 +69,39 @@ def note(*children: object) -> Html:
 # ---- tables
 
 
-def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]], kinds: str = "", on: int | None = None) -> Html:
-    """A table. caption: what a reader who does not see it is told first. kinds: a letter a column: l text, r a number, w text that
-    breaks, c a name in the face of code. on: the row that is marked."""
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    kinds: str = "",
+    on: int | None = None,
+) -> Html:
+    """A table. caption: what a reader who does not see it is told first. kinds: a letter a column:
+    l text, r a number, w text that breaks, c a name in the face of code. on: the row that is
+    marked.
+    """
     kinds = kinds or "l" * len(heads)
-    head = tag("tr", *(tag("th", one, scope="col", class_="r" if kind == "r" else None) for one, kind in zip(heads, kinds, strict=True)))
-    body = join(tag("tr", *map(_cell, row, kinds), class_="on" if place == on else None) for place, row in enumerate(rows))
+    head = tag(
+        "tr",
+        *(
+            tag("th", one, scope="col", class_="r" if kind == "r" else None)
+            for one, kind in zip(heads, kinds, strict=True)
+        ),
+    )
+    body = join(
+        tag("tr", *map(_cell, row, kinds), class_="on" if place == on else None)
+        for place, row in enumerate(rows)
+    )
     inner = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", body))
     return tag("div", inner, class_="rows", tabindex="0", role="region", aria_label=caption)
 
 
 def _cell(value: object, kind: str) -> Html:
-    return tag("td", mono(value) if kind == "c" and not isinstance(value, Html) else value, class_=None if kind == "l" else kind)
+    return tag(
+        "td",
+        mono(value) if kind == "c" and not isinstance(value, Html) else value,
+        class_=None if kind == "l" else kind,
+    )
 
 
 def folded(summary: str, *children: object) -> Html:
@@ -86,7 +116,8 @@ def folded(summary: str, *children: object) -> Html:
 class Drawing:
     """A figure: what it says, what it is of, and how it is drawn in a mode ("light" or "dark").
 
-    draw gives a plotly figure, whose layout has a height. table: Html, the same for who does not see it.
+    draw gives a plotly figure, whose layout has a height. table: Html, the same for who does not
+    see it.
     """
 
     name: str
@@ -99,16 +130,30 @@ class Drawing:
     def html(self) -> Html:
         """Its place in the page; the script draws into it."""
         height = f"height:{int(self.draw('light').layout.height or 300)}px"
-        undrawn = tag("p", "The figure is drawn by the script in this file; its numbers stand in the table.", class_="undrawn note")
+        undrawn = tag(
+            "p",
+            "The figure is drawn by the script in this file; its numbers stand in the table.",
+            class_="undrawn note",
+        )
         words = f"{self.title}. {self.below}"
-        box = tag("div", undrawn, class_="plot", style=height, data_figure=self.name, role="img", aria_label=words)
+        box = tag(
+            "div",
+            undrawn,
+            class_="plot",
+            style=height,
+            data_figure=self.name,
+            role="img",
+            aria_label=words,
+        )
         caption = tag("figcaption", tag("strong", self.title), tag("span", self.below))
         return tag("figure", caption, box, self.table, id=f"figure-{self.name}")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the report: the name in its address, its heading, what stands in it, its figures."""
+    """A section of the report: the name in its address, its heading, what stands in it, its
+    figures.
+    """
 
     name: str
     heading: str
@@ -124,4 +169,8 @@ class Part:
 
 def facts(pairs: Mapping[str, object]) -> Html:
     """Names and values."""
-    return tag("dl", *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()), class_="facts")
+    return tag(
+        "dl",
+        *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()),
+        class_="facts",
+    )

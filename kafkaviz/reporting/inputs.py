@@ -1,4 +1,6 @@
-"""The files that a report is made of, with their SHA-256: whoever has the directory can tell whether it is the same."""
+"""The files that a report is made of, with their SHA-256: whoever has the directory can tell
+whether it is the same.
+"""
 
 import hashlib
 import os
@@ -18,7 +20,9 @@ PIECE_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class Digest:
-    """A file by its path below the directory, or the archive itself; sha256: None where it could not be read, fault says why."""
+    """A file by its path below the directory, or the archive itself; sha256: None where it could
+    not be read, fault says why.
+    """
 
     name: str
     size_bytes: int
@@ -28,7 +32,9 @@ class Digest:
 
 
 def digests(broker: Broker, watch: Callable[[str], None] = lambda what: None) -> Iterator[Digest]:
-    """The archive first, if there is one; then each file of the directory, or of the one partition that was opened, by name."""
+    """The archive first, if there is one; then each file of the directory, or of the one partition
+    that was opened, by name.
+    """
     if archive.is_archive(broker.source):
         watch(f"sha256 of {broker.source.name}")
         yield replace(_digest(broker.source, broker.source.name), is_archive=True)

@@ -1,4 +1,6 @@
-"""A few records of each topic, for a report whose reader asked for payloads: the last ones of its largest partition."""
+"""A few records of each topic, for a report whose reader asked for payloads: the last ones of its
+largest partition.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,7 +17,8 @@ from kafkaviz.log.segment import Segment
 
 TOPICS, RECORDS = 200, 3
 STRETCH_BYTES = 1 << 20  # of a .log, whose headers are read at once
-CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6  # of a key, a value or a header; of bytes that are no text; of a record
+# of a key, a value or a header; of bytes that are no text; of a record
+CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,9 @@ def _sample(partition: Partition) -> Sample:
 
 
 def _from_the_end(segment: Segment) -> Iterator[int]:
-    """Where each batch that holds data begins, the last one first; headers are read by stretches from an index entry on."""
+    """Where each batch that holds data begins, the last one first; headers are read by stretches
+    from an index entry on.
+    """
     log, stop = pieces.Log(segment.log), segment.log.size_bytes
     while stop:
         start = log.before(max(0, stop - STRETCH_BYTES))
@@ -69,7 +74,13 @@ def _from_the_end(segment: Segment) -> Iterator[int]:
 def _row(one: BatchRecord) -> tuple[str, str, str, str, str]:
     headers = [f"{_text(name)}: {_text(value)}" for name, value in one.headers[:HEADERS]]
     more = [f"and {len(one.headers) - HEADERS} more"] if len(one.headers) > HEADERS else []
-    return units.group(one.offset), units.moment(one.timestamp_ms), _text(one.key), _text(one.value), ", ".join(headers + more)
+    return (
+        units.group(one.offset),
+        units.moment(one.timestamp_ms),
+        _text(one.key),
+        _text(one.value),
+        ", ".join(headers + more),
+    )
 
 
 def _text(data: bytes | str | None) -> str:

@@ -1,4 +1,6 @@
-"""All that a report tells of, worked out before a line of it is written: inventory, checkup, tuning, and what else was asked for."""
+"""All that a report tells of, worked out before a line of it is written: inventory, checkup,
+tuning, and what else was asked for.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +29,9 @@ Watch = Callable[[str], None]  # told what is being read
 
 @dataclass(frozen=True)
 class Tuned:
-    """The tuning of all that was opened: the answer of each topic by its name, that for all together, and each interval with its prices."""
+    """The tuning of all that was opened: the answer of each topic by its name, that for all
+    together, and each interval with its prices.
+    """
 
     source: Source
     answers: Mapping[str, Recommendation | None]
@@ -46,8 +50,9 @@ class Tuned:
 class Subject:
     """What a report tells of.
 
-    tails: what stands behind the last whole batch, in words, by topic-partition directory and base offset. tuned: None where nothing can be
-    tuned, untuned says why. samples, digests: None where nobody asked for records or checksums.
+    tails: what stands behind the last whole batch, in words, by topic-partition directory and base
+    offset. tuned: None where nothing can be tuned, untuned says why. samples, digests: None where
+    nobody asked for records or checksums.
     """
 
     overview: Overview
@@ -66,15 +71,27 @@ class Subject:
 
 
 def gather(
-    broker: Broker, version: str | None = None, typed: Mapping[str, str] | None = None, checked: Health | None = None,
-    with_payload: bool = False, with_sha256: bool = False, watch: Watch = lambda what: None,
-) -> Subject:  # fmt: skip
-    """Reads the directory. version, typed: as for a checkup. checked: a checkup that there is already, by the same release.
+    broker: Broker,
+    version: str | None = None,
+    typed: Mapping[str, str] | None = None,
+    checked: Health | None = None,
+    with_payload: bool = False,
+    with_sha256: bool = False,
+    watch: Watch = lambda what: None,
+) -> Subject:
+    """Reads the directory. version, typed: as for a checkup. checked: a checkup that there is
+    already, by the same release.
 
     RefusedSetting, CannotOpen; a broken segment is left out and named.
     """
-    settings = open_settings(broker, health.assumed_version(broker, version).version, typed) if typed else None
-    checked = checked or health.check(broker, version, settings=settings, watch=lambda one: watch(f"checking {one.directory}"))
+    settings = (
+        open_settings(broker, health.assumed_version(broker, version).version, typed)
+        if typed
+        else None
+    )
+    checked = checked or health.check(
+        broker, version, settings=settings, watch=lambda one: watch(f"checking {one.directory}")
+    )
     listed, tails = _counted(broker, watch)
     tuned, why = _tuned(broker, checked.version.text, typed or {}, watch)
     samples = tuple(records.samples(broker, watch)) if with_payload else None
@@ -86,20 +103,26 @@ def gather(
 
 
 def _counted(broker: Broker, watch: Watch) -> tuple[Overview, dict[tuple[str, int], str]]:
-    """The listing with what every header and every index tells, and what stands behind the last batches."""
+    """The listing with what every header and every index tells, and what stands behind the last
+    batches.
+    """
     found, problems, tails = overview.inventory(broker), list(broker.problems), {}
     rows, codecs, entries = found.segments.copy(), {}, []
     for place, partition in enumerate(broker.partitions):
         watch(f"counting {partition.directory}")
         before, used = 0, 0
-        for row, segment in zip(rows[found.starts[place] : found.starts[place + 1]], partition.segments, strict=True):
+        for row, segment in zip(
+            rows[found.starts[place] : found.starts[place + 1]], partition.segments, strict=True
+        ):
             try:
                 positions, told, behind = _read(segment, row)
             except KafkavizError as fault:
                 row["left_out"] = True
                 problems.append(Problem.of(segment.files[0].path, fault))
             else:
-                entries.append((place, positions[(positions >= 0) & (positions < row["log_bytes"])] + before))
+                entries.append(
+                    (place, positions[(positions >= 0) & (positions < row["log_bytes"])] + before)
+                )
                 used |= told.codecs
                 if behind:
                     tails[partition.directory, segment.base_offset] = behind
@@ -113,16 +136,24 @@ def _counted(broker: Broker, watch: Watch) -> tuple[Overview, dict[tuple[str, in
 
 
 def _read(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, str]:
-    """Fills the counts of a segment's row; (the positions in its offset index, what its headers tell, what stands behind them)."""
+    """Fills the counts of a segment's row; (the positions in its offset index, what its headers
+    tell, what stands behind them).
+    """
     once = replace(segment)  # a segment keeps the indexes that it read for as long as it lives
     positions, times = once.offset_index["position"], len(once.time_index)
     scan = once.scan() if once.log else None
     told = merged(map(content, scan)) if scan else Content()
     valid_bytes = scan.end.position if scan else 0
     values = {
-        "batches": told.batches, "records": told.records, "valid_bytes": valid_bytes, "torn_bytes": int(row["log_bytes"]) - valid_bytes,
-        "last_offset": told.last_offset, "max_timestamp_ms": told.max_timestamp_ms, "offset_entries": len(positions), "time_entries": times,
-    }  # fmt: skip
+        "batches": told.batches,
+        "records": told.records,
+        "valid_bytes": valid_bytes,
+        "torn_bytes": int(row["log_bytes"]) - valid_bytes,
+        "last_offset": told.last_offset,
+        "max_timestamp_ms": told.max_timestamp_ms,
+        "offset_entries": len(positions),
+        "time_entries": times,
+    }
     for name, value in values.items():
         row[name] = UNKNOWN if value is None else value
     behind = tail.read(once.log, valid_bytes, told.last_offset) if once.log else None
@@ -132,10 +163,14 @@ def _read(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, str]:
 # ---- the tuning
 
 
-def _tuned(broker: Broker, version: str, typed: Mapping[str, str], watch: Watch) -> tuple[Tuned | None, str]:
+def _tuned(
+    broker: Broker, version: str, typed: Mapping[str, str], watch: Watch
+) -> tuple[Tuned | None, str]:
     """(the tuning, ""), or (None, why there is none)."""
     try:
-        source = open_source(broker.source, version, typed, watch=lambda name, share: watch(f"tuning {name}"))
+        source = open_source(
+            broker.source, version, typed, watch=lambda name, share: watch(f"tuning {name}")
+        )
         costs = cost_model.costs(source.by_base_offset, None, measured=calibration.kept())
     except KafkavizError as fault:
         return None, str(fault)
@@ -143,4 +178,6 @@ def _tuned(broker: Broker, version: str, typed: Mapping[str, str], watch: Watch)
     answers, whole = tuning.answers(source.cases, source.whole, budgets, costs)
     if whole is None:
         return None, "there is no batch, and so no lookup"
-    return Tuned(source, answers, whole, tuning.every(source.whole.measured, costs, budgets), budgets, costs), ""
+    return Tuned(
+        source, answers, whole, tuning.every(source.whole.measured, costs, budgets), budgets, costs
+    ), ""

@@ -1,9 +1,11 @@
 """Batches of a .log one after another, each read that Kafka makes for them kept.
 
-As FileLogInputStream and FileChannelRecordBatch, 4.3.1: a step to the next batch reads 17 bytes; asking a batch for its last offset
-or largest timestamp reads its header, 61 bytes of magic 2; asking for its records reads all of it. What was read once is kept.
+As FileLogInputStream and FileChannelRecordBatch, 4.3.1: a step to the next batch reads 17 bytes;
+asking a batch for its last offset or largest timestamp reads its header, 61 bytes of magic 2;
+asking for its records reads all of it. What was read once is kept.
 
-    (position 0, 17 bytes)  (0, 61)  (324, 17)  (324, 61)     two batches, both asked for their last offset
+    (position 0, 17 bytes)  (0, 61)  (324, 17)  (324, 61)     two batches, both asked for their last
+    offset
 """
 
 from collections.abc import Callable, Iterator
@@ -31,9 +33,11 @@ from kafkaviz.format.batch import (
 from kafkaviz.format.record_heads import RecordHead
 
 WINDOW_BYTES = 1 << 14  # read at once: a step of Kafka's is a system call, one of ours rarely
-TIMESTAMP_AT = LEGACY_HEADER.fields["timestamp_ms"][1]  # 18: where a message of magic 0 has no timestamp its header ends
+# 18: where a message of magic 0 has no timestamp its header ends
+TIMESTAMP_AT = LEGACY_HEADER.fields["timestamp_ms"][1]
 
-Read = Callable[[int, np.ndarray], int]  # read(position, buffer) fills the buffer, and says how many bytes it got
+# read(position, buffer) fills the buffer, and says how many bytes it got
+Read = Callable[[int, np.ndarray], int]
 
 
 class LogRead(NamedTuple):
@@ -45,7 +49,9 @@ class LogRead(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that was found. base_offset: of a compressed wrapper of magic 0 or 1 the offset of its first message."""
+    """A batch that was found. base_offset: of a compressed wrapper of magic 0 or 1 the offset of
+    its first message.
+    """
 
     base_offset: int
     last_offset: int
@@ -80,16 +86,24 @@ class LogReader:
         """Bytes for ourselves; fewer where the log ends."""
         at = position - self._start
         if at < 0 or at + size > len(self._window):
-            self._start, self._window, at = position, self._filled(position, max(size, WINDOW_BYTES)), 0
+            self._start, self._window, at = (
+                position,
+                self._filled(position, max(size, WINDOW_BYTES)),
+                0,
+            )
         return self._window[at : at + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
-        """The batches from a position on, as nextBatch gives them: one that is not all there is none.
+        """The batches from a position on, as nextBatch gives them: one that is not all there is
+        none.
 
-        CorruptBytes for a position before the file, which only a damaged index gives (Utils.readFully).
+        CorruptBytes for a position before the file, which only a damaged index gives
+        (Utils.readFully).
         """
         if position < 0:
-            raise CorruptBytes(position, f"The file channel position cannot be negative, but it is {position}")
+            raise CorruptBytes(
+                position, f"The file channel position cannot be negative, but it is {position}"
+            )
         while position < self.size_bytes - MAGIC_END:
             start = self.kafka_reads(position, MAGIC_END)
             if len(start) < MAGIC_END:
@@ -97,10 +111,18 @@ class LogReader:
             header = np.frombuffer(start.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
             size_bytes = LENGTH_END + int(header["batch_length_bytes"])
             if size_bytes < LENGTH_END + LEAST_LENGTH:
-                raise CorruptBytes(position, f"Found record size {size_bytes - LENGTH_END} smaller than minimum record overhead (14)")
+                raise CorruptBytes(
+                    position,
+                    (
+                        f"Found record size {size_bytes - LENGTH_END} smaller than minimum record "
+                        "overhead (14)"
+                    ),
+                )
             if position > self.size_bytes - size_bytes:
                 return
-            yield FileBatch(self, position, int(header["base_offset"]), size_bytes, int(header["magic"]))
+            yield FileBatch(
+                self, position, int(header["base_offset"]), size_bytes, int(header["magic"])
+            )
             position += size_bytes
 
     def _filled(self, position: int, size: int) -> bytes:
@@ -111,7 +133,9 @@ class LogReader:
 class FileBatch:
     """A batch of which 17 bytes are read; each thing more that is asked for may take a read."""
 
-    def __init__(self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int) -> None:
+    def __init__(
+        self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int
+    ) -> None:
         """offset: the field of that name, of a wrapper the offset of its last message."""
         self._log, self._offset = log, offset
         self.position, self.size_bytes, self.magic = position, size_bytes, magic
@@ -129,7 +153,11 @@ class FileBatch:
     @property
     def last_offset(self) -> int:
         """Of the last record, or of the last that compaction took away."""
-        return self._offset if self.is_legacy else self._offset + int(self._header["last_offset_delta"])
+        return (
+            self._offset
+            if self.is_legacy
+            else self._offset + int(self._header["last_offset_delta"])
+        )
 
     @property
     def max_timestamp_ms(self) -> int:
@@ -143,10 +171,15 @@ class FileBatch:
     def whole(self) -> bytes:
         """All its bytes."""
         if self.size_bytes > LIMIT_BYTES:
-            raise CorruptBytes(self.position, f"a batch of {self.size_bytes} bytes is more than the {LIMIT_BYTES} that are read")
+            raise CorruptBytes(
+                self.position,
+                f"a batch of {self.size_bytes} bytes is more than the {LIMIT_BYTES} that are read",
+            )
         data = self._log.kafka_reads(self.position, self.size_bytes)
         if len(data) < self.size_bytes:  # the file has become shorter since it was listed
-            raise CorruptBytes(self.position, f"a batch of {self.size_bytes} bytes, of which {len(data)} are there")
+            raise CorruptBytes(
+                self.position, f"a batch of {self.size_bytes} bytes, of which {len(data)} are there"
+            )
         return data
 
     def heads(self) -> Iterator[RecordHead]:
@@ -159,13 +192,34 @@ class FileBatch:
     def found(self) -> Batch:
         """What it is, read for ourselves."""
         if self.is_legacy:
-            first = self._first_offset(self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0"))
-            return Batch(first, self._offset, self.position, self.size_bytes, self.magic, UNKNOWN, UNKNOWN, False, False)
-        header = np.frombuffer(self._log.peek(self.position, HEADER_BYTES).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
+            first = self._first_offset(
+                self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
+            )
+            return Batch(
+                first,
+                self._offset,
+                self.position,
+                self.size_bytes,
+                self.magic,
+                UNKNOWN,
+                UNKNOWN,
+                False,
+                False,
+            )
+        header = np.frombuffer(
+            self._log.peek(self.position, HEADER_BYTES).ljust(HEADER_BYTES, b"\0"), HEADER
+        )[0]
         attributes = int(header["attributes"])
         return Batch(
-            self._offset, self._offset + int(header["last_offset_delta"]), self.position, self.size_bytes, self.magic,
-            int(header["leader_epoch"]), int(header["producer_id"]), bool(attributes & CONTROL), bool(attributes & TRANSACTIONAL),
+            self._offset,
+            self._offset + int(header["last_offset_delta"]),
+            self.position,
+            self.size_bytes,
+            self.magic,
+            int(header["leader_epoch"]),
+            int(header["producer_id"]),
+            bool(attributes & CONTROL),
+            bool(attributes & TRANSACTIONAL),
         )
 
     @cached_property
@@ -173,7 +227,9 @@ class FileBatch:
         """Read, unless the whole batch was."""
         layout = LEGACY_HEADER if self.is_legacy else HEADER
         size = TIMESTAMP_AT if self.magic == 0 else layout.itemsize
-        data = self.whole if "whole" in self.__dict__ else self._log.kafka_reads(self.position, size)
+        data = (
+            self.whole if "whole" in self.__dict__ else self._log.kafka_reads(self.position, size)
+        )
         return np.frombuffer(data[: layout.itemsize].ljust(layout.itemsize, b"\0"), layout)[0]
 
     def _first_offset(self, whole: bytes) -> int:

@@ -1,7 +1,8 @@
 """Where a log starts and ends, and up to which offset its records may be seen.
 
-A consumer with isolation read_committed sees nothing at or behind the last stable offset, the first one of a transaction that is
-still open; to any other the limit is the log's end, since a directory by itself has no followers to wait for.
+A consumer with isolation read_committed sees nothing at or behind the last stable offset, the first
+one of a transaction that is still open; to any other the limit is the log's end, since a directory
+by itself has no followers to wait for.
 """
 
 from contextlib import suppress
@@ -24,7 +25,8 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 class Bounds:
     """Offsets: of the log's start, one past its last record, and the first that may not be seen.
 
-    limit_segment, limit_position: the segment that the limit lies in, by its base offset, and the byte of its .log.
+    limit_segment, limit_position: the segment that the limit lies in, by its base offset, and the
+    byte of its .log.
     """
 
     start_offset: int
@@ -35,7 +37,9 @@ class Bounds:
 
 
 def bounds_of(log: ServedLog, of: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
-    """The bounds of a log to a consumer of that isolation; CorruptFile where the last .index leads to no batch that can be read."""
+    """The bounds of a log to a consumer of that isolation; CorruptFile where the last .index leads
+    to no batch that can be read.
+    """
     start, end = log.log_start_offset, max(log_end_offset(log.active, of), log.log_start_offset)
     at_end = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
     if isolation == READ_UNCOMMITTED:
@@ -50,16 +54,19 @@ def bounds_of(log: ServedLog, of: SearchProfile, isolation: str = READ_UNCOMMITT
 
 
 def log_end_offset(segment: ServedSegment, of: SearchProfile) -> int:
-    """One past the last offset of a segment, its base offset when it has none (LogSegment.readNextOffset).
+    """One past the last offset of a segment, its base offset when it has none
+    (LogSegment.readNextOffset).
 
-    Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at the last written one the same
-    batches end the log.
+    Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at
+    the last written one the same batches end the log.
     """
     entries = segment.offset_slots[: offset_index.written(segment.offset_slots)]
     relative_offset, start = entries[-1].item() if len(entries) else (0, 0)
     if len(entries) == len(segment.offset_slots):
         batch = translate(segment, segment.base_offset + relative_offset, of)[1].batch
-        return segment.reading(lambda log: _end(log, batch.position)) if batch else segment.base_offset
+        return (
+            segment.reading(lambda log: _end(log, batch.position)) if batch else segment.base_offset
+        )
     ends = (segment.reading(partial(_end, position=at)) for at in (start, 0) if at >= 0)
     return next(filter(None, ends), segment.base_offset)
 
@@ -67,7 +74,8 @@ def log_end_offset(segment: ServedSegment, of: SearchProfile) -> int:
 def last_stable_offset(log: ServedLog, end_offset: int) -> int:
     """The first offset of the first transaction that is open at the end, or the end.
 
-    From the newest producer snapshot that can be read, and the batches behind it, as ProducerStateManager takes them.
+    From the newest producer snapshot that can be read, and the batches behind it, as
+    ProducerStateManager takes them.
     """
     since, open_since = _newest_snapshot(log, end_offset)
     for segment in log.segments[log.floor(since) or 0 :] if since < end_offset else ():
@@ -76,7 +84,11 @@ def last_stable_offset(log: ServedLog, end_offset: int) -> int:
 
 
 def _end(log: LogReader, position: int) -> int | None:
-    """One past the last batch. At a length that cannot be Kafka's start ends; what lies before it can be looked up all the same."""
+    """One past the last batch.
+
+    At a length that cannot be Kafka's start ends; what lies before it can be looked up all the
+    same.
+    """
     last = None
     with suppress(CorruptBytes):
         for batch in log.batches(position):
@@ -85,25 +97,41 @@ def _end(log: LogReader, position: int) -> int | None:
 
 
 def _newest_snapshot(log: ServedLog, end_offset: int) -> tuple[int, dict[int, int]]:
-    """(its offset, the first offset of each open transaction by its producer); the log's start where there is none."""
-    for offset in sorted((offset for offset in log.snapshots if offset <= end_offset), reverse=True):
+    """(its offset, the first offset of each open transaction by its producer); the log's start
+    where there is none.
+    """
+    for offset in sorted(
+        (offset for offset in log.snapshots if offset <= end_offset), reverse=True
+    ):
         try:
             producers = producer_snapshot.parse(log.snapshots[offset].content()).producers
         except CorruptBytes:
             continue
         begun = producers[producers["current_txn_first_offset"] >= 0]
-        return offset, dict(zip(begun["producer_id"].tolist(), begun["current_txn_first_offset"].tolist(), strict=True))
+        return offset, dict(
+            zip(
+                begun["producer_id"].tolist(),
+                begun["current_txn_first_offset"].tolist(),
+                strict=True,
+            )
+        )
     return log.log_start_offset, {}
 
 
 def _follow(segment: ServedSegment, since: int, open_since: dict[int, int]) -> None:
-    """Takes the batches from an offset on into the open transactions: records begin one, a marker ends it."""
+    """Takes the batches from an offset on into the open transactions: records begin one, a marker
+    ends it.
+    """
     from kafkaviz.format.walk import Walk  # compiled, and few lookups come here
 
     with segment.log.opened() as read:
         for batches in Walk(read, 0, segment.size_bytes):
             taken = batches[is_transactional(batches) & (batches["last_offset"] >= since)]
-            columns = taken["producer_id"].tolist(), taken["base_offset"].tolist(), is_control(taken).tolist()
+            columns = (
+                taken["producer_id"].tolist(),
+                taken["base_offset"].tolist(),
+                is_control(taken).tolist(),
+            )
             for producer_id, base_offset, is_marker in zip(*columns, strict=True):
                 if is_marker:
                     open_since.pop(producer_id, None)

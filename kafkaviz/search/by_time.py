@@ -1,9 +1,12 @@
-"""List-offsets: the offset that goes with a timestamp, or with the log's start, its end or its largest timestamp.
+"""List-offsets: the offset that goes with a timestamp, or with the log's start, its end or its
+largest timestamp.
 
-UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. Segments 0, 100 and 200 with the largest timestamps 50, 90 and 80; target
-60: the first segment whose largest timestamp is not below it is 100. Its time index gives an offset that no record of that time can
-lie before, its offset index the byte for that offset, and from there on the first record of time 60 or later is the answer. It is
-the first one in the order of offsets: neither the nearest in time, nor does a later segment get its turn when this one has none.
+UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. Segments 0, 100 and 200 with the largest
+timestamps 50, 90 and 80; target 60: the first segment whose largest timestamp is not below it is
+100. Its time index gives an offset that no record of that time can lie before, its offset index the
+byte for that offset, and from there on the first record of time 60 or later is the answer. It is
+the first one in the order of offsets: neither the nearest in time, nor does a later segment get its
+turn when this one has none.
 """
 
 from dataclasses import dataclass
@@ -17,17 +20,28 @@ from kafkaviz.search.profile import DEEP, SearchProfile
 from kafkaviz.search.scan import Scan
 from kafkaviz.search.served import NO_TIMESTAMP, ServedLog, ServedSegment
 
-LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+    -6,
+)
 NAMES = {"latest": LATEST, "earliest": EARLIEST, "max": MAX_TIMESTAMP}
 ASKED = {
-    MAX_TIMESTAMP: versions.MAX_TIMESTAMP_ASKED, EARLIEST_LOCAL: versions.EARLIEST_LOCAL_ASKED,
-    LATEST_TIERED: versions.LATEST_TIERED_ASKED, EARLIEST_PENDING_UPLOAD: versions.EARLIEST_PENDING_ASKED,
-}  # fmt: skip
+    MAX_TIMESTAMP: versions.MAX_TIMESTAMP_ASKED,
+    EARLIEST_LOCAL: versions.EARLIEST_LOCAL_ASKED,
+    LATEST_TIERED: versions.LATEST_TIERED_ASKED,
+    EARLIEST_PENDING_UPLOAD: versions.EARLIEST_PENDING_ASKED,
+}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client gets: timestamp_ms is -1 for the log's start and end. leader_epoch: of the batch, None where none was read."""
+    """What a client gets: timestamp_ms is -1 for the log's start and end. leader_epoch: of the
+    batch, None where none was read.
+    """
 
     offset: int
     timestamp_ms: int
@@ -38,8 +52,9 @@ class Answer:
 class TimeSearch:
     """A search for a timestamp.
 
-    segment: which one was searched, by its place in the log, None for none. searches: in the time index, then in the offset index.
-    scan: None where no batch was read. hidden: what was found lies where the isolation lets nothing be seen.
+    segment: which one was searched, by its place in the log, None for none. searches: in the time
+    index, then in the offset index. scan: None where no batch was read. hidden: what was found lies
+    where the isolation lets nothing be seen.
     """
 
     timestamp_ms: int
@@ -51,7 +66,9 @@ class TimeSearch:
 
 
 def list_offset(log: ServedLog, timestamp_ms: int, of: SearchProfile, bounds: Bounds) -> TimeSearch:
-    """The answer to a timestamp in ms or one of the special values, below 0; KafkavizError for one that the release does not know."""
+    """The answer to a timestamp in ms or one of the special values, below 0; KafkavizError for one
+    that the release does not know.
+    """
     _refuse_unknown(timestamp_ms, of)
     if timestamp_ms >= 0:
         return _seen(_ordinary(log, timestamp_ms, of, bounds), bounds)
@@ -65,7 +82,14 @@ def list_offset(log: ServedLog, timestamp_ms: int, of: SearchProfile, bounds: Bo
 
 def first_reaching(log: ServedLog, timestamp_ms: int) -> int | None:
     """Which segment is the first whose largest timestamp is not below this one."""
-    return next((place for place, one in enumerate(log.segments) if one.largest_timestamp_ms >= timestamp_ms), None)
+    return next(
+        (
+            place
+            for place, one in enumerate(log.segments)
+            if one.largest_timestamp_ms >= timestamp_ms
+        ),
+        None,
+    )
 
 
 def latest_segment(log: ServedLog) -> int:
@@ -84,11 +108,17 @@ def _ordinary(log: ServedLog, timestamp_ms: int, of: SearchProfile, bounds: Boun
 def find_in_segment(
     segment: ServedSegment, timestamp_ms: int, of: SearchProfile, start_offset: int
 ) -> tuple[tuple[IndexSearch, ...], Scan]:
-    """The first record of that time or later in one segment, at start_offset or behind (LogSegment.findOffsetByTimestamp)."""
+    """The first record of that time or later in one segment, at start_offset or behind
+    (LogSegment.findOffsetByTimestamp).
+    """
     by_time = index.find_time(segment, timestamp_ms, of)
-    by_offset = index.find_offset(segment, max(index.time_entry_of(by_time, segment)[1], start_offset), of)
+    by_offset = index.find_offset(
+        segment, max(index.time_entry_of(by_time, segment)[1], start_offset), of
+    )
     position, base_offset = index.position_of(by_offset, segment), segment.base_offset
-    scanned = segment.reading(lambda log: scan.to_timestamp(log, base_offset, timestamp_ms, position, start_offset))
+    scanned = segment.reading(
+        lambda log: scan.to_timestamp(log, base_offset, timestamp_ms, position, start_offset)
+    )
     return (by_time, by_offset), scanned
 
 
@@ -102,7 +132,9 @@ def _largest(log: ServedLog, of: SearchProfile) -> TimeSearch:
         return TimeSearch(MAX_TIMESTAMP, place, (), None, answer)
     searched = index.find_offset(segment, offset, of)
     position = index.position_of(searched, segment)
-    scanned = segment.reading(lambda log: scan.to_largest_timestamp(log, segment.base_offset, largest_ms, position))
+    scanned = segment.reading(
+        lambda log: scan.to_largest_timestamp(log, segment.base_offset, largest_ms, position)
+    )
     return TimeSearch(MAX_TIMESTAMP, place, (searched,), scanned, _answer(scanned))
 
 
@@ -117,7 +149,9 @@ def _seen(found: TimeSearch, bounds: Bounds) -> TimeSearch:
     """Partition.fetchOffsetForTimestamp: an answer at the limit or behind it is none."""
     if found.answer is None or found.answer.offset < bounds.limit_offset:
         return found
-    return TimeSearch(found.timestamp_ms, found.segment, found.searches, found.scan, None, hidden=True)
+    return TimeSearch(
+        found.timestamp_ms, found.segment, found.searches, found.scan, None, hidden=True
+    )
 
 
 def _refuse_unknown(timestamp_ms: int, of: SearchProfile) -> None:
@@ -125,6 +159,12 @@ def _refuse_unknown(timestamp_ms: int, of: SearchProfile) -> None:
         raise KafkavizError(f"{timestamp_ms} is no timestamp and none of Kafka's special values")
     way = ASKED.get(timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None)
     if way and not way.of(of.release):
-        named = next((f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms), f"timestamp {timestamp_ms}")
+        named = next(
+            (f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms),
+            f"timestamp {timestamp_ms}",
+        )
         what = "a time index" if timestamp_ms >= 0 else f"an answer to {named}"
-        raise KafkavizError(f"Kafka has {what} from {'.'.join(map(str, way.first))} on; this was to be read as {of.version}")
+        raise KafkavizError(
+            f"Kafka has {what} from {'.'.join(map(str, way.first))} on; this was to be read as "
+            f"{of.version}"
+        )

@@ -1,13 +1,15 @@
-"""The exercise of the lecture: write the ceiling twin of `lookup`, and have it tried against every slot of an index.
+"""The exercise of the lecture: write the ceiling twin of `lookup`, and have it tried against every
+slot of an index.
 
-`lookup` gives the floor, the greatest slot whose key is not above the target, or -1. A rule says what the ceiling is, the smallest
-slot whose key is not below the target, from what `lookup` gave:
+`lookup` gives the floor, the greatest slot whose key is not above the target, or -1. A rule says
+what the ceiling is, the smallest slot whose key is not below the target, from what `lookup` gave:
 
     if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none
 
-With keys 6 14 22 26 31 and target 23 `lookup` gives slot 2; its key, 22, is not 23, slot 3 exists: slot 3, key 26. The two answers
-that are given most often are `slot + 1`, wrong wherever the target is a key, and Kafka's own way out of `lookup`, -1 becomes the
-segment's base offset, which is no entry. A rule is parsed here and never handed to Python.
+With keys 6 14 22 26 31 and target 23 `lookup` gives slot 2; its key, 22, is not 23, slot 3 exists:
+slot 3, key 26. The two answers that are given most often are `slot + 1`, wrong wherever the target
+is a key, and Kafka's own way out of `lookup`, -1 becomes the segment's base offset, which is no
+entry. A rule is parsed here and never handed to Python.
 """
 
 import re
@@ -25,31 +27,62 @@ LONGEST, DEEPEST = 400, 20  # characters, and parts within parts
 FIRST_TOO_LARGE = 10**18
 ARTICLE = (6, 14, 22, 26, 31)
 
-RIGHT = "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none"
+RIGHT = (
+    "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else "
+    "none"
+)
 SLOT_PLUS_1 = "slot + 1"
-NONE_TO_BASE = "if slot = -1 then base else if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else base"
+NONE_TO_BASE = (
+    "if slot = -1 then base else if key(slot) = target then slot else if slot + 1 < entries then "
+    "slot + 1 else base"
+)
 
 _TOKEN = re.compile(r"\s*(?:([0-9]+)|([A-Za-z]+)|(<=|>=|!=|==|[=<>+\-()−≤≥≠]))")
 _SPELLED = {"−": "-", "≤": "<=", "≥": ">=", "≠": "!="}
-_WORDS = {"if", "then", "else", "and", "or", "not", "slot", "key", "target", "entries", "none", "base"}
+_WORDS = {
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+    "slot",
+    "key",
+    "target",
+    "entries",
+    "none",
+    "base",
+}
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "=": lambda a, b: a == b, "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-}  # fmt: skip
+    "=": lambda a, b: a == b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
 
 
 SAYS = {  # what a text that is no rule has: kinds of fault, in words
-    "expected": "expected {what}, found {found}", "too_long": "a rule of more than {n} characters",
-    "too_deep": "more than {n} parts within parts", "base_counted": "base is no number to count from",
-    "no_word": "{found} is no word of a rule", "too_large": "a number of more than 18 digits",
-}  # fmt: skip
+    "expected": "expected {what}, found {found}",
+    "too_long": "a rule of more than {n} characters",
+    "too_deep": "more than {n} parts within parts",
+    "base_counted": "base is no number to count from",
+    "no_word": "{found} is no word of a rule",
+    "too_large": "a number of more than 18 digits",
+}
 PLACES = {  # what may be expected, or found, besides a word of a rule
-    "end": "the end", "comparison": "a comparison", "part": "slot, key(…), target, entries, none, base or a number",
-}  # fmt: skip
+    "end": "the end",
+    "comparison": "a comparison",
+    "part": "slot, key(…), target, entries, none, base or a number",
+}
 
 
 class NoRule(ValueError):
-    """A text that is no rule; says what was expected at which character, from 1. kind: of SAYS, with its values."""
+    """A text that is no rule; says what was expected at which character, from 1. kind: of SAYS,
+    with its values.
+    """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
         self.position, self.kind, self.values = position, kind, values
@@ -79,7 +112,9 @@ def parse(text: str) -> Part:
 
 
 def answer(rule: Part, known: Known) -> int:
-    """The slot that the rule gives; NONE, BASE, or NO_ANSWER where it asked for a key that is not there."""
+    """The slot that the rule gives; NONE, BASE, or NO_ANSWER where it asked for a key that is not
+    there.
+    """
     try:
         return rule(known)
     except _NoSuchSlot:
@@ -170,7 +205,9 @@ class _Parser:
         return lambda known: compare(left(known), right(known))
 
     def _is_condition_in_brackets(self) -> bool:
-        """A bracket may hold a sum or a condition: a comparison or a word of logic before it closes tells which."""
+        """A bracket may hold a sum or a condition: a comparison or a word of logic before it closes
+        tells which.
+        """
         if self._word != "(" or self._words[self._at + 1][0] == "if":
             return False
         open_brackets = 0
@@ -261,13 +298,21 @@ _NAMED: dict[str, Part] = {
 
 # ---- tried against every slot
 
-BELOW, EXACT, BETWEEN, ABOVE, EMPTY = "below the first key", "a key", "between two keys", "above the last key", "an empty index"
+BELOW, EXACT, BETWEEN, ABOVE, EMPTY = (
+    "below the first key",
+    "a key",
+    "between two keys",
+    "above the last key",
+    "an empty index",
+)
 KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One target: what `lookup` found, what the rule made of it, and the ceiling. kind: one of KINDS."""
+    """One target: what `lookup` found, what the rule made of it, and the ceiling. kind: one of
+    KINDS.
+    """
 
     kind: str
     target: int
@@ -305,23 +350,41 @@ class Checked:
 
 
 def check(rule: Part, keys: np.ndarray) -> Checked:
-    """Every key of an index (rising), each target just below and above it, and an index without an entry."""
+    """Every key of an index (rising), each target just below and above it, and an index without an
+    entry.
+    """
     keys = [int(key) for key in keys]
     near = sorted({target for key in keys for target in (key - 1, key, key + 1)})
     column = np.array(keys, np.int64)
     found = slots.floors(column, np.array(near, np.int64), 8)[:, 0].tolist() if near else []
     cases = [_case(rule, keys, target, slot) for target, slot in zip(near, found, strict=True)]
-    return Checked(len(keys), (*cases, Case(EMPTY, 23, NONE, answer(rule, Known((), 23, NONE)), NONE)))
+    return Checked(
+        len(keys), (*cases, Case(EMPTY, 23, NONE, answer(rule, Known((), 23, NONE)), NONE))
+    )
 
 
 def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> Case:
     is_key = floor_slot >= 0 and keys[floor_slot] == target
-    kind = EXACT if is_key else BELOW if floor_slot < 0 else ABOVE if floor_slot == len(keys) - 1 else BETWEEN
+    kind = (
+        EXACT
+        if is_key
+        else BELOW
+        if floor_slot < 0
+        else ABOVE
+        if floor_slot == len(keys) - 1
+        else BETWEEN
+    )
     ceiling = floor_slot if is_key else floor_slot + 1 if floor_slot + 1 < len(keys) else NONE
     return Case(kind, target, floor_slot, answer(rule, Known(keys, target, floor_slot)), ceiling)
 
 
 def kafkas_own(keys: Iterable[int]) -> tuple[int, ...]:
-    """The keys for which Kafka's own upper bound (OffsetIndex.fetchUpperBoundOffset) is not the ceiling: of slot 0, if any."""
+    """The keys for which Kafka's own upper bound (OffsetIndex.fetchUpperBoundOffset) is not the
+    ceiling: of slot 0, if any.
+    """
     column = np.array(list(keys), np.int64)
-    return tuple(int(key) for key in column if slots.upper_bound(column, int(key), 8).slot != textbook.ceiling_slot(column, int(key)))
+    return tuple(
+        int(key)
+        for key in column
+        if slots.upper_bound(column, int(key), 8).slot != textbook.ceiling_slot(column, int(key))
+    )

@@ -1,8 +1,10 @@
-"""A fetch by offset: the segment, its index, the batches from there on, and if need be the next segment.
+"""A fetch by offset: the segment, its index, the batches from there on, and if need be the next
+segment.
 
-LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. Of segments 0, 100 and 200, offset 140: the greatest base offset not above
-it is 100; its index leads to a byte of the .log; from there the batches are gone through to the first that reaches 140. Where
-compaction left none, the search goes on in segment 200.
+LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. Of segments 0, 100 and 200, offset 140: the
+greatest base offset not above it is 100; its index leads to a byte of the .log; from there the
+batches are gone through to the first that reaches 140. Where compaction left none, the search goes
+on in segment 200.
 """
 
 from dataclasses import dataclass
@@ -34,8 +36,9 @@ class OffsetOutOfRange(KafkavizError):
 class Fetch:
     """A fetch and what it gives: size_bytes of a .log from a batch on, none at the limit.
 
-    searches, scans: one of each segment that was tried. segment, position: where the bytes begin. batch: the one found, None where
-    no segment had one. metadata_offset: the offset that goes with the result. incomplete: the bytes end within their first batch.
+    searches, scans: one of each segment that was tried. segment, position: where the bytes begin.
+    batch: the one found, None where no segment had one. metadata_offset: the offset that goes with
+    the result. incomplete: the bytes end within their first batch.
     """
 
     offset: int
@@ -50,11 +53,18 @@ class Fetch:
 
 
 def fetch(
-    log: ServedLog, offset: int, of: SearchProfile, bounds: Bounds, max_bytes: int = MAX_BYTES, at_least_one: bool = True,
+    log: ServedLog,
+    offset: int,
+    of: SearchProfile,
+    bounds: Bounds,
+    max_bytes: int = MAX_BYTES,
+    at_least_one: bool = True,
 ) -> Fetch:
-    """What a broker reads for an offset. bounds: where the log starts and ends, and up to which offset records may be seen.
+    """What a broker reads for an offset. bounds: where the log starts and ends, and up to which
+    offset records may be seen.
 
-    at_least_one: the first batch is given whole though it is larger than max_bytes. Raises OffsetOutOfRange with Kafka's words.
+    at_least_one: the first batch is given whole though it is larger than max_bytes. Raises
+    OffsetOutOfRange with Kafka's words.
     """
     place = _in_range(log, offset, bounds)
     if offset >= bounds.limit_offset:
@@ -66,14 +76,26 @@ def fetch(
         scans.append(scanned)
         if scanned.batch:
             return _slice(offset, searches, scans, segment, bounds, of, max_bytes, at_least_one)
-    return Fetch(offset, tuple(searches), tuple(scans), None, log.active.base_offset, log.active.size_bytes, 0, bounds.end_offset)
+    return Fetch(
+        offset,
+        tuple(searches),
+        tuple(scans),
+        None,
+        log.active.base_offset,
+        log.active.size_bytes,
+        0,
+        bounds.end_offset,
+    )
 
 
-def aborted_transactions(log: ServedLog, found: Fetch, of: SearchProfile, end_offset: int) -> tuple[np.ndarray, IndexSearch]:
-    """(txn_index.ENTRY of the aborted transactions that a read_committed consumer is told with a fetch, the search for their bound).
+def aborted_transactions(
+    log: ServedLog, found: Fetch, of: SearchProfile, end_offset: int
+) -> tuple[np.ndarray, IndexSearch]:
+    """(txn_index.ENTRY of the aborted transactions that a read_committed consumer is told with a
+    fetch, the search for their bound).
 
-    LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next one. CorruptFile for a .txnindex that
-    Kafka refuses to read.
+    LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next
+    one. CorruptFile for a .txnindex that Kafka refuses to read.
     """
     place = next(at for at, one in enumerate(log.segments) if one.base_offset == found.segment)
     searched = index.upper_bound(log.segments[place], found.position, found.size_bytes, of)
@@ -92,7 +114,10 @@ def aborted_transactions(log: ServedLog, found: Fetch, of: SearchProfile, end_of
 
 def _in_range(log: ServedLog, offset: int, bounds: Bounds) -> int:
     """Which segment a fetch begins in."""
-    words = f"Received request for offset {offset} for partition {log.name}, but we only have log segments "
+    words = (
+        f"Received request for offset {offset} for partition {log.name}, but we only have log "
+        "segments "
+    )
     if offset < bounds.start_offset:
         raise OffsetOutOfRange(f"{words}starting from offset: {bounds.start_offset}.")
     place = log.floor(offset)
@@ -102,8 +127,14 @@ def _in_range(log: ServedLog, offset: int, bounds: Bounds) -> int:
 
 
 def _slice(
-    offset: int, searches: list[IndexSearch], scans: list[Scan], segment: ServedSegment, bounds: Bounds, of: SearchProfile,
-    max_bytes: int, at_least_one: bool,
+    offset: int,
+    searches: list[IndexSearch],
+    scans: list[Scan],
+    segment: ServedSegment,
+    bounds: Bounds,
+    of: SearchProfile,
+    max_bytes: int,
+    at_least_one: bool,
 ) -> Fetch:
     """The stretch of a .log that goes out, the batch found at its start."""
     batch = scans[-1].batch
@@ -112,6 +143,8 @@ def _slice(
     found = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)
     if not most_bytes:
         return Fetch(offset, *found, 0, metadata_offset)
-    stop = segment.size_bytes if segment.base_offset != bounds.limit_segment else bounds.limit_position
+    stop = (
+        segment.size_bytes if segment.base_offset != bounds.limit_segment else bounds.limit_position
+    )
     size_bytes = min(max(0, stop - batch.position), most_bytes)
     return Fetch(offset, *found, size_bytes, metadata_offset, most_bytes < batch.size_bytes)

@@ -1,13 +1,15 @@
-"""What if Kafka searched its index in another way, or laid it out otherwise: probes and pages of each, on the same keys.
+"""What if Kafka searched its index in another way, or laid it out otherwise: probes and pages of
+each, on the same keys.
 
-Every way finds the floor, the greatest slot whose key is not above the target. A probe compares one key; a page is 4 KiB of the index
-file that must be in memory for it. What is kept in the heap costs probes but no page. Probes and pages are different currencies: the
-first key of each page in the heap leaves the probes as they are and touches one page; interpolation saves probes, until keys come in
-bursts; none of it would matter much on a broker whose index is in memory anyway.
+Every way finds the floor, the greatest slot whose key is not above the target. A probe compares one
+key; a page is 4 KiB of the index file that must be in memory for it. What is kept in the heap costs
+probes but no page. Probes and pages are different currencies: the first key of each page in the
+heap leaves the probes as they are and touches one page; interpolation saves probes, until keys come
+in bursts; none of it would matter much on a broker whose index is in memory anyway.
 
-Interpolation guesses a slot from the two keys around the target. Eytzinger's layout stores the keys as the levels of a search tree
-(Khuong and Morin, arXiv 1509.05053). Piecewise linear keeps lines that miss no slot by more than epsilon (Ferragina and Vinciguerra,
-the PGM-index, PVLDB 13(8)).
+Interpolation guesses a slot from the two keys around the target. Eytzinger's layout stores the keys
+as the levels of a search tree (Khuong and Morin, arXiv 1509.05053). Piecewise linear keeps lines
+that miss no slot by more than epsilon (Ferragina and Vinciguerra, the PGM-index, PVLDB 13(8)).
 """
 
 from collections.abc import Callable
@@ -28,7 +30,9 @@ PIECE_BYTES = 16  # the first key of a line, its first slot and its slope
 
 @dataclass(frozen=True)
 class Layout:
-    """One way. run: keys, targets -> (m, 3) of slot, probes and pages; extra_bytes: kept in the heap beside n keys of the index."""
+    """One way. run: keys, targets -> (m, 3) of slot, probes and pages; extra_bytes: kept in the
+    heap beside n keys of the index.
+    """
 
     name: str
     run: Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -51,7 +55,9 @@ class Cost:
 
 
 def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
-    """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS; none of an empty index."""
+    """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS; none of an
+    empty index.
+    """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     return tuple(_cost(one, keys, targets) for one in LAYOUTS) if len(keys) and len(targets) else ()
 
@@ -87,7 +93,9 @@ def alternating(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The tree's levels one behind the other: the first ones share a page, each of the last has its own."""
+    """The tree's levels one behind the other: the first ones share a page, each of the last has its
+    own.
+    """
     return _eytzinger(keys, targets, _in_order(len(keys)))
 
 
@@ -106,7 +114,13 @@ def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 
     def run(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
         first, slope, count = _pieces(np.ascontiguousarray(keys, np.int64), epsilon)
-        return _on_lines(np.ascontiguousarray(keys, np.int64), targets, first[:count].copy(), slope[:count].copy(), epsilon)
+        return _on_lines(
+            np.ascontiguousarray(keys, np.int64),
+            targets,
+            first[:count].copy(),
+            slope[:count].copy(),
+            epsilon,
+        )
 
     return run
 
@@ -143,7 +157,11 @@ def _guess(keys, target, alternate, read):
     while hi - lo > 1:
         middle = (lo + hi) // 2
         if count < MOST_PROBES and (not alternate or count % 2 == 0):
-            part = float(target - keys[lo]) / float(keys[hi] - keys[lo]) if keys[hi] > keys[lo] else 0.5
+            part = (
+                float(target - keys[lo]) / float(keys[hi] - keys[lo])
+                if keys[hi] > keys[lo]
+                else 0.5
+            )
             middle = min(max(lo + int(part * (hi - lo)), lo + 1), hi - 1)
         read[count] = middle
         count += 1
@@ -206,14 +224,18 @@ def _paged(keys, targets, firsts, in_heap):
         if page < 0:
             told[at, 0], told[at, 1], told[at, 2] = -1, probes, levels
             continue
-        slot, more = _last_not_above(keys, page * A_PAGE, min((page + 1) * A_PAGE, len(keys)) - 1, targets[at])
+        slot, more = _last_not_above(
+            keys, page * A_PAGE, min((page + 1) * A_PAGE, len(keys)) - 1, targets[at]
+        )
         told[at, 0], told[at, 1], told[at, 2] = slot, probes + more, levels + 1
     return told
 
 
 @njit(cache=True)
 def _last_not_above(keys, first, last, target):
-    """The last slot of first to last whose key is not above the target, first - 1 for none; and how many keys were compared."""
+    """The last slot of first to last whose key is not above the target, first - 1 for none; and how
+    many keys were compared.
+    """
     lo, hi, count = first - 1, last, 0
     while lo < hi:
         middle = (lo + hi + 1) // 2
@@ -227,14 +249,18 @@ def _last_not_above(keys, first, last, target):
 
 @njit(cache=True)
 def _pieces(keys, epsilon):
-    """The first slot of each line, its slope, and how many there are: each as long as some slope stays within epsilon of all slots."""
+    """The first slot of each line, its slope, and how many there are: each as long as some slope
+    stays within epsilon of all slots.
+    """
     first, slope = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
     count = start = 0
     while start < len(keys):
         low, high, end = 0.0, np.inf, start + 1
         while end < len(keys):
             run, rise = float(keys[end] - keys[start]), float(end - start)
-            lower, upper = ((rise - epsilon) / run, (rise + epsilon) / run) if run > 0 else (np.inf, 0.0)
+            lower, upper = (
+                ((rise - epsilon) / run, (rise + epsilon) / run) if run > 0 else (np.inf, 0.0)
+            )
             if max(low, lower) > min(high, upper):
                 break
             low, high = max(low, lower), min(high, upper)
@@ -298,13 +324,53 @@ def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
 
 LAYOUTS = (
     Layout("Plain bisection", plain, _nothing, "Kafka up to 2.0"),
-    Layout("Warm section first", warm, _nothing, "Kafka from 2.1 on: cheap at the end, a probe more elsewhere"),
+    Layout(
+        "Warm section first",
+        warm,
+        _nothing,
+        "Kafka from 2.1 on: cheap at the end, a probe more elsewhere",
+    ),
     Layout("Interpolation", interpolation, _nothing, "few probes on even keys, many on others"),
-    Layout("Interpolation, bisection", alternating, _nothing, "in turns, so that a bad guess costs little"),
-    Layout("Eytzinger layout", eytzinger, _nothing, "made for the processor's cache; cannot be appended to"),
-    Layout("B+-tree, 512 a node", b_tree, _first_key_bytes, "a page a level; its upper nodes are one file more"),
-    Layout("First key of each page", page_first_keys, _first_key_bytes, "kept in the heap: can be appended to, one page"),
-    Layout("Piecewise linear, ε 8", piecewise(8), _line_bytes(8), "lines in the heap, each slot within 8 of them"),
-    Layout("Piecewise linear, ε 32", piecewise(32), _line_bytes(32), "fewer lines, more slots to look at"),
-    Layout("Piecewise linear, ε 128", piecewise(128), _line_bytes(128), "fewer still, sometimes across a page's end"),
+    Layout(
+        "Interpolation, bisection",
+        alternating,
+        _nothing,
+        "in turns, so that a bad guess costs little",
+    ),
+    Layout(
+        "Eytzinger layout",
+        eytzinger,
+        _nothing,
+        "made for the processor's cache; cannot be appended to",
+    ),
+    Layout(
+        "B+-tree, 512 a node",
+        b_tree,
+        _first_key_bytes,
+        "a page a level; its upper nodes are one file more",
+    ),
+    Layout(
+        "First key of each page",
+        page_first_keys,
+        _first_key_bytes,
+        "kept in the heap: can be appended to, one page",
+    ),
+    Layout(
+        "Piecewise linear, ε 8",
+        piecewise(8),
+        _line_bytes(8),
+        "lines in the heap, each slot within 8 of them",
+    ),
+    Layout(
+        "Piecewise linear, ε 32",
+        piecewise(32),
+        _line_bytes(32),
+        "fewer lines, more slots to look at",
+    ),
+    Layout(
+        "Piecewise linear, ε 128",
+        piecewise(128),
+        _line_bytes(128),
+        "fewer still, sometimes across a page's end",
+    ),
 )

@@ -11,7 +11,9 @@ PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
 
 
 def as_object(found: Lookup, start_error: str | None = None) -> dict:
-    """Of a partition or a segment; error is there only where Kafka answers with an exception, start_error where no start gets there."""
+    """Of a partition or a segment; error is there only where Kafka answers with an exception,
+    start_error where no start gets there.
+    """
     record, answer = found.record, found.answer
     made = {
         "target": _target(found.offset, found.timestamp_ms),
@@ -27,10 +29,25 @@ def as_object(found: Lookup, start_error: str | None = None) -> dict:
     return made | _start_error(start_error)
 
 
-def index_object(search: IndexSearch, answer: tuple[int, int], version: str, partition: str, start_error: str | None = None) -> dict:
+def index_object(
+    search: IndexSearch,
+    answer: tuple[int, int],
+    version: str,
+    partition: str,
+    start_error: str | None = None,
+) -> dict:
     """Of an index file alone; answer: what the index gives, its base where no entry was found."""
-    target = {"offset": search.found.target} if search.kind == OFFSET else {"timestamp_ms": search.found.target}
-    made = {"target": target, "kafka_version": version, "partition": partition, "searches": [search_object(search)]}
+    target = (
+        {"offset": search.found.target}
+        if search.kind == OFFSET
+        else {"timestamp_ms": search.found.target}
+    )
+    made = {
+        "target": target,
+        "kafka_version": version,
+        "partition": partition,
+        "searches": [search_object(search)],
+    }
     return made | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
 
 
@@ -57,14 +74,23 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
     if offset is not None:
         return {"offset": offset}
     names = {value: name for name, value in by_time.NAMES.items()}
-    return {"timestamp": names[timestamp_ms]} if timestamp_ms in names else {"timestamp_ms": timestamp_ms}
+    return (
+        {"timestamp": names[timestamp_ms]}
+        if timestamp_ms in names
+        else {"timestamp_ms": timestamp_ms}
+    )
 
 
 def _record(record: Record) -> dict:
-    """segment: the base offset of the .log that batch_position is a byte of; behind an empty batch it may be a later one than searched."""
+    """segment: the base offset of the .log that batch_position is a byte of; behind an empty batch
+    it may be a later one than searched.
+    """
     return {
-        "offset": record.offset, "timestamp_ms": record.timestamp_ms, "segment": record.segment, "batch_position": record.batch_position,
-    }  # fmt: skip
+        "offset": record.offset,
+        "timestamp_ms": record.timestamp_ms,
+        "segment": record.segment,
+        "batch_position": record.batch_position,
+    }
 
 
 def _entry(kind: str, entry: tuple[int, int]) -> dict:
@@ -78,5 +104,10 @@ def _scan(scan: Scan | None) -> dict | None:
     return {
         "from_position": scan.from_position,
         "reads": [{"position": read.position, "size": read.size} for read in scan.reads],
-        "batch": batch and {"base_offset": batch.base_offset, "last_offset": batch.last_offset, "position": batch.position},
+        "batch": batch
+        and {
+            "base_offset": batch.base_offset,
+            "last_offset": batch.last_offset,
+            "position": batch.position,
+        },
     }

@@ -1,12 +1,15 @@
-"""Which memory pages of an index a search touches while the index grows, and which of them have gone cold by then.
+"""Which memory pages of an index a search touches while the index grows, and which of them have
+gone cold by then.
 
-KAFKA-6432. An index is mapped into memory page by page. A reader at the log's end looks its offset up after every append; plain
-bisection then reads the middle of the index, its three quarters and so on, and all of these move on as it grows: on to pages that
-nobody has read for long. With the last entries tried first (kafkaviz.search.slots) only the newest pages are read.
+KAFKA-6432. An index is mapped into memory page by page. A reader at the log's end looks its offset
+up after every append; plain bisection then reads the middle of the index, its three quarters and so
+on, and all of these move on as it grows: on to pages that nobody has read for long. With the last
+entries tried first (kafkaviz.search.slots) only the newest pages are read.
 
-Time is counted in bytes appended to this log. A page that was not touched for `cold_after_bytes` of them has left the page cache, a
-list from which the page unused for longest goes first: the cache is turned over once in that time. With 512 entries a page and 13
-full pages, a plain search for the end reads page 0, then 6, 9, 11 and 12; page 6 was the middle one since the 6145th entry.
+Time is counted in bytes appended to this log. A page that was not touched for `cold_after_bytes` of
+them has left the page cache, a list from which the page unused for longest goes first: the cache is
+turned over once in that time. With 512 entries a page and 13 full pages, a plain search for the end
+reads page 0, then 6, 9, 11 and 12; page 6 was the middle one since the 6145th entry.
 """
 
 import math
@@ -24,12 +27,16 @@ UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
 KEPT = 20_000  # faults that are told one by one; all are counted
 NEVER = -1
-FAULT = np.dtype([("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)])
+FAULT = np.dtype(
+    [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
+)
 
 
 @dataclass(frozen=True)
 class Growth:
-    """An index that grows entry by entry. gap_bytes: of the log between two of them; counted_from: entries before that only warm up."""
+    """An index that grows entry by entry. gap_bytes: of the log between two of them; counted_from:
+    entries before that only warm up.
+    """
 
     entries: int
     gap_bytes: int = 4608
@@ -44,7 +51,9 @@ class Growth:
 
 @dataclass(frozen=True)
 class Memory:
-    """The page cache. read_around_bytes: what the kernel reads around a page that is not there; 0 for that page alone."""
+    """The page cache. read_around_bytes: what the kernel reads around a page that is not there; 0
+    for that page alone.
+    """
 
     page_bytes: int = PAGE_BYTES
     cold_after_bytes: int = 16_000_000
@@ -53,9 +62,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class Readers:
-    """Who looks offsets up: one lookup every `appends_a_lookup`, at the end or, a share of them, further back.
+    """Who looks offsets up: one lookup every `appends_a_lookup`, at the end or, a share of them,
+    further back.
 
-    lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average; "fixed": always lag_entries.
+    lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average;
+    "fixed": always lag_entries.
     """
 
     laggard_share: float = 0.0
@@ -69,9 +80,9 @@ class Readers:
 class Replay:
     """What a growth did, counted from `counted_from` on but for the image.
 
-    lookups, faults, pages_read, most_pages: of readers at the tail, and of laggards; most_pages is of one lookup.
-    touched, faulted: the image, (pages, columns) counts; column c is the growth from c / columns of all entries on.
-    first_faults: up to KEPT of them, FAULT each, in order.
+    lookups, faults, pages_read, most_pages: of readers at the tail, and of laggards; most_pages is
+    of one lookup. touched, faulted: the image, (pages, columns) counts; column c is the growth from
+    c / columns of all entries on. first_faults: up to KEPT of them, FAULT each, in order.
     """
 
     entries: int
@@ -96,7 +107,9 @@ class Replay:
 
 
 def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_s: float) -> float:
-    """How much of its own log a page outlives: the time in which all that comes in fills the cache, times this log's throughput."""
+    """How much of its own log a page outlives: the time in which all that comes in fills the cache,
+    times this log's throughput.
+    """
     return cache_bytes / filled_bytes_per_s * log_bytes_per_s
 
 
@@ -110,18 +123,32 @@ def replay(
 ) -> Replay:
     """The index grown under these readers. warm_bytes: as in slots, None for the plain search.
 
-    clock: (entries,), ascending, the log's bytes at each entry of a real index; else they are gap_bytes apart. Targets lie between
-    two keys, as they do unless a batch holds one record; a page that is written for the first time is no fault.
+    clock: (entries,), ascending, the log's bytes at each entry of a real index; else they are
+    gap_bytes apart. Targets lie between two keys, as they do unless a batch holds one record; a
+    page that is written for the first time is no fault.
     """
     at, found, laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
     kept, counts = np.zeros((KEPT, 4), np.int64), np.zeros((4, 2), np.int64)
     written = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
-    warm_entries = NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)
+    warm_entries = (
+        NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)
+    )
     around = memory.read_around_bytes // memory.page_bytes
-    sizes = np.array([growth.entry_bytes, memory.page_bytes, memory.cold_after_bytes, around, growth.counted_from], np.int64)
-    count = _replay(written, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts)
+    sizes = np.array(
+        [
+            growth.entry_bytes,
+            memory.page_bytes,
+            memory.cold_after_bytes,
+            around,
+            growth.counted_from,
+        ],
+        np.int64,
+    )
+    count = _replay(
+        written, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts
+    )
     first = np.array(list(map(tuple, kept[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
     told = (tuple(int(one) for one in row) for row in counts)
@@ -129,8 +156,12 @@ def replay(
 
 
 def targets(growth: Growth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each lookup: how many entries there are, the slot it will find, and whether a laggard makes it."""
-    at = np.arange(readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64)
+    """Of each lookup: how many entries there are, the slot it will find, and whether a laggard
+    makes it.
+    """
+    at = np.arange(
+        readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64
+    )
     random = np.random.default_rng(readers.seed)
     laggard = random.random(len(at)) < readers.laggard_share
     back = _entries_back(at, readers, random)
@@ -148,7 +179,13 @@ def _entries_back(at: np.ndarray, readers: Readers, random: np.random.Generator)
 @njit(cache=True)
 def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts):
     """Fills the image, the faults and the counts; how many faults were kept."""
-    entry_bytes, page_bytes, cold_after, around, counted_from = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    entry_bytes, page_bytes, cold_after, around, counted_from = (
+        sizes[0],
+        sizes[1],
+        sizes[2],
+        sizes[3],
+        sizes[4],
+    )
     entries, columns = len(clock), touched.shape[1]
     used, read_by = np.full(len(touched), NEVER, np.int64), np.full(len(touched), NEVER, np.int64)
     read = np.empty(2 + 64, np.int64)
@@ -177,7 +214,12 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
                     counted += 1
                     faulted[page, column] += 1
                     if told < len(kept) and count > counted_from:
-                        kept[told, 0], kept[told, 1], kept[told, 2], kept[told, 3] = count, page, idle, reader
+                        kept[told, 0], kept[told, 1], kept[told, 2], kept[told, 3] = (
+                            count,
+                            page,
+                            idle,
+                            reader,
+                        )
                         told += 1
                     _load_around(used, page, around, last_page, now)
                 used[page] = now
@@ -191,7 +233,9 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
 
 @njit(cache=True)
 def _probes(entries, slot, warm_entries, read):
-    """The slots that a search reads on its way to `slot`, each key other than the target; how many there are."""
+    """The slots that a search reads on its way to `slot`, each key other than the target; how many
+    there are.
+    """
     lo, hi, count = 0, entries - 1, 0
     if warm_entries >= 0:
         read[0], count = max(0, entries - 1 - warm_entries), 1
@@ -214,17 +258,21 @@ def _probes(entries, slot, warm_entries, read):
 
 @njit(cache=True)
 def _load_around(used, page, around, last_page, now):
-    """What the kernel reads beside a page that is not there: as much before it as behind it, all of it fresh from now on."""
+    """What the kernel reads beside a page that is not there: as much before it as behind it, all of
+    it fresh from now on.
+    """
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         used[other] = now
 
 
 def expected_faults(growth: Growth, memory: Memory = Memory()) -> int:
-    """The faults of a plain tail reader after every append, by the closed form; without reading around a fault.
+    """The faults of a plain tail reader after every append, by the closed form; without reading
+    around a fault.
 
-    The k-th step of a search for the end reads 1 - 2**-k of the index. Page j is last read by step k + 1 and, once the index has
-    grown on, again by step k: a fault if the log grew by more than cold_after_bytes meanwhile.
+    The k-th step of a search for the end reads 1 - 2**-k of the index. Page j is last read by step
+    k + 1 and, once the index has grown on, again by step k: a fault if the log grew by more than
+    cold_after_bytes meanwhile.
     """
     entries_a_page = memory.page_bytes / growth.entry_bytes
     pages = np.arange(math.ceil(growth.entries / entries_a_page))
@@ -233,18 +281,30 @@ def expected_faults(growth: Growth, memory: Memory = Memory()) -> int:
         here, before = 1 - 0.5**step, 1 - 0.5 ** (step + 1)
         again, left = pages * entries_a_page / here, (pages + 1) * entries_a_page / before
         idle = growth.gap_bytes * (again - left)
-        faults += int(np.count_nonzero((idle > memory.cold_after_bytes) & (again > growth.counted_from) & (again <= growth.entries)))
+        faults += int(
+            np.count_nonzero(
+                (idle > memory.cold_after_bytes)
+                & (again > growth.counted_from)
+                & (again <= growth.entries)
+            )
+        )
     return faults
 
 
-def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES, entry_bytes: int = ENTRY_BYTES) -> slots.SlotSearch:
+def tail_search(
+    entries: int, warm_bytes: int | None = WARM_BYTES, entry_bytes: int = ENTRY_BYTES
+) -> slots.SlotSearch:
     """The search of a reader at the end: for a key above the last one."""
-    return slots.floor(np.arange(entries), entries, entry_bytes, warm_bytes is not None, warm_bytes or 0)
+    return slots.floor(
+        np.arange(entries), entries, entry_bytes, warm_bytes is not None, warm_bytes or 0
+    )
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Sizes of an index, first to last, at which a tail search touches the same pages. told: those KAFKA-6432 names, or None."""
+    """Sizes of an index, first to last, at which a tail search touches the same pages. told: those
+    KAFKA-6432 names, or None.
+    """
 
     first: int
     last: int
@@ -258,11 +318,14 @@ class Stretch:
         return self.told == self.plain
 
 
-TOLD = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}  # KAFKA-6432 and the comment in AbstractIndex: by pages of the index
+# KAFKA-6432 and the comment in AbstractIndex: by pages of the index
+TOLD = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
 
 
 def stretches(first: int, last: int) -> tuple[Stretch, ...]:
-    """The pages that a tail search touches, 8 bytes an entry and 4 KiB a page, at each size from first to last."""
+    """The pages that a tail search touches, 8 bytes an entry and 4 KiB a page, at each size from
+    first to last.
+    """
     found: list[Stretch] = []
     for entries in range(first, last + 1):
         plain, warm = (tail_search(entries, warm_bytes).pages for warm_bytes in (None, WARM_BYTES))

@@ -1,9 +1,11 @@
 """Forward through the batches of a .log from a position: to an offset, or to a timestamp.
 
-FileRecords of Kafka 1.1 to 4.3.1. Three batches at 0, 324 and 700 hold the offsets 0 to 9, 10 to 24 and 25 to 30; target 12:
+FileRecords of Kafka 1.1 to 4.3.1. Three batches at 0, 324 and 700 hold the offsets 0 to 9, 10 to 24
+and 25 to 30; target 12:
 
     last_offset, up to 4.0   (0, 17) (0, 61)  9 < 12   (324, 17) (324, 61)  24 >= 12: found
-    base_offset, from 4.1    (0, 17)  0 < 12   (324, 17)  10 < 12   (700, 17)  25 > 12: the one before, if (324, 61)  24 >= 12
+    base_offset, from 4.1    (0, 17)  0 < 12   (324, 17)  10 < 12   (700, 17)  25 > 12: the one
+    before, if (324, 61)  24 >= 12
 """
 
 from dataclasses import dataclass
@@ -16,8 +18,8 @@ from kafkaviz.search.profile import LAST_OFFSET
 class Scan:
     """A scan of one .log and what it found.
 
-    segment: the base offset of the .log. reads: of Kafka, in order. batch: None where the end came first.
-    offset, timestamp_ms: of the record found, where the scan was for a timestamp; else None.
+    segment: the base offset of the .log. reads: of Kafka, in order. batch: None where the end came
+    first. offset, timestamp_ms: of the record found, where the scan was for a timestamp; else None.
     """
 
     segment: int
@@ -29,7 +31,8 @@ class Scan:
 
 
 def to_offset(log: LogReader, segment: int, target: int, position: int, by: str) -> Scan:
-    """The first batch that ends at the target or behind it, from a position on (searchForOffsetFromPosition).
+    """The first batch that ends at the target or behind it, from a position on
+    (searchForOffsetFromPosition).
 
     by: "last_offset" or "base_offset"; they come to the same batch by other reads.
     """
@@ -37,21 +40,35 @@ def to_offset(log: LogReader, segment: int, target: int, position: int, by: str)
     return Scan(segment, position, tuple(log.reads), found.found() if found else None)
 
 
-def to_timestamp(log: LogReader, segment: int, target_ms: int, position: int, start_offset: int) -> Scan:
+def to_timestamp(
+    log: LogReader, segment: int, target_ms: int, position: int, start_offset: int
+) -> Scan:
     """The first record of that time or later, at start_offset or behind it (searchForTimestamp)."""
     for batch in log.batches(position):
         if batch.max_timestamp_ms >= target_ms:
             for record in batch.heads():
                 if record.timestamp_ms >= target_ms and record.offset >= start_offset:
-                    return Scan(segment, position, tuple(log.reads), batch.found(), record.offset, record.timestamp_ms)
+                    return Scan(
+                        segment,
+                        position,
+                        tuple(log.reads),
+                        batch.found(),
+                        record.offset,
+                        record.timestamp_ms,
+                    )
     return Scan(segment, position, tuple(log.reads), None)
 
 
 def to_largest_timestamp(log: LogReader, segment: int, largest_ms: int, position: int) -> Scan:
-    """The first record that has the largest timestamp of the segment, in the first batch that has it (from 3.8 on)."""
+    """The first record that has the largest timestamp of the segment, in the first batch that has
+    it (from 3.8 on).
+    """
     for batch in log.batches(position):
         if batch.max_timestamp_ms == largest_ms:
-            offset = next((record.offset for record in batch.heads() if record.timestamp_ms == largest_ms), None)
+            offset = next(
+                (record.offset for record in batch.heads() if record.timestamp_ms == largest_ms),
+                None,
+            )
             timestamp_ms = None if offset is None else largest_ms
             return Scan(segment, position, tuple(log.reads), batch.found(), offset, timestamp_ms)
     return Scan(segment, position, tuple(log.reads), None)

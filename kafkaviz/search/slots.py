@@ -1,8 +1,9 @@
-"""Binary search over the slots of an index, plain and warm section first, with every slot that it reads.
+"""Binary search over the slots of an index, plain and warm section first, with every slot that it
+reads.
 
-AbstractIndex.indexSlotRangeFor: up to 2.0 a plain search; from 2.1 on (KAFKA-6432) the last entries, 8 KiB of them, are tried
-first, because searches near the log's end then touch the same few pages however large the index grows. Keys 6 14 22 26 31,
-target 23, all of them warm:
+AbstractIndex.indexSlotRangeFor: up to 2.0 a plain search; from 2.1 on (KAFKA-6432) the last
+entries, 8 KiB of them, are tried first, because searches near the log's end then touch the same few
+pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them warm:
 
     slot 0   6 < 23   the warm section starts here: go on in it
     slot 2   22 < 23  lo = 2
@@ -25,8 +26,9 @@ PLAIN, WARM = "plain", "warm"
 class Probe(NamedTuple):
     """A slot that the search reads.
 
-    key: what it holds; lo, hi: the slots that are still possible before it is read; compare: how the key stands to the target;
-    section: "warm" or "cold"; of a plain search always "cold". page: of 4 KiB, the one its first byte lies in.
+    key: what it holds; lo, hi: the slots that are still possible before it is read; compare: how
+    the key stands to the target; section: "warm" or "cold"; of a plain search always "cold". page:
+    of 4 KiB, the one its first byte lies in.
     """
 
     slot: int
@@ -42,8 +44,9 @@ class Probe(NamedTuple):
 class SlotSearch:
     """A search and its result.
 
-    slot: the one found, -1 for none. warm_from_slot: the first one of the warm section, None of a plain search. section: where
-    the search went on after its first comparison. pages: of 4 KiB, all bytes of the probed entries, in ascending order.
+    slot: the one found, -1 for none. warm_from_slot: the first one of the warm section, None of a
+    plain search. section: where the search went on after its first comparison. pages: of 4 KiB, all
+    bytes of the probed entries, in ascending order.
     """
 
     entries: int
@@ -55,19 +58,26 @@ class SlotSearch:
     warm_from_slot: int | None
 
 
-def floor(keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES) -> SlotSearch:
-    """The greatest slot whose key is not above the target, -1 if there is none; keys (n,), as the index holds them, sorted or not.
+def floor(
+    keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
+) -> SlotSearch:
+    """The greatest slot whose key is not above the target, -1 if there is none; keys (n,), as the
+    index holds them, sorted or not.
 
-    OffsetIndex.lookup and TimeIndex.lookup. warm_bytes: Kafka's is 8192; smaller ones are for indexes of a lesson.
+    OffsetIndex.lookup and TimeIndex.lookup. warm_bytes: Kafka's is 8192; smaller ones are for
+    indexes of a lesson.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=False)
 
 
-def upper_bound(keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES) -> SlotSearch:
-    """The smallest slot whose key is not below the target, -1 if there is none; as Kafka works it out.
+def upper_bound(
+    keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
+) -> SlotSearch:
+    """The smallest slot whose key is not below the target, -1 if there is none; as Kafka works it
+    out.
 
-    OffsetIndex.fetchUpperBoundOffset. An exact match that the search does not probe is passed over: of a target equal to the
-    key of slot 0 the answer is slot 1.
+    OffsetIndex.fetchUpperBoundOffset. An exact match that the search does not probe is passed over:
+    of a target equal to the key of slot 0 the answer is slot 1.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=True)
 
@@ -100,9 +110,15 @@ def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> 
 
 
 class _Search:
-    def __init__(self, keys: np.ndarray, target: int, entry_bytes: int, warm_bytes: int | None) -> None:
+    def __init__(
+        self, keys: np.ndarray, target: int, entry_bytes: int, warm_bytes: int | None
+    ) -> None:
         self._keys, self._target, self._entry_bytes = keys, target, entry_bytes
-        self._warm_from = None if warm_bytes is None or not len(keys) else first_warm_slot(len(keys), entry_bytes, warm_bytes)
+        self._warm_from = (
+            None
+            if warm_bytes is None or not len(keys)
+            else first_warm_slot(len(keys), entry_bytes, warm_bytes)
+        )
         self._probes: list[Probe] = []
         self._section = "cold"
 
@@ -138,14 +154,23 @@ class _Search:
         key = int(self._keys[slot])
         compared = "<" if key < self._target else ">" if key > self._target else "="
         section = "warm" if self._warm_from is not None and slot >= self._warm_from else "cold"
-        self._probes.append(Probe(slot, key, lo, hi, compared, section, pages_of(slot, self._entry_bytes).start))
+        self._probes.append(
+            Probe(slot, key, lo, hi, compared, section, pages_of(slot, self._entry_bytes).start)
+        )
         return compared
 
 
 def floors(
-    keys: np.ndarray, targets: np.ndarray, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES,
+    keys: np.ndarray,
+    targets: np.ndarray,
+    entry_bytes: int,
+    warm: bool = True,
+    warm_bytes: int = WARM_BYTES,
+    page_bytes: int = PAGE_BYTES,
 ) -> np.ndarray:
-    """Many searches at once: (m, 3) of the slot found, the slots read, and the pages touched; as floor tells each."""
+    """Many searches at once: (m, 3) of the slot found, the slots read, and the pages touched; as
+    floor tells each.
+    """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes) if warm and len(keys) else NONE
     return _floors(keys, targets, entry_bytes, warm_from, page_bytes)
@@ -157,7 +182,11 @@ def _floors(keys, targets, entry_bytes, warm_from, page_bytes):
     read = np.empty(2 + 64, np.int64)
     for at in range(len(targets)):
         slot, count = _floor(keys, targets[at], warm_from, read)
-        found[at, 0], found[at, 1], found[at, 2] = slot, count, _pages(read[:count], entry_bytes, page_bytes)
+        found[at, 0], found[at, 1], found[at, 2] = (
+            slot,
+            count,
+            _pages(read[:count], entry_bytes, page_bytes),
+        )
     return found
 
 

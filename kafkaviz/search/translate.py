@@ -1,4 +1,6 @@
-"""From an offset to a batch within one segment: its index, then the batches from there on (LogSegment.translateOffset)."""
+"""From an offset to a batch within one segment: its index, then the batches from there on
+(LogSegment.translateOffset).
+"""
 
 from kafkaviz.search import index, scan
 from kafkaviz.search.index import IndexSearch
@@ -8,7 +10,11 @@ from kafkaviz.search.served import ServedSegment
 
 
 def translate(segment: ServedSegment, offset: int, of: SearchProfile) -> tuple[IndexSearch, Scan]:
-    """The batch that holds an offset, or the next one behind a gap; CorruptFile where a length cannot be."""
+    """The batch that holds an offset, or the next one behind a gap; CorruptFile where a length
+    cannot be.
+    """
     searched = index.find_offset(segment, offset, of)
     start = index.position_of(searched, segment)
-    return searched, segment.reading(lambda log: scan.to_offset(log, segment.base_offset, offset, start, of.scan))
+    return searched, segment.reading(
+        lambda log: scan.to_offset(log, segment.base_offset, offset, start, of.scan)
+    )

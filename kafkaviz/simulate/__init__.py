@@ -1,7 +1,9 @@
-"""Floor 5: what Kafka writes, byte for byte, from settings, batches and a release; only whole/folder.py writes files, and makes new ones.
+"""Floor 5: what Kafka writes, byte for byte, from settings, batches and a release; only
+whole/folder.py writes files, and makes new ones.
 
-Its rooms, each of which uses only those before it: sending/, what producers send; recovering/, what is kept of one segment; starting/, what
-a broker's start does; writing/, the log that is appended to; whole/, logs from beginning to end; lessons/, logs made to be looked at.
+Its rooms, each of which uses only those before it: sending/, what producers send; recovering/, what
+is kept of one segment; starting/, what a broker's start does; writing/, the log that is appended
+to; whole/, logs from beginning to end; lessons/, logs made to be looked at.
 
 The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
 """
@@ -11,7 +13,9 @@ from types import ModuleType
 
 
 class _Callable(ModuleType):
-    """The library's kv.simulate has the name of this package, which is what the import system puts there."""
+    """The library's kv.simulate has the name of this package, which is what the import system puts
+    there.
+    """
 
     def __call__(self, *args, **kwargs):
         from kafkaviz.simulate.whole.simulation import simulate

@@ -1,4 +1,6 @@
-"""What a log is run with: the settings that shape its indexes, and what differs from one release of Kafka to the next."""
+"""What a log is run with: the settings that shape its indexes, and what differs from one release of
+Kafka to the next.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +14,16 @@ from kafkaviz.format import offset_index, time_index
 class IndexConfig:
     """The two settings of a topic that decide what its indexes hold.
 
-    index_interval_bytes: index.interval.bytes, the .log between two entries; segment_index_bytes: segment.index.bytes, the room
-    for one index.
+    index_interval_bytes: index.interval.bytes, the .log between two entries; segment_index_bytes:
+    segment.index.bytes, the room for one index.
     """
 
-    index_interval_bytes: int = config_def.TOPIC_SETTINGS["index.interval.bytes"].default(config_def.ANY)
-    segment_index_bytes: int = config_def.TOPIC_SETTINGS["segment.index.bytes"].default(config_def.ANY)
+    index_interval_bytes: int = config_def.TOPIC_SETTINGS["index.interval.bytes"].default(
+        config_def.ANY
+    )
+    segment_index_bytes: int = config_def.TOPIC_SETTINGS["segment.index.bytes"].default(
+        config_def.ANY
+    )
 
     @property
     def offset_slots(self) -> int:
@@ -42,15 +48,19 @@ def _default(name: str) -> Value:
 
 @dataclass(frozen=True)
 class LogConfig(IndexConfig):
-    """The settings of a topic that decide what its log looks like: what the indexes hold, and when a segment is full or too old.
+    """The settings of a topic that decide what its log looks like: what the indexes hold, and when
+    a segment is full or too old.
 
-    Each field is the topic's setting with its dots as underscores. segment_bytes: internal.segment.bytes (4.1 and later), if set.
+    Each field is the topic's setting with its dots as underscores. segment_bytes:
+    internal.segment.bytes (4.1 and later), if set.
     """
 
     segment_bytes: int = _default("segment.bytes")
     segment_ms: int = _default("segment.ms")
     segment_jitter_ms: int = _default("segment.jitter.ms")
-    max_message_bytes: int = config_def.TOPIC_SETTINGS["max.message.bytes"].default(versions.NEWEST_RELEASE)
+    max_message_bytes: int = config_def.TOPIC_SETTINGS["max.message.bytes"].default(
+        versions.NEWEST_RELEASE
+    )
     preallocate: bool = _default("preallocate")
     cleanup_policy: str = _default("cleanup.policy")
     max_compaction_lag_ms: int = _default("max.compaction.lag.ms")
@@ -58,35 +68,55 @@ class LogConfig(IndexConfig):
 
     @property
     def most_segment_ms(self) -> int:
-        """How long a segment may be written to (LogConfig.maxSegmentMs): a compacted topic must be cleaned in time (KIP-354)."""
-        return min(self.max_compaction_lag_ms, self.segment_ms) if "compact" in self.cleanup_policy.split(",") else self.segment_ms
+        """How long a segment may be written to (LogConfig.maxSegmentMs): a compacted topic must be
+        cleaned in time (KIP-354).
+        """
+        return (
+            min(self.max_compaction_lag_ms, self.segment_ms)
+            if "compact" in self.cleanup_policy.split(",")
+            else self.segment_ms
+        )
 
     def jitter_ms(self, drawn: int) -> int:
-        """How much earlier one segment rolls by time, of a random Java int drawn when it is opened (randomSegmentJitter)."""
-        return abs(drawn) % min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 0
+        """How much earlier one segment rolls by time, of a random Java int drawn when it is opened
+        (randomSegmentJitter).
+        """
+        return (
+            abs(drawn) % min(self.segment_jitter_ms, self.segment_ms)
+            if self.segment_jitter_ms
+            else 0
+        )
 
 
-def log_config(settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE) -> LogConfig:
-    """The settings of a log, of values by topic name (config_def.TOPIC_SETTINGS); those without a value have the release's default."""
-    given = config_def.defaults(release) | {name: value for name, value in settings.items() if value is not None}
+def log_config(
+    settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE
+) -> LogConfig:
+    """The settings of a log, of values by topic name (config_def.TOPIC_SETTINGS); those without a
+    value have the release's default.
+    """
+    given = config_def.defaults(release) | {
+        name: value for name, value in settings.items() if value is not None
+    }
     if given.get("internal.segment.bytes") is not None:
         given["segment.bytes"] = given["internal.segment.bytes"]
     fields = {name.replace(".", "_"): value for name, value in given.items()}
-    return LogConfig(**{name: fields[name] for name in LogConfig.__dataclass_fields__ if name in fields})
+    return LogConfig(
+        **{name: fields[name] for name in LogConfig.__dataclass_fields__ if name in fields}
+    )
 
 
 @dataclass(frozen=True)
 class Profile:
     """What a release does in its own way when it writes a log, or loads one.
 
-    first_offset_keys: an entry of the offset index holds the first offset of what is indexed, not the last (KAFKA-6530).
-    per_append: an append gets one entry at most, however many batches it holds (KAFKA-806).
-    deep_time_offsets: a leader writes the offset of the record itself into the time index where nothing is compressed; later ones
-    write the last offset of its batch.
-    checks_indexes: offset and time indexes are checked at the start, and rebuilt where they fail (KAFKA-7283).
-    swaps_indexes: the indexes of a finished .swap segment are renamed with it; before, they were deleted and rebuilt.
-    close_trims: closing a segment writes its last time entry and trims its indexes; later a clean stop does that before, for the active
-    segment alone.
+    first_offset_keys: an entry of the offset index holds the first offset of what is indexed, not
+    the last (KAFKA-6530). per_append: an append gets one entry at most, however many batches it
+    holds (KAFKA-806). deep_time_offsets: a leader writes the offset of the record itself into the
+    time index where nothing is compressed; later ones write the last offset of its batch.
+    checks_indexes: offset and time indexes are checked at the start, and rebuilt where they fail
+    (KAFKA-7283). swaps_indexes: the indexes of a finished .swap segment are renamed with it;
+    before, they were deleted and rebuilt. close_trims: closing a segment writes its last time entry
+    and trims its indexes; later a clean stop does that before, for the active segment alone.
     """
 
     release: Release

@@ -1,12 +1,14 @@
 """What a log is given to append: one row a batch, and the batches' bytes where there are any.
 
-A row is what a walk over a .log gives (format.batch.BATCH) and what only the moment of the append tells:
+A row is what a walk over a .log gives (format.batch.BATCH) and what only the moment of the append
+tells:
 
     base_offset  size_bytes  append  now_ms         deep_offset  marker
     0            1042        0       1700000000000  9            -1
     10           78          1       1700000000009  10            1      a COMMIT
 
-The position of a row that is handed in is not looked at: the log that takes the batch gives it its place.
+The position of a row that is handed in is not looked at: the log that takes the batch gives it its
+place.
 """
 
 from dataclasses import dataclass
@@ -15,13 +17,20 @@ import numpy as np
 
 from kafkaviz.format import batch
 
-INCOMING = np.dtype([
-    *batch.BATCH.descr,
-    ("append", "i8"),  # number of the append call: equal numbers in a row are one call; a leader's holds one batch of magic 2
-    ("now_ms", "i8"),  # the broker's clock at that call
-    ("deep_offset", "i8"),  # of the record with the largest timestamp itself, for releases that put it into the time index
-    ("marker", "i1"),  # of a control batch 0 for ABORT and 1 for COMMIT; -1 of any other batch
-])
+INCOMING = np.dtype(
+    [
+        *batch.BATCH.descr,
+        # number of the append call: equal numbers in a row are one call; a leader's holds one batch
+        # of
+        # magic 2
+        ("append", "i8"),
+        ("now_ms", "i8"),  # the broker's clock at that call
+        # of the record with the largest timestamp itself, for releases that put it into the time
+        # index
+        ("deep_offset", "i8"),
+        ("marker", "i1"),  # of a control batch 0 for ABORT and 1 for COMMIT; -1 of any other batch
+    ]
+)
 ABORT, COMMIT, NO_MARKER = 0, 1, -1
 
 
@@ -29,7 +38,8 @@ ABORT, COMMIT, NO_MARKER = 0, 1, -1
 class Chunk:
     """Some batches of a stream, in offset order.
 
-    rows: INCOMING; data: the bytes of all of these batches one after another, None where a stream is made without payload.
+    rows: INCOMING; data: the bytes of all of these batches one after another, None where a stream
+    is made without payload.
     """
 
     rows: np.ndarray

@@ -1,4 +1,6 @@
-"""Where the bytes of .log files go while a log is written: counted alone, kept in memory, or wherever another class puts them."""
+"""Where the bytes of .log files go while a log is written: counted alone, kept in memory, or
+wherever another class puts them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +15,9 @@ class LogBytes(Protocol):
     """The .log files of one partition, by base offset."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
-        """Puts bytes at the end of a .log; the first ones make it. data: None of a stream without payload."""
+        """Puts bytes at the end of a .log; the first ones make it. data: None of a stream without
+        payload.
+        """
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
         """Takes away what lies behind that many bytes."""
@@ -26,7 +30,10 @@ class LogBytes(Protocol):
 
 
 class Counted:
-    """Nothing is kept: for a log of which only sizes and indexes are asked. It cannot be truncated or loaded again."""
+    """Nothing is kept: for a log of which only sizes and indexes are asked.
+
+    It cannot be truncated or loaded again.
+    """
 
     def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
         """As LogBytes."""
@@ -73,6 +80,7 @@ class InMemory:
 
         @contextmanager
         def opened() -> Iterator[Read]:
-            yield lambda position, buffer: reader(held)(position, buffer)  # no longer held than that: the log goes on growing
+            # no longer held than that: the log goes on growing
+            yield lambda position, buffer: reader(held)(position, buffer)
 
         return StoredFile(f"{file_stem(base_offset)}.log", len(held), opened)

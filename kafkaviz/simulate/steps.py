@@ -10,15 +10,16 @@ class Step:
     """One thing that a start does, in the order of its doing within a partition.
 
     partition: the directory's name; None where the step concerns the broker directory itself.
-    segment: a base offset; None where the step concerns no one segment.
-    action: "truncate" cuts a .log; "rebuild" writes a file anew, or trims it; "delete" removes a file or, with neither segment
-    nor file, a directory; "keep" finds what it would have written, or leaves what one might take for damage; "fail" ends the start.
-    file: relative to the broker directory; None for a step that concerns no one file.
-    from_position: the byte from which a truncated .log is gone; of a full index that of the entry it has no room for; else None.
-    size_bytes: how many bytes truncate cuts and delete removes, how large the file is after rebuild, of a full index an
-    entry; None where nothing is known.
-    cause: why, as a word for programs, one of CAUSES; why: the same as a sentence for people.
-    error: what Kafka throws, "class: message"; way_out: what a person can do. Both for "fail" alone.
+    segment: a base offset; None where the step concerns no one segment. action: "truncate" cuts a
+    .log; "rebuild" writes a file anew, or trims it; "delete" removes a file or, with neither
+    segment nor file, a directory; "keep" finds what it would have written, or leaves what one might
+    take for damage; "fail" ends the start. file: relative to the broker directory; None for a step
+    that concerns no one file. from_position: the byte from which a truncated .log is gone; of a
+    full index that of the entry it has no room for; else None. size_bytes: how many bytes truncate
+    cuts and delete removes, how large the file is after rebuild, of a full index an entry; None
+    where nothing is known. cause: why, as a word for programs, one of CAUSES; why: the same as a
+    sentence for people. error: what Kafka throws, "class: message"; way_out: what a person can do.
+    Both for "fail" alone.
     """
 
     partition: str | None
@@ -38,8 +39,15 @@ class Step:
         return self.cause in EXPECTED
 
 
-EXPECTED = ("metadata-log", "leftover-deleted", "directory-deleted", "producer-state", "leader-epochs")
-RECOVERED = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")  # the .log is read for it
+EXPECTED = (
+    "metadata-log",
+    "leftover-deleted",
+    "directory-deleted",
+    "producer-state",
+    "leader-epochs",
+)
+# the .log is read for it
+RECOVERED = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")
 CAUSES = {
     "unflushed": "the segment reaches above the recovery point of an unclean directory",
     "metadata-log": "the metadata log is recovered at every start",

@@ -1,4 +1,7 @@
-"""A partition directory as plain values: names, sizes, and a door to the bytes of each file. Nothing here knows where they lie."""
+"""A partition directory as plain values: names, sizes, and a door to the bytes of each file.
+
+Nothing here knows where they lie.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,15 +17,16 @@ from kafkaviz.simulate.config import IndexConfig
 
 Opened = Callable[[], AbstractContextManager[Read]]
 WHOLE_BYTES = 1 << 28  # of a file that is read whole
-MOST_LOG_BYTES = 2**31 - 1  # of a .log that Kafka opens, starting.file_records: a position is a Java int
+# of a .log that Kafka opens, starting.file_records: a position is a Java int
+MOST_LOG_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class StoredFile:
     """A file of a partition directory.
 
-    opened: a context manager that gives read(position, buffer), as format.walk.Read, while the file is open.
-    modified_ms: when it was written last; some of Kafka's messages tell it.
+    opened: a context manager that gives read(position, buffer), as format.walk.Read, while the file
+    is open. modified_ms: when it was written last; some of Kafka's messages tell it.
     """
 
     name: str
@@ -31,9 +35,15 @@ class StoredFile:
     modified_ms: int = 0
 
     def content(self, limit_bytes: int = WHOLE_BYTES) -> bytes:
-        """All of its bytes, fewer where the file has become shorter; CannotOpen where they are more than the limit."""
+        """All of its bytes, fewer where the file has become shorter; CannotOpen where they are more
+        than the limit.
+        """
         if self.size_bytes > limit_bytes:
-            raise CannotOpen(self.name, f"holds {self.size_bytes} bytes, more than the {limit_bytes} that are read", kind="large")
+            raise CannotOpen(
+                self.name,
+                f"holds {self.size_bytes} bytes, more than the {limit_bytes} that are read",
+                kind="large",
+            )
         buffer = np.empty(self.size_bytes, np.uint8)
         with self.opened() as read:
             return buffer[: read(0, buffer)].tobytes()
@@ -49,19 +59,31 @@ class StoredFile:
         return StoredFile(name, stop - start, opened, self.modified_ms)
 
     def grown(self, size_bytes: int) -> "StoredFile":
-        """The same with zeros behind it, as long as that; one that is longer already stays as it is."""
+        """The same with zeros behind it, as long as that; one that is longer already stays as it
+        is.
+        """
 
         @contextmanager
         def opened() -> Iterator[Read]:
             with self.opened() as read:
                 yield partial(_read_grown, read, self.size_bytes, size_bytes)
 
-        return StoredFile(self.name, size_bytes, opened, self.modified_ms) if size_bytes > self.size_bytes else self
+        return (
+            StoredFile(self.name, size_bytes, opened, self.modified_ms)
+            if size_bytes > self.size_bytes
+            else self
+        )
 
 
-def _read_grown(read: Read, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray) -> int:
+def _read_grown(
+    read: Read, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray
+) -> int:
     wanted = max(0, min(len(buffer), size_bytes - position))
-    got = read(position, buffer[: max(0, min(wanted, own_bytes - position))]) if position < own_bytes else 0
+    got = (
+        read(position, buffer[: max(0, min(wanted, own_bytes - position))])
+        if position < own_bytes
+        else 0
+    )
     if position + got < own_bytes:
         return got
     buffer[got:wanted] = 0
@@ -72,8 +94,9 @@ def _read_grown(read: Read, own_bytes: int, size_bytes: int, position: int, buff
 class StoredLog:
     """A partition directory, and what the broker knows of it.
 
-    directory: its name. files: of all kinds, sub-directories left out. recovery_point, log_start_offset: as the checkpoints of
-    the broker directory have them, 0 where they say nothing. stray: why the cluster's metadata does not want it here, or None.
+    directory: its name. files: of all kinds, sub-directories left out. recovery_point,
+    log_start_offset: as the checkpoints of the broker directory have them, 0 where they say
+    nothing. stray: why the cluster's metadata does not want it here, or None.
     """
 
     directory: str

@@ -1,4 +1,6 @@
-"""Who may open what: the samples and uploads everybody, below which directories else; and whether visitors are several people."""
+"""Who may open what: the samples and uploads everybody, below which directories else; and whether
+visitors are several people.
+"""
 
 import ipaddress
 import json
@@ -26,22 +28,32 @@ def samples() -> list[Path]:
 
 
 def allowed(path: Path) -> Path:
-    """The path, if this server may open it; links are followed before it is judged. Raises CannotOpen of kind "outside"."""
+    """The path, if this server may open it; links are followed before it is judged.
+
+    Raises CannotOpen of kind "outside".
+    """
     told = roots()
     if told is None:
         return path
     inside = [*told, SAMPLES, leftovers.folder()]
-    real_path = Path(os.path.realpath(path))  # of a loop of links the part before it; Path.resolve raises there
+    # of a loop of links the part before it; Path.resolve raises there
+    real_path = Path(os.path.realpath(path))
     if not any(real_path.is_relative_to(os.path.realpath(root)) for root in inside):
         where = either(map(str, told or [SAMPLES]))
-        raise CannotOpen(path, "lies outside what this server may open", f"give a path below {where}", kind="outside")
+        raise CannotOpen(
+            path,
+            "lies outside what this server may open",
+            f"give a path below {where}",
+            kind="outside",
+        )
     return path
 
 
 def allowed_as_typed(typed: str | Path) -> Path:
     """The whole path that somebody names, if this server may open it. Raises CannotOpen.
 
-    Where visitors are several people, neither the homes of this machine's users nor the directory that the server runs in are told.
+    Where visitors are several people, neither the homes of this machine's users nor the directory
+    that the server runs in are told.
     """
     if roots() is None:
         return file.absolute(typed)
@@ -52,13 +64,16 @@ def allowed_as_typed(typed: str | Path) -> Path:
 
 
 def confine() -> None:
-    """Holds every file that is opened from now on to what this server may open, and to what it keeps itself."""
+    """Holds every file that is opened from now on to what this server may open, and to what it
+    keeps itself.
+    """
     told = roots()
     confinement.confine(None if told is None else [*told, SAMPLES, archive.cache_folder()])
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """A link below an allowed root must not lead out of it, and is judged before anything is read through it.
+    """A link below an allowed root must not lead out of it, and is judged before anything is read
+    through it.
 
     Raises CannotOpen of kind "outside".
     """
@@ -74,10 +89,11 @@ def refuse_links(root: Path, depth: int = 2) -> None:
 
 
 def roots() -> tuple[Path, ...] | None:
-    """Below what directories may be opened, beside the samples and what was uploaded; None where everything may.
+    """Below what directories may be opened, beside the samples and what was uploaded; None where
+    everything may.
 
-    KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without it a server that others can reach opens
-    what it was started with, and nothing else.
+    KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without
+    it a server that others can reach opens what it was started with, and nothing else.
     """
     named = directories_of(os.environ.get(ALLOW_ROOT, ""))
     if named:
@@ -88,9 +104,15 @@ def roots() -> tuple[Path, ...] | None:
 
 
 def directories_of(variable: str) -> tuple[Path, ...]:
-    """The directories that a variable of the environment names: as PATH does, or as a JSON list, where a name may hold PATH's colon."""
+    """The directories that a variable of the environment names: as PATH does, or as a JSON list,
+    where a name may hold PATH's colon.
+    """
     try:
-        return tuple(map(Path, json.loads(variable))) if variable.startswith("[") else _as_path_does(variable)
+        return (
+            tuple(map(Path, json.loads(variable)))
+            if variable.startswith("[")
+            else _as_path_does(variable)
+        )
     except (ValueError, TypeError):
         return _as_path_does(variable)
 
@@ -100,7 +122,9 @@ def _as_path_does(variable: str) -> tuple[Path, ...]:
 
 
 def is_shared() -> bool:
-    """Whether its visitors are several people: what one of them opened or uploaded is then not shown to the others."""
+    """Whether its visitors are several people: what one of them opened or uploaded is then not
+    shown to the others.
+    """
     return roots() is not None
 
 

@@ -1,4 +1,6 @@
-"""Segments that were read whole, kept between reruns and shared by all tabs until a file of theirs changes."""
+"""Segments that were read whole, kept between reruns and shared by all tabs until a file of theirs
+changes.
+"""
 
 import hashlib
 import json
@@ -25,12 +27,20 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.ui.cache import Listed
 from kafkaviz.words import language
 
-KEPT = 2  # a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes (docs/serve.md)
+# a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes
+# (docs/serve.md)
+KEPT = 2
 
 
 def read(segment: Segment) -> Anatomy:
     """A segment with a .log, as its files are now. Raises CannotOpen."""
-    now = replace(segment, **{name: _now(getattr(segment, name), name == "log") for name in ("log", "index", "timeindex", "txnindex")})
+    now = replace(
+        segment,
+        **{
+            name: _now(getattr(segment, name), name == "log")
+            for name in ("log", "index", "timeindex", "txnindex")
+        },
+    )
     return _read(now, key(now))
 
 
@@ -40,7 +50,10 @@ def forget() -> None:
 
 
 def is_lost(anatomy: Anatomy) -> bool:
-    """Whether a file is gone or shorter since it was read: then the page has to be drawn anew. What has only grown is still there."""
+    """Whether a file is gone or shorter since it was read: then the page has to be drawn anew.
+
+    What has only grown is still there.
+    """
     return any(_bytes_now(one.path) < one.size_bytes for one in anatomy.segment.files)
 
 
@@ -74,30 +87,63 @@ def key(segment: Segment) -> str:
     return hashlib.sha256(os.fsencode(stamps)).hexdigest()[:16]
 
 
-def message(anatomy: Anatomy, asked: Asked, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
-    """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as the same is asked for."""
-    return _message(anatomy, key(anatomy.segment), language(), tuple(asked), shade, centre_row, json.dumps(address))
+def message(
+    anatomy: Anatomy, asked: Asked, shade: str, centre_row: int | None, address: dict[str, str]
+) -> bytes:
+    """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as
+    the same is asked for.
+    """
+    return _message(
+        anatomy,
+        key(anatomy.segment),
+        language(),
+        tuple(asked),
+        shade,
+        centre_row,
+        json.dumps(address),
+    )
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _message(_anatomy: Anatomy, key: str, spoken: str, asked: tuple, shade: str, centre_row: int | None, address: str) -> bytes:
+def _message(
+    _anatomy: Anatomy,
+    key: str,
+    spoken: str,
+    asked: tuple,
+    shade: str,
+    centre_row: int | None,
+    address: str,
+) -> bytes:
     shown = segment_ruler.view(_anatomy, Asked(*asked), shade, centre_row)
     return segment_ruler.message(shown, key, json.loads(address))
 
 
 def facts(here: Listed, partition: Partition, anatomy: Anatomy) -> FactGroups:
-    """The three files of a segment in figures, in the reader's language, worked out once for as long as nothing changes."""
-    return _facts(here, partition, anatomy, f"{here.key} {partition.directory!r}", key(anatomy.segment), language())
+    """The three files of a segment in figures, in the reader's language, worked out once for as
+    long as nothing changes.
+    """
+    return _facts(
+        here,
+        partition,
+        anatomy,
+        f"{here.key} {partition.directory!r}",
+        key(anatomy.segment),
+        language(),
+    )
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _facts(_here: Listed, _partition: Partition, _anatomy: Anatomy, directory: str, key: str, spoken: str) -> FactGroups:
+def _facts(
+    _here: Listed, _partition: Partition, _anatomy: Anatomy, directory: str, key: str, spoken: str
+) -> FactGroups:
     why, kept = roll_reason(_here, _partition, _anatomy.segment), _kept(_here, _partition, _anatomy)
     return segment_facts.facts(_anatomy, why, _partition.state, kept)
 
 
 def _kept(here: Listed, partition: Partition, anatomy: Anatomy) -> tuple[LogRetention, Kept] | None:
-    """Until when retention keeps a segment, and its log; None of one that no limit concerns, and where that cannot be told."""
+    """Until when retention keeps a segment, and its log; None of one that no limit concerns, and
+    where that cannot be told.
+    """
     try:
         return analyse_kept.kept(_plan(here.key, here.broker), partition, anatomy)
     except KafkavizError:
@@ -111,9 +157,15 @@ def _plan(listing: str, _broker: Broker) -> Plan:
 
 def roll_reason(here: Listed, partition: Partition, segment: Segment) -> str | None:
     """Why the segment was rolled, inferred from its neighbours; None for one that was not."""
-    return _roll_reason(partition, segment.base_offset, here.key, os.fsencode(partition.directory)) if segment.state == "closed" else None
+    return (
+        _roll_reason(partition, segment.base_offset, here.key, os.fsencode(partition.directory))
+        if segment.state == "closed"
+        else None
+    )
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
-def _roll_reason(_partition: Partition, base_offset: int, listing: str, directory: bytes) -> str | None:
+def _roll_reason(
+    _partition: Partition, base_offset: int, listing: str, directory: bytes
+) -> str | None:
     return rolled.roll_reason(_partition, base_offset)

@@ -1,7 +1,8 @@
 """The doors to the floors below, kept open between reruns and shared by all tabs.
 
-A broker directory is listed once and again when it changes. What takes reading is done by the pipeline, see ingests beside this, and
-read here from the catalog that it keeps in the user's cache folder.
+A broker directory is listed once and again when it changes. What takes reading is done by the
+pipeline, see ingests beside this, and read here from the catalog that it keeps in the user's cache
+folder.
 """
 
 import os
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog_info import CatalogInfo
 
 KEPT = 8  # directories
-STORED = ("directory", "suffix", "codecs", "problems")  # of a segment, in a catalog's description alone
+# of a segment, in a catalog's description alone
+STORED = ("directory", "suffix", "codecs", "problems")
 
 
 # ---- the directory
@@ -55,10 +57,13 @@ def broker(directory: str | Path) -> Broker:
 
 def listed(directory: str | Path) -> Listed:
     """The same, with the key of the listing. Raises CannotOpen."""
-    return _listed(os.fsencode(access.allowed_as_typed(directory)))  # Streamlit takes no text for a key that is no UTF-8
+    # Streamlit takes no text for a key that is no UTF-8
+    return _listed(os.fsencode(access.allowed_as_typed(directory)))
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: known.stamps.hold(known.broker))
+@st.cache_resource(
+    max_entries=KEPT, show_spinner=False, validate=lambda known: known.stamps.hold(known.broker)
+)
 def _listed(directory: bytes) -> Listed:
     path = Path(os.fsdecode(directory))
     leftovers.opens(path)
@@ -100,21 +105,30 @@ def _full(key: str, stamp: int, _broker: Broker) -> Overview:
 
 
 def overview(here: Listed) -> Overview:
-    """All that is known by now: the listing, the index files where they are small, and a catalog once there is one."""
+    """All that is known by now: the listing, the index files where they are small, and a catalog
+    once there is one.
+    """
     stamp = catalog_stamp(here.broker)
     return _small(here.key, here.broker) if stamp is None else _full(here.key, stamp, here.broker)
 
 
 def _segments(read: "Catalog") -> dict[str, list]:
-    """The table of segments as columns, with what the description of the same run tells of each segment."""
+    """The table of segments as columns, with what the description of the same run tells of each
+    segment.
+    """
     wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in STORED]
     info, rows = read.segments(list(dict.fromkeys(wanted)))
-    return {name: [getattr(one, name) for one in info.segments] for name in STORED} | rows.to_pydict()
+    return {
+        name: [getattr(one, name) for one in info.segments] for name in STORED
+    } | rows.to_pydict()
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
-def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, language: str, _here: Listed) -> "Drawn":
-    from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
+def _broker_map(
+    key: str, stamp: int | None, order: str, page: int, mode: str, language: str, _here: Listed
+) -> "Drawn":
+    # plotly takes half a second to import: what stands above the map need not wait
+    from kafkaviz.figures import broker_map as chart
 
     tails = {place: chart.tail_words(tail) for place, tail in torn(_here).items()}
     return chart.drawn(chart.view(overview(_here), order, page, tails, marks(_here)), mode)
@@ -122,7 +136,9 @@ def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, l
 
 def broker_map(here: Listed, order: str, page: int, mode: str) -> "Drawn":
     """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
-    return _broker_map(here.key, catalog_stamp(here.broker), order, page, mode, words.language(), here)
+    return _broker_map(
+        here.key, catalog_stamp(here.broker), order, page, mode, words.language(), here
+    )
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
@@ -131,12 +147,16 @@ def _torn(key: str, stamp: int | None, _overview: Overview) -> dict[tuple[str, i
 
 
 def torn(here: Listed) -> dict[tuple[str, int], Tail]:
-    """What torn logs end in, by topic-partition directory and base offset; empty until the catalog tells which are torn."""
+    """What torn logs end in, by topic-partition directory and base offset; empty until the catalog
+    tells which are torn.
+    """
     return _torn(here.key, catalog_stamp(here.broker), overview(here))
 
 
 def marks(here: Listed) -> dict[str, tuple["Mark", ...]]:
-    """What was found of each topic-partition, by its directory; empty until a fresh catalog tells."""
+    """What was found of each topic-partition, by its directory; empty until a fresh catalog
+    tells.
+    """
     stamp = catalog_stamp(here.broker)
     return {} if stamp is None else _marks(here.key, stamp, here)
 
@@ -147,10 +167,18 @@ def _marks(key: str, stamp: int, _here: Listed) -> dict[str, tuple["Mark", ...]]
 
     read = _catalog(os.fsencode(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
     try:
-        rows = read.table("findings", columns=list(marks.READS), filters=[("severity", "!=", "info")]) if read else None
+        rows = (
+            read.table("findings", columns=list(marks.READS), filters=[("severity", "!=", "info")])
+            if read
+            else None
+        )
     except CannotOpen:
         return {}
-    return marks.of(zip(*(rows[name].to_pylist() for name in marks.READS), strict=True)) if rows else {}
+    return (
+        marks.of(zip(*(rows[name].to_pylist() for name in marks.READS), strict=True))
+        if rows
+        else {}
+    )
 
 
 def _tails(known: Overview) -> Iterator[tuple[tuple[str, int], Tail]]:
@@ -165,8 +193,20 @@ def _tails(known: Overview) -> Iterator[tuple[tuple[str, int], Tail]]:
 
 
 def read_again() -> None:
-    """Forgets what was read of every directory: that a file may be read now shows in no size and no time."""
-    for door in (_listed, _looks, _small, _full, _torn, _marks, _broker_map, _is_fresh, _told_errors):
+    """Forgets what was read of every directory: that a file may be read now shows in no size and no
+    time.
+    """
+    for door in (
+        _listed,
+        _looks,
+        _small,
+        _full,
+        _torn,
+        _marks,
+        _broker_map,
+        _is_fresh,
+        _told_errors,
+    ):
         door.clear()
 
 
@@ -185,7 +225,9 @@ def catalog_stamp(found: Broker) -> int | None:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """The catalog written at that moment; None where this version cannot read it: the next ingest replaces it."""
+    """The catalog written at that moment; None where this version cannot read it: the next ingest
+    replaces it.
+    """
     from kafkaviz.pipeline import catalog
 
     try:
@@ -214,7 +256,9 @@ def catalog_info(here: Listed) -> "CatalogInfo | None":
 
 
 def told_health(here: Listed) -> "Health | None":
-    """The health that the directory's catalog tells; None where it is not fresh, or was made without findings."""
+    """The health that the directory's catalog tells; None where it is not fresh, or was made
+    without findings.
+    """
     from kafkaviz.analyse.health import Health
 
     if not is_fresh(here):
@@ -236,6 +280,7 @@ def told_errors(here: Listed) -> int:
 def _told_errors(key: str, stamp: int, _here: Listed) -> int:
     read = _catalog(os.fsencode(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
     try:
-        return read.severities()["error"] if read else 0  # a column alone: every page shows it, and few look at what was found
+        # a column alone: every page shows it, and few look at what was found
+        return read.severities()["error"] if read else 0
     except CannotOpen:
         return 0

@@ -1,4 +1,6 @@
-"""A figure as pages show it: its title above it, drawn once for a view and a mode, and in words for who does not see it."""
+"""A figure as pages show it: its title above it, drawn once for a view and a mode, and in words for
+who does not see it.
+"""
 
 from collections.abc import Callable, Hashable
 
@@ -16,7 +18,9 @@ def mode() -> str:
 
 
 def view(of: Hashable, make: Callable[[], object]) -> object:
-    """A view that takes some time to work out, kept between reruns. of: what tells it from all others."""
+    """A view that takes some time to work out, kept between reruns. of: what tells it from all
+    others.
+    """
     return _view(of, language(), make)
 
 
@@ -26,18 +30,26 @@ def _view(of: Hashable, spoken: str, _make: Callable[[], object]) -> object:
 
 
 def figure(of: Hashable, draw: Callable, shown: object) -> object:
-    """A view as it is drawn in this mode. of: what the view depends on; to make a figure takes Plotly as long as all else of a rerun."""
+    """A view as it is drawn in this mode. of: what the view depends on; to make a figure takes
+    Plotly as long as all else of a rerun.
+    """
     return _figure(of, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, shown)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _figure(of: Hashable, by: str, mode: str, spoken: str, _draw: Callable, _shown: object) -> object:
+def _figure(
+    of: Hashable, by: str, mode: str, spoken: str, _draw: Callable, _shown: object
+) -> object:
     return _draw(_shown, mode)
 
 
 def plot(drawn: object, key: str, alt: str, **selects) -> object:
-    """A Plotly figure in our own look. selects: how its points are chosen, where they are; then what is chosen comes back."""
-    return st.plotly_chart(drawn, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects)
+    """A Plotly figure in our own look. selects: how its points are chosen, where they are; then
+    what is chosen comes back.
+    """
+    return st.plotly_chart(
+        drawn, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
+    )
 
 
 def titled(of: Hashable, draw: Callable, shown, key: str) -> None:

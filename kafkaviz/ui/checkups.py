@@ -1,7 +1,8 @@
-"""The checkups of this server: each directory is checked once in a thread of its own, while the page shows how far it is.
+"""The checkups of this server: each directory is checked once in a thread of its own, while the
+page shows how far it is.
 
-The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB three. A fresh catalog tells the same at once, and
-what is larger is left to the pipeline.
+The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB three. A fresh
+catalog tells the same at once, and what is larger is left to the pipeline.
 """
 
 import threading
@@ -28,8 +29,10 @@ class Stopped(Exception):
 
 @dataclass
 class Checkup:
-    """A checkup that runs, or has ended: then one of health and error is there. error: Stopped where it was cancelled,
-    KafkavizError where the directory cannot be checked, anything else is a fault of ours."""
+    """A checkup that runs, or has ended: then one of health and error is there. error: Stopped
+    where it was cancelled, KafkavizError where the directory cannot be checked, anything else is a
+    fault of ours.
+    """
 
     total_bytes: int  # of .log
     done_bytes: int = 0
@@ -45,14 +48,18 @@ class Checkup:
 
 
 class Checkups:
-    """The checkups by listing and release: shared by all tabs, so that no directory is read twice at once."""
+    """The checkups by listing and release: shared by all tabs, so that no directory is read twice
+    at once.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str], Checkup] = {}
 
     def of(self, here: Listed, release: str) -> Checkup:
-        """The directory's checkup by this release ("" for what its traces say); started at the first call."""
+        """The directory's checkup by this release ("" for what its traces say); started at the
+        first call.
+        """
         with self._lock:
             key = here.key, release
             if key not in self._known:
@@ -62,13 +69,17 @@ class Checkups:
             return self._known[key]
 
     def errors(self, here: Listed) -> int:
-        """How many errors the checkup by the directory's own traces has found, else what a fresh catalog tells; 0 where none has ended."""
+        """How many errors the checkup by the directory's own traces has found, else what a fresh
+        catalog tells; 0 where none has ended.
+        """
         with self._lock:
             known = self._known.get((here.key, ""))
         return known.health.counts["error"] if known and known.health else cache.told_errors(here)
 
     def again(self, here: Listed, release: str) -> None:
-        """Forgets the directory's checkups, and starts one that reads its files, unless they are too many for that."""
+        """Forgets the directory's checkups, and starts one that reads its files, unless they are
+        too many for that.
+        """
         with self._lock:
             for key in [one for one in self._known if one[0] == here.key]:
                 self._known.pop(key).cancel()
@@ -93,12 +104,18 @@ def is_for_spark(here: Listed) -> bool:
 
 
 def again(here: Listed, release: str) -> None:
-    """Lists the directory anew and reads it once more; of a large one the pipeline reads what has changed. For a button's on_click."""
+    """Lists the directory anew and reads it once more; of a large one the pipeline reads what has
+    changed. For a button's on_click.
+    """
     cache.read_again()
     with suppress(CannotOpen):  # the page says what is wrong with it
         now = cache.listed(here.broker.source)
         checkups().again(now, release)
-        if is_large(now) and not cache.is_fresh(now) and ingests.shared().state(now) not in ingests.WORKING:
+        if (
+            is_large(now)
+            and not cache.is_fresh(now)
+            and ingests.shared().state(now) not in ingests.WORKING
+        ):
             ingests.shared().again(now)
 
 
@@ -114,7 +131,9 @@ def _started(here: Listed, release: str) -> Checkup:
 
 def _reading(here: Listed, release: str) -> Checkup:
     checkup = Checkup(log_bytes(here))
-    threading.Thread(target=_run, args=(checkup, here, release), name="kafkaviz-checkup", daemon=True).start()
+    threading.Thread(
+        target=_run, args=(checkup, here, release), name="kafkaviz-checkup", daemon=True
+    ).start()
     return checkup
 
 

@@ -1,4 +1,6 @@
-"""What a page says when there is nothing to show, or only part: one sentence what, one why, one way on."""
+"""What a page says when there is nothing to show, or only part: one sentence what, one why, one way
+on.
+"""
 
 import os
 import stat
@@ -35,7 +37,12 @@ def cannot_open(fault: CannotOpen) -> None:
 
 
 def _missing(fault: CannotOpen) -> None:
-    _refused("missing", "error", say("faults.missing", path=archive.given(fault.path)), say("faults.missing_why"))
+    _refused(
+        "missing",
+        "error",
+        say("faults.missing", path=archive.given(fault.path)),
+        say("faults.missing_why"),
+    )
 
 
 def _not_kafka(fault: CannotOpen) -> None:
@@ -45,7 +52,9 @@ def _not_kafka(fault: CannotOpen) -> None:
         why = sentences((why, sentence(fault_words.what(fault.next_step))))
     else:
         why = counted("faults.nearby", len(found), why=why, paths=named(found))
-    with parts.state("not_kafka", "info", say("faults.not_kafka", path=archive.given(fault.path)), why, level=1):
+    with parts.state(
+        "not_kafka", "info", say("faults.not_kafka", path=archive.given(fault.path)), why, level=1
+    ):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"
             label = parts.plain(say("faults.open_path", path=path))
@@ -80,7 +89,11 @@ def _outside(fault: CannotOpen) -> None:
 
 
 def _bad_archive(fault: CannotOpen) -> None:
-    why = say("faults.archive_why", what=fault_words.what(fault.what), next=sentence(fault_words.what(fault.next_step)))
+    why = say(
+        "faults.archive_why",
+        what=fault_words.what(fault.what),
+        next=sentence(fault_words.what(fault.next_step)),
+    )
     _refused("archive", "error", say("faults.archive", name=fault.path.name), why)
 
 
@@ -96,23 +109,44 @@ def _refused(name: str, mark: str, finding: str, why: str) -> None:
         _samples("tertiary")
 
 
-SAYS = {"missing": _missing, "not-kafka": _not_kafka, "permission": _no_permission, "outside": _outside, "archive": _bad_archive}
+SAYS = {
+    "missing": _missing,
+    "not-kafka": _not_kafka,
+    "permission": _no_permission,
+    "outside": _outside,
+    "archive": _bad_archive,
+}
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """The broker directory is open, but has no such topic-partition or segment; the fault, of ui/pick.py, says so in a sentence."""
+    """The broker directory is open, but has no such topic-partition or segment; the fault, of
+    ui/pick.py, says so in a sentence.
+    """
     with parts.state("gone", "info", fault.what, say("faults.gone_why"), level=1):
-        st.page_link(HOME, label=say("common.show_broker"), icon=":material/dns:", query_params=state.address(directory))
+        st.page_link(
+            HOME,
+            label=say("common.show_broker"),
+            icon=":material/dns:",
+            query_params=state.address(directory),
+        )
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
     """A broker directory that shows nothing: it holds no topic-partition, or none can be read."""
     if not problems:
-        with parts.empty("partitions", say("faults.no_partition", name=directory.name), say("faults.no_partition_why"), level=1):
+        with parts.empty(
+            "partitions",
+            say("faults.no_partition", name=directory.name),
+            say("faults.no_partition_why"),
+            level=1,
+        ):
             _again()
             _samples("tertiary")
         return
-    finding, evidence = say("faults.nothing", path=archive.given(directory)), given(problem_table, directory, problems)
+    finding, evidence = (
+        say("faults.nothing", path=archive.given(directory)),
+        given(problem_table, directory, problems),
+    )
     with parts.state("nothing", "lock", finding, say("faults.nothing_why"), evidence, level=1):
         _again()
 
@@ -122,22 +156,35 @@ def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]
     of = {"shown": units.group(shown), "total": units.group(total)}
     finding = say("faults.partial", **of) if shown < total else say("faults.partial_directory")
     why = counted("faults.partial_why", len(problems), n=units.group(len(problems)))
-    with parts.state("partial", "warning", finding, why, lambda: problem_table(directory, problems)):
+    with parts.state(
+        "partial", "warning", finding, why, lambda: problem_table(directory, problems)
+    ):
         _again()
 
 
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """What could not be read, and why."""
     mark, shown = parts.severity("warning"), problems[:LISTED]
-    cells = ((mark, parts.mono(_inside(one.path, directory)), parts.escape(fault_words.what(one.what))) for one in shown)
+    cells = (
+        (mark, parts.mono(_inside(one.path, directory)), parts.escape(fault_words.what(one.what)))
+        for one in shown
+    )
     rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
     if len(problems) > LISTED:
-        rows.append(f'<td></td><td class="kv-fnt" colspan="2">{say("common.n_more", n=units.group(len(problems) - LISTED))}</td>')
+        rows.append(
+            "<td></td>"
+            '<td class="kv-fnt" colspan="2">'
+            f"{say('common.n_more', n=units.group(len(problems) - LISTED))}</td>"
+        )
     parts.table("", (f"<tr>{row}</tr>" for row in rows))
 
 
 def _inside(path: Path, directory: Path) -> str:
-    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(archive.given(path))
+    return (
+        str(path.relative_to(directory))
+        if path.is_relative_to(directory)
+        else str(archive.given(path))
+    )
 
 
 def _again(kind: str = "secondary") -> None:
@@ -146,7 +193,13 @@ def _again(kind: str = "secondary") -> None:
 
 def _samples(kind: str) -> None:
     if access.samples():
-        st.button(say("faults.use_sample"), key="kv_sample", type=kind, on_click=go, args=(str(access.samples()[0]),))
+        st.button(
+            say("faults.use_sample"),
+            key="kv_sample",
+            type=kind,
+            on_click=go,
+            args=(str(access.samples()[0]),),
+        )
 
 
 def go(directory: str) -> None:

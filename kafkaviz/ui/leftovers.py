@@ -1,7 +1,9 @@
-"""What is kept of an archive that a visitor uploaded, and until when: a week after it was opened last all of it goes.
+"""What is kept of an archive that a visitor uploaded, and until when: a week after it was opened
+last all of it goes.
 
-An upload is three things in the cache folder: the archive, the folder it was unpacked into, and its catalog. When it was opened last is
-the time of the archive's own folder, so that the archive's time stays, by which its unpacked folder is found.
+An upload is three things in the cache folder: the archive, the folder it was unpacked into, and its
+catalog. When it was opened last is the time of the archive's own folder, so that the archive's time
+stays, by which its unpacked folder is found.
 """
 
 import hashlib
@@ -23,7 +25,9 @@ def folder() -> Path:
 
 
 def keep_private() -> None:
-    """Nobody but the server's own user looks into what visitors uploaded, also where an earlier release let them."""
+    """Nobody but the server's own user looks into what visitors uploaded, also where an earlier
+    release let them.
+    """
     with suppress(OSError):
         folder().chmod(0o700)
 
@@ -34,7 +38,9 @@ def catalogs() -> Path:
 
 
 def catalog_suffix(source: Path) -> str:
-    """How the name of a directory's catalog ends; that of one in an archive ends as the archive's own, to go with it."""
+    """How the name of a directory's catalog ends; that of one in an archive ends as the archive's
+    own, to go with it.
+    """
     packed = archive.containing(source)
     suffix = hashlib.sha256(os.fsencode(source)).hexdigest()[:12]
     return f"{suffix}-{catalog_suffix(packed)}" if packed else suffix
@@ -49,7 +55,10 @@ def opens(path: Path) -> None:
 
 
 def sweep(now_s: float | None = None) -> None:
-    """Removes all that is kept of uploads that nobody has opened for KEPT_DAYS. What cannot be removed stays for the next time."""
+    """Removes all that is kept of uploads that nobody has opened for KEPT_DAYS.
+
+    What cannot be removed stays for the next time.
+    """
     keep_private()
     archive.sweep_unfinished()
     before_s = (time.time() if now_s is None else now_s) - KEPT_DAYS * DAY_S

@@ -1,7 +1,8 @@
-"""Small pieces of a page that are only shown: title, chips, metric strip, figure head, states, short tables.
+"""Small pieces of a page that are only shown: title, chips, metric strip, figure head, states,
+short tables.
 
-Each writes HTML for st.html. Arguments named html (and the cells of `table`) are HTML already; all others are plain text and are
-escaped here, so that nothing read from a file becomes markup.
+Each writes HTML for st.html. Arguments named html (and the cells of `table`) are HTML already; all
+others are plain text and are escaped here, so that nothing read from a file becomes markup.
 """
 
 import re
@@ -31,7 +32,9 @@ def plain(text: str) -> str:
 
 
 def middle(text: str, length: int) -> str:
-    """Text cut in the middle to at most `length` characters; both ends of a path matter, the last part most."""
+    """Text cut in the middle to at most `length` characters; both ends of a path matter, the last
+    part most.
+    """
     if len(text) <= length:
         return text
     tail = length * 2 // 3
@@ -49,8 +52,13 @@ def icon(name: str, small: bool = False) -> str:
 
 
 def severity(kind: str) -> str:
-    """The mark of "error", "warning", "info" or "ok" as inline HTML: a shape of its own, not a colour alone."""
-    return f'<span class="kv-sev {kind}" role="img" aria-label="{say(f"common.severity_{kind}")}"></span>'
+    """The mark of "error", "warning", "info" or "ok" as inline HTML: a shape of its own, not a
+    colour alone.
+    """
+    return (
+        f'<span class="kv-sev {kind}" role="img" aria-label="{say(f"common.severity_{kind}")}'
+        '"></span>'
+    )
 
 
 def mono(text: str) -> str:
@@ -70,9 +78,14 @@ def title(html: str, lead: str = "", gap: int = 20) -> None:
 
 
 def chips(items: Iterable[tuple[str, str]], after: str = "") -> None:
-    """A row of chips: each a kind ("ok", "warning", "error", "info" or "") and its HTML; then a quiet sentence."""
+    """A row of chips: each a kind ("ok", "warning", "error", "info" or "") and its HTML; then a
+    quiet sentence.
+    """
     row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
-    st.html(f'<div class="kv-chips">{row}<span class="kv-sm kv-fnt kv-after">{escape(after)}</span></div>')
+    st.html(
+        f'<div class="kv-chips">{row}'
+        f'<span class="kv-sm kv-fnt kv-after">{escape(after)}</span></div>'
+    )
 
 
 def metrics(cells: Sequence[tuple[str, str, str]], owed: bool = False) -> None:
@@ -80,14 +93,18 @@ def metrics(cells: Sequence[tuple[str, str, str]], owed: bool = False) -> None:
 
     owed: numbers are still being worked out; a dash then keeps the room of one and shows it.
     """
-    st.html(f'<div class="kv-metrics{" owed" if owed else ""}">{"".join(_metric(*cell) for cell in cells)}</div>')
+    st.html(
+        f'<div class="kv-metrics{" owed" if owed else ""}">'
+        f"{''.join(_metric(*cell) for cell in cells)}</div>"
+    )
 
 
 def _metric(label: str, value: str, detail: str) -> str:
     number, _, unit = value.partition(" ")
     unit = f" <small>{escape(unit)}</small>" if unit else ""
     return (
-        f'<div><div class="kv-lab">{escape(label)}</div><div class="kv-v">{_dashes(number)}{unit}</div>'
+        f'<div><div class="kv-lab">{escape(label)}</div>'
+        f'<div class="kv-v">{_dashes(number)}{unit}</div>'
         f'<div class="kv-d" title="{escape(detail)}">{_dashes(detail)}</div></div>'
     )
 
@@ -104,19 +121,30 @@ def heading(text: str, aside: str = "") -> None:
 
 def figure_head(finding: str, below: str) -> None:
     """The title of a figure, which says what it shows of this data, and how to read it."""
-    st.html(f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>')
+    st.html(
+        f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
+    )
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> str:
-    """What the colours of a figure mean, as HTML: the class of a swatch (see look.css) and its words."""
-    cells = "".join(f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches)
+    """What the colours of a figure mean, as HTML: the class of a swatch (see look.css) and its
+    words.
+    """
+    cells = "".join(
+        f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches
+    )
     return f'<div class="kv-key">{cells}</div>'
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """How many rows stand behind each tab, beside its name: in the name itself they would become part of every link to it."""
+    """How many rows stand behind each tab, beside its name: in the name itself they would become
+    part of every link to it.
+    """
     tab = f'.st-key-{key} [role="tab"]'
-    rules = (f'{tab}[data-key="{place}"] p::after {{ content: "{group(count)}"; }}' for place, count in enumerate(counts))
+    rules = (
+        f'{tab}[data-key="{place}"] p::after {{ content: "{group(count)}"; }}'
+        for place, count in enumerate(counts)
+    )
     st.html(f"<style>{' '.join(rules)}</style>")
 
 
@@ -127,36 +155,64 @@ def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
 
 def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
     cells = "".join(f"<dt>{escape(label)}</dt><dd>{html}</dd>" for label, html in rows)
-    return f'<div class="kv-ft"><i class="kv-dot {colour}"></i>{escape(name)}</div><dl class="kv-facts">{cells}</dl>'
+    return (
+        f'<div class="kv-ft"><i class="kv-dot {colour}"></i>{escape(name)}</div>'
+        f'<dl class="kv-facts">{cells}</dl>'
+    )
 
 
 def table(head: str, rows: Iterable[str]) -> None:
-    """A short table, exact to the letter: the cells of its head and its rows (<tr>…</tr>) are HTML."""
+    """A short table, exact to the letter: the cells of its head and its rows (<tr>…</tr>) are
+    HTML.
+    """
     rows = list(rows)
-    scrolled = ' tabindex="0"' if len(rows) > ROWS_AT_ONCE else ""  # what scrolls has to be reached by key
-    body = f'<table class="kv-tbl"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    # what scrolls has to be reached by key
+    scrolled = ' tabindex="0"' if len(rows) > ROWS_AT_ONCE else ""
+    body = (
+        f'<table class="kv-tbl"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
     st.html(f'<div class="kv-tblwrap"{scrolled}>{body}</div>')
 
 
 @contextmanager
 def empty(name: str, finding: str, why: str, level: int = 2) -> Iterator[None]:
-    """Nothing here yet: what it is, why, and, in the with block, one way on. level: 1 where the page has no other title."""
+    """Nothing here yet: what it is, why, and, in the with block, one way on. level: 1 where the
+    page has no other title.
+    """
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
-        st.html(f'<div class="kv-empty"><h{level}>{escape(finding)}</h{level}><p>{escape(why)}</p></div>')
-        with st.container(key=f"kv_act_{name}", horizontal=True, horizontal_alignment="center", gap=8):
+        st.html(
+            f'<div class="kv-empty"><h{level}>{escape(finding)}</h{level}>'
+            f"<p>{escape(why)}</p></div>"
+        )
+        with st.container(
+            key=f"kv_act_{name}", horizontal=True, horizontal_alignment="center", gap=8
+        ):
             yield
 
 
 @contextmanager
-def state(name: str, mark: str, finding: str, why: str, evidence: Callable[[], None] | None = None, level: int = 2) -> Iterator[None]:
-    """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in the with block, the way on.
+def state(
+    name: str,
+    mark: str,
+    finding: str,
+    why: str,
+    evidence: Callable[[], None] | None = None,
+    level: int = 2,
+) -> Iterator[None]:
+    """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in
+    the with block, the way on.
 
-    evidence draws what stands between the sentences and the way on. level: 1 where the page has no other title.
+    evidence draws what stands between the sentences and the way on. level: 1 where the page has no
+    other title.
     """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)
     with st.container(key=f"kv_state_{name}"):
-        st.html(f'<div class="kv-state">{sign}<div><h{level}>{escape(finding)}</h{level}><p>{escape(why)}</p></div></div>')
+        st.html(
+            f'<div class="kv-state">{sign}<div><h{level}>{escape(finding)}</h{level}>'
+            f"<p>{escape(why)}</p></div></div>"
+        )
         if evidence:
             evidence()
         with st.container(key=f"kv_act_{name}", horizontal=True, gap=8):

@@ -1,4 +1,6 @@
-"""What the address points at: a broker directory, a topic-partition of it, a segment of that; and what else could be chosen."""
+"""What the address points at: a broker directory, a topic-partition of it, a segment of that; and
+what else could be chosen.
+"""
 
 import os
 from bisect import bisect_right
@@ -42,11 +44,17 @@ class Place:
     def address(self) -> dict[str, str]:
         """The address parameters of this place, nothing left to a default."""
         base = self.segment.base_offset if self.segment else None
-        return state.address(self.directory, self.partition.directory if self.partition else "", base) if self.directory else {}
+        return (
+            state.address(self.directory, self.partition.directory if self.partition else "", base)
+            if self.directory
+            else {}
+        )
 
 
 def place(depth: int) -> Place:
-    """What the address says, down to the broker (depth 1), the topic-partition (2) or the segment (3)."""
+    """What the address says, down to the broker (depth 1), the topic-partition (2) or the segment
+    (3).
+    """
     directory = st.query_params.get(state.DIRECTORY) or default_directory()
     if not directory:
         return Place("")
@@ -64,9 +72,18 @@ def _partition(opened: Broker) -> Partition:
     """The topic-partition of the address, else the largest."""
     asked = st.query_params.get(state.TOPIC_PARTITION)
     if asked:
-        as_sent = {one.directory: (legible(one.directory), encodable(one.directory)) for one in opened.partitions}
-        odd = (one for one in opened.partitions if one.directory != asked and asked in as_sent[one.directory])
-        found = next(odd, None) or next((one for one in opened.partitions if one.directory == asked), None)
+        as_sent = {
+            one.directory: (legible(one.directory), encodable(one.directory))
+            for one in opened.partitions
+        }
+        odd = (
+            one
+            for one in opened.partitions
+            if one.directory != asked and asked in as_sent[one.directory]
+        )
+        found = next(odd, None) or next(
+            (one for one in opened.partitions if one.directory == asked), None
+        )
         if not found:
             raise _refused("faults.no_partition_named", opened.path, asked)
         return found
@@ -89,16 +106,24 @@ def _segment(chosen: Partition) -> Segment:
 
 
 def segment_of(chosen: Partition, offset: int) -> Segment:
-    """The segment a broker would look in: the greatest base offset not above the offset, else the first."""
+    """The segment a broker would look in: the greatest base offset not above the offset, else the
+    first.
+    """
     below = bisect_right(chosen.live, offset, key=attrgetter("base_offset"))
     return chosen.live[below - 1] if below else largest(chosen)
 
 
 def largest(chosen: Partition) -> Segment:
-    """The segment with the longest log; of equal ones the first. Raises CannotOpen where there is none."""
+    """The segment with the longest log; of equal ones the first.
+
+    Raises CannotOpen where there is none.
+    """
     if not chosen.segments:
         raise _refused("faults.no_segment", chosen.path)
-    return max(chosen.live or chosen.segments, key=lambda segment: segment.log.size_bytes if segment.log else 0)
+    return max(
+        chosen.live or chosen.segments,
+        key=lambda segment: segment.log.size_bytes if segment.log else 0,
+    )
 
 
 def _refused(key: str, path: Path, name: str = "") -> CannotOpen:
@@ -107,7 +132,9 @@ def _refused(key: str, path: Path, name: str = "") -> CannotOpen:
 
 
 def default_directory() -> str:
-    """What is open without a word: the directory the server was started with, else the first sample."""
+    """What is open without a word: the directory the server was started with, else the first
+    sample.
+    """
     given = os.environ.get("KAFKAVIZ_DIR")
     return given or next((str(path) for path in access.samples()), "")
 
@@ -162,9 +189,11 @@ def segment(here: Place) -> Segment:
 
 
 def recent() -> list[str]:
-    """Broker directories that were opened before, newest first, such as may be opened; of this user in all sessions.
+    """Broker directories that were opened before, newest first, such as may be opened; of this user
+    in all sessions.
 
-    Where visitors are several people, of this session alone: what others opened or uploaded is theirs.
+    Where visitors are several people, of this session alone: what others opened or uploaded is
+    theirs.
     """
     return [line for line in _remembered() if _may_open(line)][:RECENT]
 
@@ -186,7 +215,10 @@ def _may_open(directory: str) -> bool:
 
 
 def remember(directory: str) -> None:
-    """Puts a directory at the head of the recent ones. That the cache folder cannot be written is no reason to stop."""
+    """Puts a directory at the head of the recent ones.
+
+    That the cache folder cannot be written is no reason to stop.
+    """
     if st.session_state.get(state.REMEMBERED) == directory or "\n" in directory:
         return
     st.session_state[state.REMEMBERED] = directory

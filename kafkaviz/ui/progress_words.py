@@ -19,20 +19,35 @@ MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
 def html(progress: "Progress", owed: tuple[str, str] | None = None) -> str:
     """The strip of an ingest, as HTML.
 
-    owed: what a page says of the wait, and of an ingest that ended without its numbers; where it says nothing, what Broker says.
+    owed: what a page says of the wait, and of an ingest that ended without its numbers; where it
+    says nothing, what Broker says.
     """
-    mark = parts.severity(MARKS[progress.state]) if progress.state in MARKS else parts.icon("bolt", True)
+    mark = (
+        parts.severity(MARKS[progress.state])
+        if progress.state in MARKS
+        else parts.icon("bolt", True)
+    )
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
-    bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if progress.state in ("reading", "writing") else ""
+    bar = (
+        f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
+        if progress.state in ("reading", "writing")
+        else ""
+    )
     words, quiet = escape(text(progress)), escape(aside(progress, owed))
-    return f'<div class="kv-work" role="status">{mark}<span>{words}</span>{bar}<span class="kv-fnt">{quiet}</span></div>'
+    return (
+        f'<div class="kv-work" role="status">{mark}<span>{words}</span>{bar}'
+        f'<span class="kv-fnt">{quiet}</span></div>'
+    )
 
 
 def text(progress: "Progress") -> str:
     """What it does now."""
     whole = units.size(progress.total_bytes)
     if progress.state == "failed":
-        return say("progress.stopped", error=fault_words.what(progress.error) if progress.error else say("progress.no_reason"))
+        return say(
+            "progress.stopped",
+            error=fault_words.what(progress.error) if progress.error else say("progress.no_reason"),
+        )
     if progress.state == "cancelled":
         return say("progress.cancelled")
     if progress.state in ENDED and not progress.total_bytes:

@@ -1,8 +1,20 @@
-"""What is said of the exercise's rules: of which words they are, why a text is none, and which targets there are."""
+"""What is said of the exercise's rules: of which words they are, why a text is none, and which
+targets there are.
+"""
 
 from kafkaviz.figures.listed import listed
 from kafkaviz.search import exercise
-from kafkaviz.search.exercise import ABOVE, BELOW, BETWEEN, EMPTY, EXACT, NONE_TO_BASE, PLACES, SLOT_PLUS_1, NoRule
+from kafkaviz.search.exercise import (
+    ABOVE,
+    BELOW,
+    BETWEEN,
+    EMPTY,
+    EXACT,
+    NONE_TO_BASE,
+    PLACES,
+    SLOT_PLUS_1,
+    NoRule,
+)
 from kafkaviz.units import group
 from kafkaviz.words import say
 
@@ -16,7 +28,10 @@ def grammar() -> str:
 
 def fault(of: NoRule) -> str:
     """What was expected at which character, from 1."""
-    values = {name: say(f"exercise.{value}") if value in PLACES else value for name, value in of.values.items()}
+    values = {
+        name: say(f"exercise.{value}") if value in PLACES else value
+        for name, value in of.values.items()
+    }
     return say("exercise.at", n=of.position + 1, what=say(f"exercise.{of.kind}", **values))
 
 
@@ -31,7 +46,13 @@ def popular() -> dict[str, str]:
 
 
 def failing(checked: exercise.Checked) -> str:
-    """Where a rule fails: a kind of target each, of how many how many, or its name where there is one of it; "" where nowhere."""
+    """Where a rule fails: a kind of target each, of how many how many, or its name where there is
+    one of it; "" where nowhere.
+    """
     found = [(kind(one), *checked.counts(one)) for one in exercise.KINDS]
-    many = [say("exercise.of_kind", wrong=group(wrong), n=group(n), kind=name) for name, n, wrong in found if wrong and n > 1]
+    many = [
+        say("exercise.of_kind", wrong=group(wrong), n=group(n), kind=name)
+        for name, n, wrong in found
+        if wrong and n > 1
+    ]
     return listed([*many, *(name for name, n, wrong in found if wrong and n == 1)])

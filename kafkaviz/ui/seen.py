@@ -1,4 +1,6 @@
-"""What this session has looked at: topic-partitions and segments, newest first, for the way back by Go to."""
+"""What this session has looked at: topic-partitions and segments, newest first, for the way back by
+Go to.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -19,7 +21,9 @@ class Visit(NamedTuple):
 
 
 def remember(page: str, place: Place, pin: int | None = None) -> None:
-    """Puts the place at the head, if it is a topic-partition or a segment of one; pin: the offset that is looked at."""
+    """Puts the place at the head, if it is a topic-partition or a segment of one; pin: the offset
+    that is looked at.
+    """
     if not place.partition:
         return
     address = place.address | ({state.PIN: str(pin)} if pin is not None else {})
@@ -35,9 +39,13 @@ def visits() -> list[Visit]:
 
 def others(page: str, place: Place) -> list[Visit]:
     """The same without the page and place that are open."""
-    return [one for one in visits() if (one.page, _spot(one.address)) != (page, _spot(place.address))]
+    return [
+        one for one in visits() if (one.page, _spot(one.address)) != (page, _spot(place.address))
+    ]
 
 
 def _spot(address: Mapping[str, str]) -> tuple[str | None, ...]:
     """What makes it the same place, whichever offset was looked at there."""
-    return tuple(address.get(name) for name in (state.DIRECTORY, state.TOPIC_PARTITION, state.SEGMENT))
+    return tuple(
+        address.get(name) for name in (state.DIRECTORY, state.TOPIC_PARTITION, state.SEGMENT)
+    )

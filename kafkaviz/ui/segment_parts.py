@@ -1,4 +1,6 @@
-"""The facts and tables of a segment as HTML, on its page and in lessons; every text from a file is escaped here or in ui/parts.py."""
+"""The facts and tables of a segment as HTML, on its page and in lessons; every text from a file is
+escaped here or in ui/parts.py.
+"""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,7 +12,8 @@ from kafkaviz.figures.segment_tables import BatchRow, IndexRow, TimeRow
 from kafkaviz.ui import parts
 from kafkaviz.words import say
 
-# A table's columns by what they are called in words/, those of numbers, which stand at the right, with a mark.
+# A table's columns by what they are called in words/, those of numbers, which stand at the right,
+# with a mark.
 NUMBER = "#"
 EPOCH, CRC = "epoch#", "crc"
 BATCHES = ("position#", "size#", "offsets", "records#", "newest", "codec", EPOCH, CRC, "entry")
@@ -20,20 +23,30 @@ TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
     """The facts card: a colour, a file and its facts, for each file."""
-    parts.facts((colour, name, [(one.label, _value(one)) for one in rows]) for colour, name, rows in groups)
+    parts.facts(
+        (colour, name, [(one.label, _value(one)) for one in rows]) for colour, name, rows in groups
+    )
 
 
 def _value(fact: Fact) -> str:
     value = _torn(fact.value) if fact.wrong else escape(fact.value)
     small = f" <small>{escape(fact.small)}</small>" if fact.small else ""
-    return f'<span title="{escape(fact.hover)}">{value}{small}</span>' if fact.hover else value + small
+    return (
+        f'<span title="{escape(fact.hover)}">{value}{small}</span>' if fact.hover else value + small
+    )
 
 
 def batches(rows: Iterable[BatchRow]) -> None:
     """The table of batches, without a column of epochs where the segment has none."""
     rows = list(rows)
-    columns = [name for name in BATCHES if name != EPOCH or any(row.epoch is not None for row in rows)]
-    _table(columns, [(row.chosen, _batch(row)) for row in rows], _checksum({row.magic >= 2 for row in rows}))
+    columns = [
+        name for name in BATCHES if name != EPOCH or any(row.epoch is not None for row in rows)
+    ]
+    _table(
+        columns,
+        [(row.chosen, _batch(row)) for row in rows],
+        _checksum({row.magic >= 2 for row in rows}),
+    )
 
 
 def _checksum(is_new: set[bool]) -> str:
@@ -42,13 +55,33 @@ def _checksum(is_new: set[bool]) -> str:
 
 
 def _batch(row: BatchRow) -> tuple[str, ...]:
-    via = say("segment.via_slot", slot=units.group(row.via)) if row.via != NONE else say("segment.via_start")
+    via = (
+        say("segment.via_slot", slot=units.group(row.via))
+        if row.via != NONE
+        else say("segment.via_start")
+    )
     own = say("segment.own_slot", slot=units.group(row.slot))
-    entry = _as("color:var(--kv-offset-text);font-weight:600", own) if row.slot != NONE else f'<span class="kv-fnt">{escape(via)}</span>'
-    position, offsets, newest, crc = map(parts.mono, (row.position, row.offsets, row.newest, row.crc))
+    entry = (
+        _as("color:var(--kv-offset-text);font-weight:600", own)
+        if row.slot != NONE
+        else f'<span class="kv-fnt">{escape(via)}</span>'
+    )
+    position, offsets, newest, crc = map(
+        parts.mono, (row.position, row.offsets, row.newest, row.crc)
+    )
     size, records, codec = map(escape, (row.size, row.records, row.codec))
     epoch = () if row.epoch is None else (escape(row.epoch),)
-    return position, size, offsets, records, newest, codec, *epoch, crc, f"{entry};{_fault(row.fault)}" if row.fault else entry
+    return (
+        position,
+        size,
+        offsets,
+        records,
+        newest,
+        codec,
+        *epoch,
+        crc,
+        f"{entry};{_fault(row.fault)}" if row.fault else entry,
+    )
 
 
 def index(rows: Iterable[IndexRow]) -> None:
@@ -57,7 +90,10 @@ def index(rows: Iterable[IndexRow]) -> None:
 
 
 def _index(row: IndexRow) -> tuple[str, ...]:
-    numbers = [parts.mono(text) for text in (row.byte, row.raw, row.relative_offset, row.offset, row.position)]
+    numbers = [
+        parts.mono(text)
+        for text in (row.byte, row.raw, row.relative_offset, row.offset, row.position)
+    ]
     return escape(row.slot), *numbers, escape(row.gap), parts.mono(row.batch) + _fault(row.fault)
 
 
@@ -68,7 +104,12 @@ def time_index(rows: Iterable[TimeRow]) -> None:
 
 def _time(row: TimeRow) -> tuple[str, ...]:
     numbers = [parts.mono(text) for text in (row.byte, row.timestamp, row.offset)]
-    return escape(row.slot), *numbers, escape(row.slot_of_index) + _fault(row.fault), escape(row.later)
+    return (
+        escape(row.slot),
+        *numbers,
+        escape(row.slot_of_index) + _fault(row.fault),
+        escape(row.later),
+    )
 
 
 def _fault(words: str) -> str:
@@ -83,11 +124,19 @@ def _as(style: str, words: str) -> str:
     return f'<span style="{style}">{escape(words)}</span>'
 
 
-def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = "") -> None:
-    """A table of these columns; a row is whether it is the chosen one, and its cells as HTML. checksum: the name of the one in CRC."""
-    names = [checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns]
+def _table(
+    columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = ""
+) -> None:
+    """A table of these columns; a row is whether it is the chosen one, and its cells as HTML.
+    checksum: the name of the one in CRC.
+    """
+    names = [
+        checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns
+    ]
     kinds = [' class="r"' if name.endswith(NUMBER) else "" for name in columns]
-    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True))
+    head = "".join(
+        f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True)
+    )
     parts.table(head, (_row(chosen, cells, kinds) for chosen, cells in rows))
 
 

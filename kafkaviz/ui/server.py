@@ -1,8 +1,9 @@
 """The web server of the app: Streamlit's, behind two checks that Streamlit lacks.
 
-A request must name this server by an address, by localhost, by this machine's name, or by a name that was allowed: a web site whose name
-was pointed at 127.0.0.1 (DNS rebinding) names itself, and could else drive the app as the person at the machine. And no page of
-another site may hold one of ours in a frame.
+A request must name this server by an address, by localhost, by this machine's name, or by a name
+that was allowed: a web site whose name was pointed at 127.0.0.1 (DNS rebinding) names itself, and
+could else drive the app as the person at the machine. And no page of another site may hold one of
+ours in a frame.
 """
 
 import ipaddress
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 APP = Path(__file__).parents[2] / "app.py"
 ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # names by which it may be reached, a comma between them
-NO_FRAMES = {"Content-Security-Policy": "frame-ancestors 'self'", "X-Frame-Options": "SAMEORIGIN", "Referrer-Policy": "same-origin"}
+NO_FRAMES = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Referrer-Policy": "same-origin",
+}
 UNSERVED = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
 
 
@@ -36,23 +41,34 @@ class HostCheck:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """One request, or one connection."""
-        host = Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
+        host = (
+            Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
+        )
         if host is None or self._is_own(host):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             await WebSocketClose(code=1008)(scope, receive, send)
         else:
-            words = "This server is not known by that name. Its owner allows one with: kafkaviz app --allow-host NAME\n"
+            words = (
+                "This server is not known by that name. Its owner allows one with: kafkaviz app "
+                "--allow-host NAME\n"
+            )
             await PlainTextResponse(words, status_code=421)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
         """host: of the Host header, a port behind it or not."""
-        name = host.partition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+        name = (
+            host.partition("]")[0].removeprefix("[")
+            if host.startswith("[")
+            else host.partition(":")[0]
+        )
         return name.lower().rstrip(".") in self._names or _is_address(name)
 
 
 class FrameGuard:
-    """Adds to each answer that no other site's page may frame it, and keeps the server's own figures to itself."""
+    """Adds to each answer that no other site's page may frame it, and keeps the server's own
+    figures to itself.
+    """
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -75,8 +91,14 @@ class FrameGuard:
 
 
 def host_names(allowed: str = "") -> list[str]:
-    """By which names this server may be reached, beside addresses: this machine's, and those that were allowed."""
-    return ["localhost", socket.gethostname(), *filter(None, (name.strip() for name in allowed.split(",")))]
+    """By which names this server may be reached, beside addresses: this machine's, and those that
+    were allowed.
+    """
+    return [
+        "localhost",
+        socket.gethostname(),
+        *filter(None, (name.strip() for name in allowed.split(","))),
+    ]
 
 
 def _is_address(name: str) -> bool:
@@ -91,7 +113,10 @@ def _is_address(name: str) -> bool:
 def main(arguments: Sequence[str]) -> None:
     """Serves app.py until it is stopped. arguments: the port, or nothing."""
     sys.argv = [str(APP)]  # beside it Streamlit looks for .streamlit/config.toml
-    middleware = [Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))), Middleware(FrameGuard)]
+    middleware = [
+        Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
+        Middleware(FrameGuard),
+    ]
     port = {"server.port": int(arguments[0])} if arguments else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command
     st.App(APP, middleware=middleware).run(config={"server.allowedHosts": ["*"], **port})

@@ -1,6 +1,8 @@
-"""The language of this session: that of the address it began with, until its reader switches to another one.
+"""The language of this session: that of the address it began with, until its reader switches to
+another one.
 
-From then on the session leads and the address follows: Back and links lead to other pages, not to another language.
+From then on the session leads and the address follows: Back and links lead to other pages, not to
+another language.
 """
 
 import streamlit as st
@@ -19,7 +21,9 @@ def language() -> str:
 
 
 def keep() -> None:
-    """The language is that of the session from here on; and the address says so: a link that is copied speaks as this page does."""
+    """The language is that of the session from here on; and the address says so: a link that is
+    copied speaks as this page does.
+    """
     speak(language())
 
 

@@ -15,36 +15,66 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None
+) -> None:
     """A short table of plain text; mine: the row to mark.
 
     kinds: a letter a column: l left, r right, m bytes, w and c text and code that break.
     """
     wraps = ' style="white-space:normal"'
-    looks = {"l": "", "r": ' class="r"', "m": ' class="kv-mono"', "c": f' class="kv-mono"{wraps}', "w": wraps}
+    looks = {
+        "l": "",
+        "r": ' class="r"',
+        "m": ' class="kv-mono"',
+        "c": f' class="kv-mono"{wraps}',
+        "w": wraps,
+    }
     cells = (
         f"<tr{' class=on' if place == mine else ''}>"
-        + "".join(f"<td{looks[kind]}>{parts.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "".join(
+            f"<td{looks[kind]}>{parts.escape(cell)}</td>"
+            for kind, cell in zip(kinds, row, strict=True)
+        )
         + "</tr>"
         for place, row in enumerate(rows)
     )
-    parts.table("".join(f"<th{looks[kind]}>{parts.escape(head)}</th>" for kind, head in zip(kinds, heads, strict=True)), cells)
+    parts.table(
+        "".join(
+            f"<th{looks[kind]}>{parts.escape(head)}</th>"
+            for kind, head in zip(kinds, heads, strict=True)
+        ),
+        cells,
+    )
 
 
 def download(label: str, data, name: str, key: str) -> None:
     """Made when it is asked for."""
-    st.download_button(label, data, name, "text/csv", on_click="ignore", type="tertiary", icon=":material/download:", key=key)
+    st.download_button(
+        label,
+        data,
+        name,
+        "text/csv",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        key=key,
+    )
 
 
 def csv_of(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
     """As CSV, digits ungrouped."""
     text = io.StringIO()
-    csv.writer(text).writerows([escape_formula(units.ungrouped(str(cell))) for cell in row] for row in (heads, *rows))
+    csv.writer(text).writerows(
+        [escape_formula(units.ungrouped(str(cell))) for cell in row] for row in (heads, *rows)
+    )
     return text.getvalue()
 
 
 def escape_formula(text: str) -> str:
-    """The text of a cell, behind ' where a spreadsheet would take it for a formula; numbers stay as they are. See OWASP, CSV injection."""
+    """The text of a cell, behind ' where a spreadsheet would take it for a formula; numbers stay as
+    they are. See OWASP, CSV injection.
+    """
     return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 
 

@@ -15,11 +15,16 @@ from kafkaviz.words import say
 def unpack(directory: str) -> None:
     """Unpacks the archive that an address leads to, if it was not yet. Raises CannotOpen.
 
-    What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel, goes to another page, or has left.
+    What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel,
+    goes to another page, or has left.
     """
     path = access.allowed_as_typed(directory)
     packed = archive.containing(path) or path
-    if not archive.is_archive(packed) or not os.path.isfile(packed) or archive.unpacked(packed).exists():
+    if (
+        not archive.is_archive(packed)
+        or not os.path.isfile(packed)
+        or archive.unpacked(packed).exists()
+    ):
         return
     strip = _Strip(packed)
     try:
@@ -41,22 +46,34 @@ class _Strip:
         if self._place is None:
             self._place = st.empty()
             self._draw()
-        self._line.html(f'<div class="kv-sm kv-fnt">{say("progress.unpacked", size=units.size(bytes_read))}</div>')
+        self._line.html(
+            f'<div class="kv-sm kv-fnt">{say("progress.unpacked", size=units.size(bytes_read))}'
+            "</div>"
+        )
 
     def _draw(self) -> None:
         finding = say("progress.unpacking", name=units.legible(self._packed.name))
         with self._place.container():
             st.space(48)  # nothing else stands on the page yet
-            with parts.state("unpacking", "unarchive", finding, say("progress.unpacking_why"), level=1):
+            with parts.state(
+                "unpacking", "unarchive", finding, say("progress.unpacking_why"), level=1
+            ):
                 self._line = st.empty()
                 if other := self._elsewhere():
-                    st.button(say("progress.cancel"), key="kv_unpack_cancel", on_click=faults.go, args=(other,))
+                    st.button(
+                        say("progress.cancel"),
+                        key="kv_unpack_cancel",
+                        on_click=faults.go,
+                        args=(other,),
+                    )
 
     def _elsewhere(self) -> str | None:
         """What is open after Cancel: the server's own directory, else a sample."""
         own = os.environ.get("KAFKAVIZ_DIR")
         known = [Path(own)] if own else []
-        return next((str(path) for path in [*known, *access.samples()] if path != self._packed), None)
+        return next(
+            (str(path) for path in [*known, *access.samples()] if path != self._packed), None
+        )
 
     def clear(self) -> None:
         """Takes it off the page."""

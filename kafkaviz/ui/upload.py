@@ -1,4 +1,6 @@
-"""An archive from the visitor's own machine: saved into the cache folder, and opened from there like any other."""
+"""An archive from the visitor's own machine: saved into the cache folder, and opened from there
+like any other.
+"""
 
 import hashlib
 import os
@@ -27,7 +29,12 @@ def dialog() -> None:
 
 def _ask() -> None:
     st.markdown(parts.plain(words()))
-    given = st.file_uploader(say("broker.upload_field"), type=archive.SUFFIXES, label_visibility="collapsed", key="kv_archive")
+    given = st.file_uploader(
+        say("broker.upload_field"),
+        type=archive.SUFFIXES,
+        label_visibility="collapsed",
+        key="kv_archive",
+    )
     if given is not None:
         faults.go(str(save(given, given.name)))
         st.rerun()
@@ -42,7 +49,8 @@ def words() -> str:
 def save(content: BinaryIO, name: str) -> Path:
     """The archive's file in the cache folder, named by its content: the same archive is kept once.
 
-    That name is all that leads there: who has not the archive, nor an address from somebody who has, cannot open it.
+    That name is all that leads there: who has not the archive, nor an address from somebody who
+    has, cannot open it.
     """
     leftovers.sweep()
     digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
@@ -51,7 +59,8 @@ def save(content: BinaryIO, name: str) -> Path:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         leftovers.keep_private()
         content.seek(0)
-        with tempfile.TemporaryDirectory(dir=target.parent) as aside:  # one a visitor: two may upload the same at once
+        # one a visitor: two may upload the same at once
+        with tempfile.TemporaryDirectory(dir=target.parent) as aside:
             with open(Path(aside) / target.name, "wb", opener=_private) as out:
                 shutil.copyfileobj(content, out, PIECE_BYTES)
             Path(out.name).replace(target)

@@ -1,4 +1,6 @@
-"""The strip of an ingest: what the pipeline still reads of a directory, how far it is, and a way to stop it."""
+"""The strip of an ingest: what the pipeline still reads of a directory, how far it is, and a way to
+stop it.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +19,9 @@ AGAIN = {"failed": "common.try_again", "cancelled": "progress.start_again"}
 
 
 def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
-    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known. owed: see progress_words.html."""
+    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is
+    known. owed: see progress_words.html.
+    """
     ingest = ingests.shared().of(here)
     state_now = ingest.progress().state if ingest else "fresh"
     watched = st.session_state.setdefault(state.WORKED, set())
@@ -26,7 +30,13 @@ def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
         progress_strip(here, owed)
     elif state_now in AGAIN:
         with strip_of(ingest, owed):
-            st.button(say(AGAIN[state_now]), type="tertiary", key="kv_work_again", on_click=ingests.shared().again, args=(here,))
+            st.button(
+                say(AGAIN[state_now]),
+                type="tertiary",
+                key="kv_work_again",
+                on_click=ingests.shared().again,
+                args=(here,),
+            )
     elif ingest and here.broker.source in watched:
         # It keeps its place: what stands below must not jump away under the pointer.
         with st.container(horizontal=True, key="kv_strip_done", vertical_alignment="center"):
@@ -40,7 +50,13 @@ def progress_strip(here: Listed, owed: tuple[str, str] | None) -> None:
     if ingest.progress().state not in ingests.WORKING:
         st.rerun()
     with strip_of(ingest, owed):
-        st.button(say("progress.cancel"), type="tertiary", key="kv_work_cancel", on_click=ingests.shared().cancel, args=(here,))
+        st.button(
+            say("progress.cancel"),
+            type="tertiary",
+            key="kv_work_cancel",
+            on_click=ingests.shared().cancel,
+            args=(here,),
+        )
 
 
 @contextmanager

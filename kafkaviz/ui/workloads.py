@@ -1,4 +1,6 @@
-"""The workloads to choose from on Rolls and on Tuning: those that come along, as both commands know them, and one of one's own."""
+"""The workloads to choose from on Rolls and on Tuning: those that come along, as both commands know
+them, and one of one's own.
+"""
 
 import streamlit as st
 

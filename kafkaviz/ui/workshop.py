@@ -1,8 +1,10 @@
-"""Where a reader of the Workshop is, and what was answered: all of it in the address, so that a link goes on where it was copied.
+"""Where a reader of the Workshop is, and what was answered: all of it in the address, so that a
+link goes on where it was copied.
 
     ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
 
-An answer is the lesson, the number of its step, and the letter of the choice; x is an exercise that was solved.
+An answer is the lesson, the number of its step, and the letter of the choice; x is an exercise that
+was solved.
 """
 
 import re
@@ -37,7 +39,9 @@ class At:
 
 
 def at(lessons: Sequence[Lesson]) -> At:
-    """Where the address says; the first lesson, or step, where it says no other. lessons: at least one."""
+    """Where the address says; the first lesson, or step, where it says no other. lessons: at least
+    one.
+    """
     asked = st.query_params.get(state.LESSON, "")
     number = next((number for number, one in enumerate(lessons) if one.name == asked), 0)
     lesson = lessons[number]
@@ -46,7 +50,9 @@ def at(lessons: Sequence[Lesson]) -> At:
 
 
 def come_back() -> None:
-    """To where this session was, for an address that says nothing, as that of the link in the sidebar does."""
+    """To where this session was, for an address that says nothing, as that of the link in the
+    sidebar does.
+    """
     if not any(key in st.query_params for key in KEPT):
         for key, value in st.session_state.get(state.WORKSHOP, {}).items():
             st.query_params[key] = value
@@ -54,11 +60,15 @@ def come_back() -> None:
 
 def remember() -> None:
     """Keeps this address for `come_back`."""
-    st.session_state[state.WORKSHOP] = {key: st.query_params[key] for key in KEPT if key in st.query_params}
+    st.session_state[state.WORKSHOP] = {
+        key: st.query_params[key] for key in KEPT if key in st.query_params
+    }
 
 
 def go(name: str, part: int) -> None:
-    """To a step of a lesson; what was typed there before, and where its stepper stood, is left behind."""
+    """To a step of a lesson; what was typed there before, and where its stepper stood, is left
+    behind.
+    """
     for key in (state.STEP, state.GIVEN, state.PAPER):
         st.query_params.pop(key, None)
     st.query_params[state.LESSON] = name
@@ -74,7 +84,9 @@ def switch(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """What was answered, by lesson, step and whether it was the exercise: the letter of the choice, x of an exercise."""
+    """What was answered, by lesson, step and whether it was the exercise: the letter of the choice,
+    x of an exercise.
+    """
     found = ANSWER.findall(st.query_params.get(state.ANSWERS, ""))[:MOST_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in found}
 
@@ -82,7 +94,9 @@ def answers() -> dict[tuple[str, int, bool], str]:
 def keep(name: str, part: int, letter: str) -> None:
     """Remembers an answer; another one to the same question takes its place."""
     known = answers() | {(name, part, letter == SOLVED): letter}
-    st.query_params[state.ANSWERS] = " ".join(f"{name}.{part}{letter}" for (name, part, _), letter in known.items())
+    st.query_params[state.ANSWERS] = " ".join(
+        f"{name}.{part}{letter}" for (name, part, _), letter in known.items()
+    )
 
 
 def tell(given: str) -> None:
@@ -104,14 +118,18 @@ def reset() -> None:
 
 
 def letter(block: Block, name: str, part: int) -> str | None:
-    """The letter that was chosen in a question; None where none was, or one that it does not have."""
+    """The letter that was chosen in a question; None where none was, or one that it does not
+    have.
+    """
     chosen = answers().get((name, part, False))
     return chosen if chosen and chosen in LETTERS[: len(choices(block))] else None
 
 
 def is_answered(here: At) -> bool:
     """Whether the question of the step, if it has one, is answered."""
-    return all(letter(one, here.lesson.name, here.part) is not None for one in here.step.blocks("predict"))
+    return all(
+        letter(one, here.lesson.name, here.part) is not None for one in here.step.blocks("predict")
+    )
 
 
 def is_solved(here: At) -> bool:
@@ -127,12 +145,16 @@ def choices(block: Block) -> list[tuple[str, bool]]:
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
     """All questions and exercises of a lesson, as `answers` has them."""
     asked = (
-        (number, block.kind == "exercise") for number, step in enumerate(lesson.steps, 1) for block in step.blocks("predict", "exercise")
+        (number, block.kind == "exercise")
+        for number, step in enumerate(lesson.steps, 1)
+        for block in step.blocks("predict", "exercise")
     )
     return [(lesson.name, number, is_exercise) for number, is_exercise in asked]
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Whether every question of a lesson was answered and every exercise solved; of one without any it is not known."""
+    """Whether every question of a lesson was answered and every exercise solved; of one without any
+    it is not known.
+    """
     asked, known = questions(lesson), answers()
     return bool(asked) and all(one in known for one in asked)

@@ -9,7 +9,10 @@ from kafkaviz.words.retold import retold
 
 def kafka(looks: Looks) -> str:
     """Kafka 4.3 or later; Kafka 2.8 to 3.6."""
-    first, last = looks.first and versions.text(looks.first), looks.last and versions.text(looks.last)
+    first, last = (
+        looks.first and versions.text(looks.first),
+        looks.last and versions.text(looks.last),
+    )
     if first and last and looks.last > looks.first:
         return say("common.wrote_between", first=first, last=last)
     if first and last:
@@ -20,5 +23,7 @@ def kafka(looks: Looks) -> str:
 
 
 def because(traces: str) -> str:
-    """The traces that say so, one behind another: the because of a Looks, an Assumed or a tuning's Source."""
+    """The traces that say so, one behind another: the because of a Looks, an Assumed or a tuning's
+    Source.
+    """
     return clauses(retold("findings", one) for one in traces.split("; "))

@@ -1,8 +1,9 @@
 """What the app says, in its reader's language: say("workshop.next") is "Next step", or 下一步.
 
-A language is a folder beside this file, en/ or zh/: a file a page or figure, a line a text. A text may have places for values, {minutes};
-what a language lacks is said in English. Another language is another folder, and its name in LANGUAGES.
-The command line and the report speak English: only the app asks its reader, by `speak_as`.
+A language is a folder beside this file, en/ or zh/: a file a page or figure, a line a text. A text
+may have places for values, {minutes}; what a language lacks is said in English. Another language is
+another folder, and its name in LANGUAGES. The command line and the report speak English: only the
+app asks its reader, by `speak_as`.
 """
 
 import tomllib
@@ -12,17 +13,23 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ENGLISH = "en"
-LANGUAGES = {"en": "English", "zh": "中文"}  # by their short word in the address: as they call themselves
+# by their short word in the address: as they call themselves
+LANGUAGES = {"en": "English", "zh": "中文"}
 _asked: list[Callable[[], str]] = []  # who knows the reader's language; nobody outside the app
 
 
 def say(key: str, /, **values: object) -> str:
-    """The text of a key, "workshop.next", in the reader's language. Raises KeyError where English has no such text."""
+    """The text of a key, "workshop.next", in the reader's language.
+
+    Raises KeyError where English has no such text.
+    """
     return text_in(language(), key, **values)
 
 
 def counted(key: str, number: int, /, **values: object) -> str:
-    """The same of a number of things, in its place {n}; of one thing it is the text of key_1, where the language has one."""
+    """The same of a number of things, in its place {n}; of one thing it is the text of key_1, where
+    the language has one.
+    """
     single = f"{key}_1"
     chosen = single if number == 1 and single in catalogue(language()) else key
     return say(chosen, **({"n": number} | values))
@@ -35,10 +42,17 @@ def text_in(spoken: str, key: str, /, **values: object) -> str:
 
 
 def table(name: str) -> dict[str, str]:
-    """All texts of a file in the reader's language, by their keys without the file's name: for a figure that speaks in the browser."""
-    english = {key: text for key, text in catalogue(ENGLISH).items() if not key.endswith("_1")}  # another language may count otherwise
+    """All texts of a file in the reader's language, by their keys without the file's name: for a
+    figure that speaks in the browser.
+    """
+    # another language may count otherwise
+    english = {key: text for key, text in catalogue(ENGLISH).items() if not key.endswith("_1")}
     whole = english | catalogue(language())
-    return {key.removeprefix(f"{name}."): text for key, text in whole.items() if key.startswith(f"{name}.")}
+    return {
+        key.removeprefix(f"{name}."): text
+        for key, text in whole.items()
+        if key.startswith(f"{name}.")
+    }
 
 
 def language() -> str:

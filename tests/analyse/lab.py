@@ -1,4 +1,6 @@
-"""A small healthy broker directory to damage: files are linked, and written anew where a test changes them."""
+"""A small healthy broker directory to damage: files are linked, and written anew where a test
+changes them.
+"""
 
 import os
 import shutil
@@ -14,7 +16,14 @@ from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovering.recovery import recover
 
-PARTITIONS = ("__cluster_metadata-0", "append-time-0", "clicks-none-0", "orders-0", "payments-0", "sensors-late-0")
+PARTITIONS = (
+    "__cluster_metadata-0",
+    "append-time-0",
+    "clicks-none-0",
+    "orders-0",
+    "payments-0",
+    "sensors-late-0",
+)
 CRC_AT = HEADER.fields["crc"][1]
 
 
@@ -55,11 +64,15 @@ class Lab:
         self.write(path, layout.build(table if changed is None else changed))
 
     def batch(self, path: Path, number: int, crc: bool = True, **fields: int) -> None:
-        """A batch with other fields in its header, and a checksum that is right for them unless crc is False."""
+        """A batch with other fields in its header, and a checksum that is right for them unless crc
+        is False.
+        """
         rows = walk(path.read_bytes())[0]
 
         def edit(data: bytearray) -> None:
-            self.set(data, int(rows["position"][number]), int(rows["size_bytes"][number]), crc, **fields)
+            self.set(
+                data, int(rows["position"][number]), int(rows["size_bytes"][number]), crc, **fields
+            )
 
         self.change(path, edit)
 
@@ -77,7 +90,9 @@ class Lab:
     def set(data: bytearray, position: int, size_bytes: int, crc: bool, **fields: int) -> None:
         for name, value in fields.items():
             kind, at = HEADER.fields[name][:2]
-            data[position + at : position + at + kind.itemsize] = np.array(value).astype(kind).tobytes()
+            data[position + at : position + at + kind.itemsize] = (
+                np.array(value).astype(kind).tobytes()
+            )
         if crc:
             sum_ = crc32c(bytes(data[position + CRC_START : position + size_bytes]))
             data[position + CRC_AT : position + CRC_START] = sum_.to_bytes(4, "big")
@@ -91,14 +106,18 @@ class Lab:
             buffer[: len(part)] = part
             return len(part)
 
-        found = recover(read, len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes))
+        found = recover(
+            read, len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes)
+        )
         self.write(log.with_suffix(".index"), found.index())
         self.write(log.with_suffix(".timeindex"), found.timeindex())
 
     def checkpoint(self, name: str, topic: str, partition: int, offset: int) -> None:
         """One more line, or another offset, in a checkpoint."""
         lines = (self.path / name).read_text().splitlines()[2:]
-        kept = [line for line in lines if line.rsplit(" ", 1)[0] != f"{topic} {partition}"] + [f"{topic} {partition} {offset}"]
+        kept = [line for line in lines if line.rsplit(" ", 1)[0] != f"{topic} {partition}"] + [
+            f"{topic} {partition} {offset}"
+        ]
         self.write(self.path / name, "\n".join(["0", str(len(kept)), *kept, ""]).encode())
 
     def unclean(self) -> None:

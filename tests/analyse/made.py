@@ -1,4 +1,6 @@
-"""Batches and index entries as arrays, made from a few numbers, for the tests of what is worked out from them."""
+"""Batches and index entries as arrays, made from a few numbers, for the tests of what is worked out
+from them.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,25 +16,41 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, Segment
 
 
-def batches(sizes: Sequence[int], counts: Sequence[int] = (), times_ms: Sequence[int] = (), base_offset: int = 0) -> np.ndarray:
-    """Batches that follow one another: of one record and a millisecond apart unless told otherwise."""
+def batches(
+    sizes: Sequence[int],
+    counts: Sequence[int] = (),
+    times_ms: Sequence[int] = (),
+    base_offset: int = 0,
+) -> np.ndarray:
+    """Batches that follow one another: of one record and a millisecond apart unless told
+    otherwise.
+    """
     table = np.zeros(len(sizes), BATCH)
     counts = np.array(counts or [1] * len(sizes), dtype="i8")
     table["size_bytes"], table["magic"], table["leader_epoch"] = sizes, 2, 0
     table["position"] = np.cumsum([0, *sizes[:-1]])[: len(sizes)]
     table["base_offset"] = base_offset + np.cumsum([0, *counts[:-1]])[: len(sizes)]
     table["last_offset"], table["record_count"] = table["base_offset"] + counts - 1, counts
-    table["max_timestamp_ms"] = table["base_timestamp_ms"] = times_ms or np.arange(len(sizes)) + 1_700_000_000_000
+    table["max_timestamp_ms"] = table["base_timestamp_ms"] = (
+        times_ms or np.arange(len(sizes)) + 1_700_000_000_000
+    )
     for name in ("producer_id", "producer_epoch", "base_sequence"):
         table[name] = -1
     return table
 
 
 def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:
-    """The same with compressed magic 0 wrappers in these rows: no first offset, no count, no time."""
+    """The same with compressed magic 0 wrappers in these rows: no first offset, no count, no
+    time.
+    """
     table = table.copy()
     table["magic"][rows], table["attributes"][rows] = 0, 1
-    for name, value in (("base_offset", UNKNOWN), ("record_count", UNKNOWN), ("max_timestamp_ms", -1), ("base_timestamp_ms", -1)):
+    for name, value in (
+        ("base_offset", UNKNOWN),
+        ("record_count", UNKNOWN),
+        ("max_timestamp_ms", -1),
+        ("base_timestamp_ms", -1),
+    ):
         table[name][rows] = value
     return table
 
@@ -55,8 +73,12 @@ def time_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.n
     return table
 
 
-def indexed(table: np.ndarray, interval_bytes: int, base_offset: int = 0, closed: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """The entries Kafka writes batch by batch (LogSegment.append, 4.3.1), and the last time entry of a roll if closed."""
+def indexed(
+    table: np.ndarray, interval_bytes: int, base_offset: int = 0, closed: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """The entries Kafka writes batch by batch (LogSegment.append, 4.3.1), and the last time entry
+    of a roll if closed.
+    """
     entries, times, since, newest, owner = [], [], 0, -1, base_offset
     for batch in table:
         if batch["max_timestamp_ms"] > newest:
@@ -93,15 +115,30 @@ def anatomy(
         base_offset,
         state,
         log=_file("log", log_bytes),
-        index=_file("index", index.slots * 8 + index.trailing_bytes) if entries is not None else None,
-        timeindex=_file("timeindex", time_index.slots * 12 + time_index.trailing_bytes) if times is not None else None,
+        index=_file("index", index.slots * 8 + index.trailing_bytes)
+        if entries is not None
+        else None,
+        timeindex=_file("timeindex", time_index.slots * 12 + time_index.trailing_bytes)
+        if times is not None
+        else None,
     )
     links = link(table, index.entries, time_index.entries, base_offset)
     end_of = End(end, "end" if tail is None else "torn")
-    return Anatomy(segment, table, end_of, index, time_index, links, Tail(tail[0], end, tail[1]) if tail else None, segment.log)
+    return Anatomy(
+        segment,
+        table,
+        end_of,
+        index,
+        time_index,
+        links,
+        Tail(tail[0], end, tail[1]) if tail else None,
+        segment.log,
+    )
 
 
-def _index(entries: np.ndarray | None, none: np.ndarray, unwritten: int, trailing_bytes: int) -> Index:
+def _index(
+    entries: np.ndarray | None, none: np.ndarray, unwritten: int, trailing_bytes: int
+) -> Index:
     found = none if entries is None else entries
     return Index(found, len(found) + unwritten, trailing_bytes)
 

@@ -5,10 +5,16 @@ from kafkaviz.format.batch import UNKNOWN
 
 
 def own(batches, entries, aims) -> list[int]:
-    """The entry of each batch: one that points at its start and not astray, an exact one first, of equals the last."""
+    """The entry of each batch: one that points at its start and not astray, an exact one first, of
+    equals the last.
+    """
     found = []
     for batch in batches:
-        pointing = [slot for slot, entry in enumerate(entries) if entry["position"] == batch["position"] and aims[slot] <= Aim.COARSE]
+        pointing = [
+            slot
+            for slot, entry in enumerate(entries)
+            if entry["position"] == batch["position"] and aims[slot] <= Aim.COARSE
+        ]
         exact = [slot for slot in pointing if aims[slot] == Aim.EXACT]
         found.append((exact or pointing or [NONE])[-1])
     return found
@@ -18,8 +24,14 @@ def via(batches, entries, base_offset) -> list[int]:
     """The slot before the first one whose key is above the batch's first offset."""
     found, before = [], base_offset - 1
     for batch in batches:
-        first = before + 1 if batch["base_offset"] == UNKNOWN and batch["magic"] < 2 else batch["base_offset"]
-        above = next((slot for slot, entry in enumerate(entries) if entry["offset"] > first), len(entries))
+        first = (
+            before + 1
+            if batch["base_offset"] == UNKNOWN and batch["magic"] < 2
+            else batch["base_offset"]
+        )
+        above = next(
+            (slot for slot, entry in enumerate(entries) if entry["offset"] > first), len(entries)
+        )
         found.append(above - 1)
         before = batch["last_offset"]
     return found
@@ -41,7 +53,10 @@ def aims(batches, entries) -> list[int]:
 
 
 def _aim(batches, entries, slot) -> int:
-    entry, end = entries[slot], batches[-1]["position"] + batches[-1]["size_bytes"] if len(batches) else 0
+    entry, end = (
+        entries[slot],
+        batches[-1]["position"] + batches[-1]["size_bytes"] if len(batches) else 0,
+    )
     row, home = starting_at(batches, entry["position"]), holding(batches, entry["offset"])
     if not 0 <= entry["position"] < end or home == NONE:
         return Aim.BEYOND
@@ -55,15 +70,29 @@ def _aim(batches, entries, slot) -> int:
 def true(batches, times) -> list[bool]:
     """Whether the batch of each time entry has its timestamp as the newest."""
     rows = [holding(batches, entry["offset"]) for entry in times]
-    return [row != NONE and batches[row]["max_timestamp_ms"] == entry["timestamp_ms"] for row, entry in zip(rows, times, strict=True)]
+    return [
+        row != NONE and batches[row]["max_timestamp_ms"] == entry["timestamp_ms"]
+        for row, entry in zip(rows, times, strict=True)
+    ]
 
 
 def twins(batches, entries, times) -> list[int]:
-    """The time entry that goes with each offset entry: of those that name the batch of the newest record so far, a true one first."""
-    owners = [_newest(batches[: holding(batches, entry["offset"]) + 1]) if _has_home(batches, entry) else None for entry in entries]
+    """The time entry that goes with each offset entry: of those that name the batch of the newest
+    record so far, a true one first.
+    """
+    owners = [
+        _newest(batches[: holding(batches, entry["offset"]) + 1])
+        if _has_home(batches, entry)
+        else None
+        for entry in entries
+    ]
     agrees, found = true(batches, times), []
     for slot, owner in enumerate(owners):
-        naming = [k for k, entry in enumerate(times) if owner not in (None, NONE) and holding(batches, entry["offset"]) == owner]
+        naming = [
+            k
+            for k, entry in enumerate(times)
+            if owner not in (None, NONE) and holding(batches, entry["offset"]) == owner
+        ]
         naming = [k for k in naming if agrees[k]] or naming
         found.append(naming[-1] if naming and owner not in owners[:slot] else NONE)
     return found
@@ -76,4 +105,8 @@ def _has_home(batches, entry) -> bool:
 def _newest(batches) -> int:
     """The first row with the largest timestamp; NONE while there is none."""
     largest = max(batch["max_timestamp_ms"] for batch in batches)
-    return NONE if largest <= -1 else next(row for row, batch in enumerate(batches) if batch["max_timestamp_ms"] == largest)
+    return (
+        NONE
+        if largest <= -1
+        else next(row for row, batch in enumerate(batches) if batch["max_timestamp_ms"] == largest)
+    )

@@ -1,4 +1,6 @@
-"""A real broker directory whose brokers agreed on a metadata.version that no release known here has; every checksum is right."""
+"""A real broker directory whose brokers agreed on a metadata.version that no release known here
+has; every checksum is right.
+"""
 
 import shutil
 from pathlib import Path
@@ -13,9 +15,15 @@ METADATA = "__cluster_metadata-0"
 
 
 def raised(source: Path, out: Path, level: int) -> Path:
-    """A copy with another level in bootstrap.checkpoint, in every snapshot of the metadata log, and in the log."""
+    """A copy with another level in bootstrap.checkpoint, in every snapshot of the metadata log, and
+    in the log.
+    """
     shutil.copytree(source, out)
-    files = [*(out / METADATA).glob("*.checkpoint"), *(out / METADATA).glob("*.log"), *out.glob("bootstrap.checkpoint")]
+    files = [
+        *(out / METADATA).glob("*.checkpoint"),
+        *(out / METADATA).glob("*.log"),
+        *out.glob("bootstrap.checkpoint"),
+    ]
     assert sum(map(lambda path: changed(path, level), files)) >= len(files) - 1
     return out
 
@@ -25,7 +33,9 @@ def changed(path: Path, level: int) -> int:
     data, found = bytearray(path.read_bytes()), 0
     batches, end = walk(bytes(data))
     assert end.reason == "end"
-    for position, size_bytes in zip(batches["position"].tolist(), batches["size_bytes"].tolist(), strict=True):
+    for position, size_bytes in zip(
+        batches["position"].tolist(), batches["size_bytes"].tolist(), strict=True
+    ):
         at = data.find(SETS, position, position + size_bytes)
         while at >= 0:
             place = slice(at + len(SETS), at + len(SETS) + 2)
@@ -33,7 +43,9 @@ def changed(path: Path, level: int) -> int:
             data[place], found = level.to_bytes(2), found + 1
             at = data.find(SETS, at + 1, position + size_bytes)
         checksum = slice(position + CRC_START - 4, position + CRC_START)
-        data[checksum] = crc32c(bytes(data[position + CRC_START : position + size_bytes])).to_bytes(4)
+        data[checksum] = crc32c(bytes(data[position + CRC_START : position + size_bytes])).to_bytes(
+            4
+        )
     path.chmod(0o600)
     path.write_bytes(data)
     return found

@@ -18,7 +18,11 @@ def test_a_segment_is_read_whole(clean):
     """Batches, both indexes, their links; arrays cannot be changed, since they are shared."""
     read = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
     assert (len(read.batches), len(read.index.entries), len(read.times.entries)) == (906, 209, 206)
-    assert read.end.position == read.segment.log.size_bytes and read.tail is None and read.grown_bytes is None
+    assert (
+        read.end.position == read.segment.log.size_bytes
+        and read.tail is None
+        and read.grown_bytes is None
+    )
     for array in (read.batches, read.index.entries, read.times.entries, read.links.batch_via):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = array[0]
@@ -39,9 +43,13 @@ def test_what_follows_the_last_batch(killed, directory, base_offset, tail):
 
 
 def test_bytes_that_are_no_batch(tmp_path):
-    """A length below the least one and a header that none would write are garbage; zeros are zeros."""
-    assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"  # a length of 16 million, of magic 1: cut
-    assert anatomy.read(segment(tmp_path, b"\x7f" * 30)).tail.kind == "garbage"  # a magic that does not exist
+    """A length below the least one and a header that none would write are garbage; zeros are
+    zeros.
+    """
+    # a length of 16 million, of magic 1: cut
+    assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"
+    # a magic that does not exist
+    assert anatomy.read(segment(tmp_path, b"\x7f" * 30)).tail.kind == "garbage"
     assert anatomy.read(segment(tmp_path, b"\x01" * 8 + b"\0" * 30)).tail.kind == "garbage"
     assert anatomy.read(segment(tmp_path, b"\0" * 30)).tail == Tail("zeros", 0, 30)
     assert anatomy.read(segment(tmp_path, b"")).tail is None
@@ -99,7 +107,9 @@ def test_offsets_that_a_wrong_entry_hides():
 
 
 def test_entries_of_batches_that_came_later(clean, tmp_path):
-    """An entry for a batch that came after the .log was looked at is none of what was read: no slot points beyond the last batch."""
+    """An entry for a batch that came after the .log was looked at is none of what was read: no slot
+    points beyond the last batch.
+    """
     shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
     log = tmp_path / "payments-0" / f"{7975:020d}.log"
     whole = log.read_bytes()
@@ -107,5 +117,8 @@ def test_entries_of_batches_that_came_later(clean, tmp_path):
     before = open_broker(tmp_path).partition("payments-0").segment(7975)
     log.write_bytes(whole)
     read = anatomy.read(before)
-    assert len(read.links.wrong_entries) == len(read.links.wrong_times) == 0 and len(read.batches) == 413
+    assert (
+        len(read.links.wrong_entries) == len(read.links.wrong_times) == 0
+        and len(read.batches) == 413
+    )
     assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(whole)))

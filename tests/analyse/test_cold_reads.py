@@ -11,10 +11,15 @@ from tests.analyse import made
 def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np.ndarray:
     """Batches of five records, their sizes drawn with this (sd / mean)²."""
     random, sigma = np.random.default_rng(1), np.log(1 + spread2) ** 0.5
-    sizes = random.lognormal(np.log(mean_bytes) - sigma**2 / 2, sigma, int(1.1 * log_bytes / mean_bytes))
+    sizes = random.lognormal(
+        np.log(mean_bytes) - sigma**2 / 2, sigma, int(1.1 * log_bytes / mean_bytes)
+    )
     sizes = np.maximum(70, sizes).astype(np.int64)
     batches = np.zeros(int(np.searchsorted(np.cumsum(sizes), log_bytes)), BATCH)
-    batches["size_bytes"], batches["base_offset"] = sizes[: len(batches)], np.arange(len(batches)) * 5
+    batches["size_bytes"], batches["base_offset"] = (
+        sizes[: len(batches)],
+        np.arange(len(batches)) * 5,
+    )
     batches["last_offset"] = batches["base_offset"] + 4
     return batches
 
@@ -22,12 +27,20 @@ def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np
 @pytest.mark.parametrize(
     ("mean_bytes", "spread2", "interval", "mean", "p99"),
     [
-        (200, 0.3, 4096, 1.6, 2), (200, 0.3, 65_536, 2.9, 4), (1000, 0.5, 0, 1.3, 2), (1000, 0.5, 16_384, 1.9, 3),
-        (4096, 0.5, 65_536, 3.6, 7), (16_384, 0.1, 4096, 2.0, 3), (16_384, 0.1, 65_536, 3.8, 7), (16_384, 0.1, 1 << 20, 33.7, 67),
+        (200, 0.3, 4096, 1.6, 2),
+        (200, 0.3, 65_536, 2.9, 4),
+        (1000, 0.5, 0, 1.3, 2),
+        (1000, 0.5, 16_384, 1.9, 3),
+        (4096, 0.5, 65_536, 3.6, 7),
+        (16_384, 0.1, 4096, 2.0, 3),
+        (16_384, 0.1, 65_536, 3.8, 7),
+        (16_384, 0.1, 1 << 20, 33.7, 67),
     ],
-)  # fmt: skip
+)
 def test_the_table_of_the_model(mean_bytes, spread2, interval, mean, p99):
-    """Lognormal sizes, read-ahead of 128 KiB: the mean to the figure that is printed, p99 as it is."""
+    """Lognormal sizes, read-ahead of 128 KiB: the mean to the figure that is printed, p99 as it
+    is.
+    """
     found = cold_reads(lognormal(mean_bytes, spread2), [interval])
     assert found.mean[0] == pytest.approx(mean, rel=0.04)
     assert abs(int(found.p99[0]) - p99) <= (1 if p99 > 10 else 0)
@@ -58,5 +71,8 @@ def test_a_batch_that_is_found_by_its_own_entry_is_one_read():
 
 def test_sums():
     """Two segments together; the longer counts stay."""
-    one, other = cold_reads(made.batches([16_384] * 3, [2] * 3), [1 << 30]), cold_reads(made.batches([16_384] * 5, [2] * 5), [1 << 30])
+    one, other = (
+        cold_reads(made.batches([16_384] * 3, [2] * 3), [1 << 30]),
+        cold_reads(made.batches([16_384] * 5, [2] * 5), [1 << 30]),
+    )
     assert (one + other).counts[0].tolist() == [0, 2, 2, 2, 1, 1]

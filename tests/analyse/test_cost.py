@@ -27,7 +27,11 @@ def each(found: list) -> list[dict[int, int]]:
     """The same of lookups one by one: probes, pages, headers."""
     headers = [len({read.position for read in one.scan.reads}) for one in found]
     first = [one.searches[0].found for one in found]
-    return [Counter(len(one.probes) for one in first), Counter(len(one.pages) for one in first), Counter(headers)]
+    return [
+        Counter(len(one.probes) for one in first),
+        Counter(len(one.pages) for one in first),
+        Counter(headers),
+    ]
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
@@ -46,7 +50,9 @@ def test_of_timestamps(made):
     """Every millisecond that Kafka looks for in this log."""
     log, of = made().log, profile()
     costs = cost.of_timestamps(log.segments[0], made().batches, of)
-    one_by_one = each([by_timestamp(log, target, of) for target in range(costs.first, costs.last + 1)])
+    one_by_one = each(
+        [by_timestamp(log, target, of) for target in range(costs.first, costs.last + 1)]
+    )
     assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one
     assert costs.last == log.segments[0].largest_timestamp_ms
 
@@ -54,14 +60,25 @@ def test_of_timestamps(made):
 def one_by_one_to(last: int, log: ServedLog, of: SearchProfile) -> list[dict[int, int]]:
     """The same of lookups of every offset of a log's first segment."""
     bounds = bounds_of(log, of)
-    return each([by_offset(log, offset, of, bounds=bounds) for offset in range(log.segments[0].base_offset, last + 1)])
+    return each(
+        [
+            by_offset(log, offset, of, bounds=bounds)
+            for offset in range(log.segments[0].base_offset, last + 1)
+        ]
+    )
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "4.0", "2.0"])
 def test_of_a_compacted_log(version, tmp_path):
-    """Where offsets are missing between batches, those of a gap go with the next batch, however they are compared."""
+    """Where offsets are missing between batches, those of a gap go with the next batch, however
+    they are compared.
+    """
     rows = np.zeros(6, practice.ROW)
-    rows["base_offset"], rows["record_count"], rows["size_bytes"] = (0, 7, 12, 30, 34, 50), (2, 3, 1, 4, 2, 1), 150
+    rows["base_offset"], rows["record_count"], rows["size_bytes"] = (
+        (0, 7, 12, 30, 34, 50),
+        (2, 3, 1, 4, 2, 1),
+        150,
+    )
     rows["max_timestamp_ms"], folder = practice.START_MS, tmp_path / "compacted-0"
     folder.mkdir()
     (folder / f"{0:020}.log").write_bytes(b"".join(practice.batch_bytes(row, 0) for row in rows))
@@ -70,23 +87,31 @@ def test_of_a_compacted_log(version, tmp_path):
     partition = open_broker(folder).partitions[0]
     log, of = as_they_are(partition), profile(version)
     costs = cost.of_offsets(log.segments[0], partition.live[0].batches(), of)
-    assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one_to(50, log, of)
+    assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one_to(
+        50, log, of
+    )
 
 
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
 def test_of_a_real_compacted_log(version, shared):
     """Every offset of what a cleaner of 2.8.2 left."""
-    partition = open_broker(opened(shared / "data" / "kafka-2.8.2-legacy.tar.gz")).partition("v2.compacted-0")
+    partition = open_broker(opened(shared / "data" / "kafka-2.8.2-legacy.tar.gz")).partition(
+        "v2.compacted-0"
+    )
     log, of = as_they_are(partition), profile(version)
     costs = cost.of_offsets(log.segments[0], partition.live[0].batches(), of)
-    assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one_to(costs.last, log, of)
+    assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one_to(
+        costs.last, log, of
+    )
 
 
 def test_of_a_full_index():
     """Five million targets, none left out; 21 probes or more for nearly all."""
     made = practice.full()
     costs = cost.of_offsets(made.log.segments[0], made.batches, profile())
-    assert costs.targets == costs.probes.sum() == costs.pages.sum() == costs.headers.sum() == 5_242_884
+    assert (
+        costs.targets == costs.probes.sum() == costs.pages.sum() == costs.headers.sum() == 5_242_884
+    )
     assert counted(costs.probes)[23] == 1_827_837 and len(costs.probes) == 24
 
 

@@ -16,7 +16,9 @@ def test_the_first_gap_starts_at_byte_0():
     """Entries at 5000, 10000 and 16000."""
     entries = made.offset_entries([(59, 5000), (109, 10000), (169, 16000)])
     assert gaps(entries).tolist() == [5000, 5000, 6000]
-    assert density(entries, np.array([-1, 0, -1, 1, 2])) == Density(5000, 5000, 6000, batches=5, never_indexed=2)
+    assert density(entries, np.array([-1, 0, -1, 1, 2])) == Density(
+        5000, 5000, 6000, batches=5, never_indexed=2
+    )
 
 
 def test_without_an_entry():
@@ -58,7 +60,9 @@ def test_real_segments(clean, directory, base_offset, expected):
 
 
 def test_gaps_around_a_wrong_entry_say_nothing():
-    """Slot 1 leads astray: neither the gap before it nor the one behind it was ever left by the broker."""
+    """Slot 1 leads astray: neither the gap before it nor the one behind it was ever left by the
+    broker.
+    """
     entries = made.offset_entries([(1, 100), (2, 900), (3, 1000), (4, 1100)])
     assert density(entries, np.array([0])) == Density(100, 100, 800, 1, 0)
     assert density(entries, np.array([0]), np.array([1])) == Density(100, 100, 100, 1, 0)
@@ -68,4 +72,8 @@ def test_gaps_around_a_wrong_entry_say_nothing():
 def test_a_whole_segment_has_its_density(damaged):
     """Slot 3 of this index points 7087 bytes too far: the largest gap is not its."""
     whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
-    assert whole.density.gap_p99_bytes < 3000 < density(whole.index.entries, whole.links.batch_slot).gap_p99_bytes
+    assert (
+        whole.density.gap_p99_bytes
+        < 3000
+        < density(whole.index.entries, whole.links.batch_slot).gap_p99_bytes
+    )

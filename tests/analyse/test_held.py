@@ -17,7 +17,13 @@ from kafkaviz.log.archive import opened
 from tests.analyse import made
 
 LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}
-FOLLOWER = {"orders": (13, 460), "audit-trail": (9, 653), "late-events": (4, 245), "ledger": (16, 288), "clicks.zstd": (3, 148)}
+FOLLOWER = {
+    "orders": (13, 460),
+    "audit-trail": (9, 653),
+    "late-events": (4, 245),
+    "ledger": (16, 288),
+    "clicks.zstd": (3, 148),
+}
 
 
 def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
@@ -25,7 +31,13 @@ def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = Tru
     how = {"by_base_offset": by_base_offset}
     every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
     cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset)
-    again = held.replayed(sweep.parts(batches, [interval], **how), every, sweep_times(batches, [interval]), cold, interval)
+    again = held.replayed(
+        sweep.parts(batches, [interval], **how),
+        every,
+        sweep_times(batches, [interval]),
+        cold,
+        interval,
+    )
     there, middle = held.HeldSweeper(offsets, times, interval, by_base_offset), len(batches) // 2
     there.take(batches[:middle], is_end=False)
     there.take(batches[middle:], is_end=True)
@@ -42,22 +54,37 @@ def counted(parts) -> list[int]:
 def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
     """Lookups of every kind, entries, skipped bytes, device reads: all of it."""
     draw = random.Random(seed)
-    sizes, records = [draw.randint(70, 6000) for _ in range(300)], [draw.choice([1, 1, 2, 9]) for _ in range(300)]
+    sizes, records = (
+        [draw.randint(70, 6000) for _ in range(300)],
+        [draw.choice([1, 1, 2, 9]) for _ in range(300)],
+    )
     batches = made.batches(sizes, records)
     again, there = of(batches, *made.indexed(batches, 4096), by_base_offset=by_base_offset)
     for name in ("parts", "every_offset", "timestamps"):
         one, other = getattr(again, name), getattr(there, name)
         assert counted(one) == counted(other) and one.sweep().tolist() == other.sweep().tolist()
-    assert [one.tolist() for one in again.cold.counts] == [one.tolist() for one in there.cold.counts]
-    assert (there.gaps.late, there.gaps.early, there.gaps.is_coarse, there.gaps.is_dense) == (0, 0, False, False)
+    assert [one.tolist() for one in again.cold.counts] == [
+        one.tolist() for one in there.cold.counts
+    ]
+    assert (there.gaps.late, there.gaps.early, there.gaps.is_coarse, there.gaps.is_dense) == (
+        0,
+        0,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
     """Entries of appends of several batches: each target's floor, and the headers from there."""
     draw = random.Random(seed)
-    batches = made.batches([draw.randint(70, 900) for _ in range(60)], [draw.choice([1, 3]) for _ in range(60)])
-    pairs = [(int(batches["last_offset"][row + draw.randint(0, 3)]), int(batches["position"][row])) for row in range(5, 55, 6)]
+    batches = made.batches(
+        [draw.randint(70, 900) for _ in range(60)], [draw.choice([1, 3]) for _ in range(60)]
+    )
+    pairs = [
+        (int(batches["last_offset"][row + draw.randint(0, 3)]), int(batches["position"][row]))
+        for row in range(5, 55, 6)
+    ]
     _, there = of(batches, made.offset_entries(pairs), made.time_entries([]), by_base_offset=False)
 
     def headers(target: int, row: int) -> int:
@@ -65,18 +92,32 @@ def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
         return row - int(np.searchsorted(batches["position"], start)) + 1
 
     bases = [headers(int(batch["base_offset"]), row) for row, batch in enumerate(batches)]
-    every = [headers(one, row) for row, batch in enumerate(batches) for one in range(batch["base_offset"], batch["last_offset"] + 1)]
-    assert counted(there.parts) == np.bincount(bases).tolist() and counted(there.every_offset) == np.bincount(every).tolist()
+    every = [
+        headers(one, row)
+        for row, batch in enumerate(batches)
+        for one in range(batch["base_offset"], batch["last_offset"] + 1)
+    ]
+    assert (
+        counted(there.parts) == np.bincount(bases).tolist()
+        and counted(there.every_offset) == np.bincount(every).tolist()
+    )
     assert int(there.parts.entries[0]) == len(pairs)
 
 
 def test_the_first_fetch_of_a_follower_has_no_entry():
-    """Half of the log came at once, the rest batch by batch: the keys do not tell it, the gap does."""
+    """Half of the log came at once, the rest batch by batch: the keys do not tell it, the gap
+    does.
+    """
     batches = made.batches([1000] * 200, [5] * 200)
     offsets, times = made.indexed(batches, 4096)
     late = offsets[offsets["position"] > 100_000]
     again, there = of(batches, late, times)
-    assert int(there.parts.sweep()[0]["headers_p99"]) > 90 > 10 > int(again.parts.sweep()[0]["headers_p99"])
+    assert (
+        int(there.parts.sweep()[0]["headers_p99"])
+        > 90
+        > 10
+        > int(again.parts.sweep()[0]["headers_p99"])
+    )
     assert there.gaps.is_coarse and there.gaps.longest_bytes > 90_000 and there.gaps.late == 1
 
 
@@ -106,7 +147,10 @@ def test_an_index_that_points_between_batches_tells_nothing():
     batches = made.batches([1000] * 20, [5] * 20)
     assert of(batches, made.offset_entries([(29, 5001)]), made.time_entries([]))[1] is None
     assert of(batches, made.offset_entries([(29, 99_000)]), made.time_entries([]))[1] is None
-    assert of(batches, made.offset_entries([(29, 99_000), (34, 6000)]), made.time_entries([]))[1] is None
+    assert (
+        of(batches, made.offset_entries([(29, 99_000), (34, 6000)]), made.time_entries([]))[1]
+        is None
+    )
 
 
 def test_today_is_what_the_index_has():
@@ -120,14 +164,21 @@ def test_today_is_what_the_index_has():
     assert one.verdict == Verdict.KEEP and one.today.row["headers_p99"] > 900
     assert [reason.code for reason in one.because] == ["plateau", "over-budget", "coarser"]
     words = tuning_words.words(one.because[-1])
-    assert "the index on disk has 199 entries" in words and "replayed batch by batch 4096 has 399 and 6" in words
+    assert (
+        "the index on disk has 199 entries" in words
+        and "replayed batch by batch 4096 has 399 and 6" in words
+    )
     coarse = tuning.recommend(measured, replace(today, is_coarse=True), Budgets(), costs(True))
     assert [reason.code for reason in coarse.because][-2:] == ["on-disk", "coarse"]
 
 
-@pytest.mark.parametrize(("name", "topics"), [("kafka-3.9.0-follower", FOLLOWER), ("kafka-3.9.0-leader", LEADER)])
+@pytest.mark.parametrize(
+    ("name", "topics"), [("kafka-3.9.0-follower", FOLLOWER), ("kafka-3.9.0-leader", LEADER)]
+)
 def test_directories_of_real_brokers(shared, name, topics):
-    """p99 of the replay and of the index on disk; whole appends are recognised by gaps too, and no interval is proposed for them."""
+    """p99 of the replay and of the index on disk; whole appends are recognised by gaps too, and no
+    interval is proposed for them.
+    """
     source = open_source(opened(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:
         if case.name in topics:

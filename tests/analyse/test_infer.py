@@ -1,4 +1,6 @@
-"""What is inferred, held to settings that were known: real topics whose configuration is on record, and a plain loop."""
+"""What is inferred, held to settings that were known: real topics whose configuration is on record,
+and a plain loop.
+"""
 
 import os
 import shutil
@@ -9,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import versions
-from kafkaviz.analyse.infer import IntervalEvidence, SegmentFacts, interval_bounds, interval_evidence, looks_like, roll_reasons
+from kafkaviz.analyse.infer import (
+    IntervalEvidence,
+    SegmentFacts,
+    interval_bounds,
+    interval_evidence,
+    looks_like,
+    roll_reasons,
+)
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
@@ -18,12 +27,21 @@ from kafkaviz.simulate.whole.broker_files import bootstrap
 from tests.analyse.raised import raised
 
 INTERVAL_BYTES = {  # what each topic was configured with
-    "orders-0": 4096, "heartbeat-0": 4096, "payments-0": 4096, "dense-index-0": 0, "sparse-index-0": 65536, "tiny-index-0": 150,
-}  # fmt: skip
+    "orders-0": 4096,
+    "heartbeat-0": 4096,
+    "payments-0": 4096,
+    "dense-index-0": 0,
+    "sparse-index-0": 65536,
+    "tiny-index-0": 150,
+}
 
 
-def written(sizes: list[int], interval_bytes: int, restart_at: int = -1) -> tuple[np.ndarray, np.ndarray]:
-    """The batches and entries that LogSegment.append of 4.3.1 leaves: an entry once more than the interval was appended."""
+def written(
+    sizes: list[int], interval_bytes: int, restart_at: int = -1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The batches and entries that LogSegment.append of 4.3.1 leaves: an entry once more than the
+    interval was appended.
+    """
     batches = np.zeros(len(sizes), BATCH)
     batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes])[:-1]
     batches["base_offset"] = batches["last_offset"] = np.arange(len(sizes))
@@ -31,7 +49,9 @@ def written(sizes: list[int], interval_bytes: int, restart_at: int = -1) -> tupl
     for number, batch in enumerate(batches):
         counter = 0 if number == restart_at else counter
         if counter > interval_bytes:
-            entries.append((len(entries), batch["last_offset"], batch["last_offset"], batch["position"]))
+            entries.append(
+                (len(entries), batch["last_offset"], batch["last_offset"], batch["position"])
+            )
             counter = 0
         counter += batch["size_bytes"]
     return batches, np.array(entries, OFFSET_ENTRY)
@@ -64,14 +84,18 @@ def test_stretches_tell_what_the_whole_tells(sizes, interval_bytes, data):
 
 
 def test_a_restart_is_recognised():
-    """The counter starts at 0 again after a restart: that gap is longer than any interval and is left out."""
+    """The counter starts at 0 again after a restart: that gap is longer than any interval and is
+    left out.
+    """
     batches, entries = written([500] * 60, 4096, restart_at=30)
     bounds = interval_bounds(batches, entries)
     assert bounds.low_bytes <= 4096 <= bounds.high_bytes and bounds.restarts == 1
 
 
 def test_entries_of_whole_appends_are_recognised():
-    """A follower's append of several batches gets one entry: the key of its last batch, the position of its first."""
+    """A follower's append of several batches gets one entry: the key of its last batch, the
+    position of its first.
+    """
     batches, _ = written([1000] * 24, 4096)
     entries = np.array([(0, 15, 15, 8000), (1, 23, 23, 16000)], OFFSET_ENTRY)
     bounds = interval_bounds(batches, entries)
@@ -84,11 +108,16 @@ def test_the_interval_of_real_topics(clean):
     for name, interval_bytes in INTERVAL_BYTES.items():
         for segment in broker.partition(name).segments:
             bounds = interval_bounds(segment.batches(), segment.offset_index)
-            assert bounds.high_bytes is None or (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes, (name, segment.name)
+            assert (
+                bounds.high_bytes is None
+                or (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes
+            ), (name, segment.name)
 
 
 def test_the_interval_of_a_follower(shared):
-    """A 3.9.0 follower appended whole fetches; the bounds still hold the default interval or say nothing."""
+    """A 3.9.0 follower appended whole fetches; the bounds still hold the default interval or say
+    nothing.
+    """
     broker = open_broker(shared / "data" / "kafka-3.9.0-follower.tar.gz")
     per_append = [
         interval_bounds(segment.batches(), segment.offset_index)
@@ -96,14 +125,26 @@ def test_the_interval_of_a_follower(shared):
         for segment in broker.partition(name).segments
     ]
     assert any(bounds.per_append for bounds in per_append)
-    assert all(bounds.high_bytes is None or (bounds.low_bytes or 0) <= 4096 <= bounds.high_bytes for bounds in per_append)
+    assert all(
+        bounds.high_bytes is None or (bounds.low_bytes or 0) <= 4096 <= bounds.high_bytes
+        for bounds in per_append
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("orders-0", "size"), ("heartbeat-0", "size"), ("payments-0", "size"), ("sparse-index-0", "size"), ("rolls-by-time-0", "time"),
-     ("sensors-late-0", "time"), ("refunds-0", "time"), ("refunds-1", "time"), ("tiny-index-0", "time-index-full")],
-)  # fmt: skip
+    [
+        ("orders-0", "size"),
+        ("heartbeat-0", "size"),
+        ("payments-0", "size"),
+        ("sparse-index-0", "size"),
+        ("rolls-by-time-0", "time"),
+        ("sensors-late-0", "time"),
+        ("refunds-0", "time"),
+        ("refunds-1", "time"),
+        ("tiny-index-0", "time-index-full"),
+    ],
+)
 def test_the_rolls_of_real_topics(clean, name, reason):
     """Each cause as the topics of the directory were made to show it."""
     reasons = roll_reasons([facts(segment) for segment in open_broker(clean).partition(name).live])
@@ -114,22 +155,35 @@ def facts(segment) -> SegmentFacts:
     batches, end = segment.walk()
     first = batches[0]
     return SegmentFacts(
-        segment.base_offset, end.position, int(first["size_bytes"]), int(first["max_timestamp_ms"]), int(first["last_offset"]),
-        int(batches["max_timestamp_ms"].max()), len(segment.offset_index), len(segment.time_index),
-    )  # fmt: skip
+        segment.base_offset,
+        end.position,
+        int(first["size_bytes"]),
+        int(first["max_timestamp_ms"]),
+        int(first["last_offset"]),
+        int(batches["max_timestamp_ms"].max()),
+        len(segment.offset_index),
+        len(segment.time_index),
+    )
 
 
 def test_an_offset_that_no_entry_can_hold_rolls():
     """Relative offsets end at 2147483647."""
     one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
-    assert roll_reasons([one, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == ["offset-overflow", None]
+    assert roll_reasons([one, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
+        "offset-overflow",
+        None,
+    ]
 
 
 def test_nothing_is_made_up():
     """No segment, one segment, and a log that fits no cause."""
     one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
     assert roll_reasons([]) == [] and roll_reasons([one]) == [None]
-    small_after_large = [SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0), SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0), one]
+    small_after_large = [
+        SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0),
+        SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0),
+        one,
+    ]
     assert roll_reasons(small_after_large)[0] is None
 
 
@@ -155,9 +209,11 @@ def test_versions_of_real_directories(clean, shared):
     """Every directory looks like the version that wrote it, and the trace is named."""
     assert looks_like(open_broker(clean)).text == "4.3 or later"
     expected = {
-        "kafka-3.9.0-leader": "3.9 or later", "kafka-4.3.1-killed": "4.3 or later", "kafka-4.4.0-killed": "4.4 or later",
+        "kafka-3.9.0-leader": "3.9 or later",
+        "kafka-4.3.1-killed": "4.3 or later",
+        "kafka-4.4.0-killed": "4.4 or later",
         "kafka-2.8.2-legacy": "0.11 to 3.6",
-    }  # fmt: skip
+    }
     for name, text in expected.items():
         looks = looks_like(open_broker(shared / "data" / f"{name}.tar.gz"))
         assert looks.text == text and looks.because
@@ -166,7 +222,11 @@ def test_versions_of_real_directories(clean, shared):
 @pytest.fixture
 def upgraded(clean, tmp_path):
     """The metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3 formats."""
-    for found in (*clean.glob("*checkpoint"), clean / "meta.properties", clean / ".kafka_cleanshutdown"):
+    for found in (
+        *clean.glob("*checkpoint"),
+        clean / "meta.properties",
+        clean / ".kafka_cleanshutdown",
+    ):
         shutil.copy(found, tmp_path)
     shutil.copytree(clean / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
     (tmp_path / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
@@ -174,10 +234,15 @@ def upgraded(clean, tmp_path):
 
 
 def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
-    """bootstrap.checkpoint is never written again, the features of a snapshot are those of today."""
+    """bootstrap.checkpoint is never written again, the features of a snapshot are those of
+    today.
+    """
     assumed = assumed_version(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
-    assert (assumed.text, assumed.because) == ("4.3.1", f"{snapshot} sets metadata.version to level 30, which 4.3 brought")
+    assert (assumed.text, assumed.because) == (
+        "4.3.1",
+        f"{snapshot} sets metadata.version to level 30, which 4.3 brought",
+    )
 
 
 def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
@@ -190,7 +255,9 @@ def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
 
 
 def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_4_4, tmp_path):
-    """An upgraded broker that is stopped leaves the metadata log untrimmed; one formatted for 4.3 has its level in the first snapshot."""
+    """An upgraded broker that is stopped leaves the metadata log untrimmed; one formatted for 4.3
+    has its level in the first snapshot.
+    """
     for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
         os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
     assumed = assumed_version(open_broker(upgraded))
@@ -200,7 +267,10 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
         directory = raised(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
         assert assumed_version(open_broker(directory)).text == "4.4.0"
-    assert looks_like(open_broker(directory)).because == "the first snapshot of the metadata log sets metadata.version, as 4.4 brought"
+    assert (
+        looks_like(open_broker(directory)).because
+        == "the first snapshot of the metadata log sets metadata.version, as 4.4 brought"
+    )
 
 
 def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
@@ -209,4 +279,7 @@ def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
     assumed = assumed_version(open_broker(upgraded))
-    assert (assumed.text, assumed.because) == ("3.9", "bootstrap.checkpoint sets metadata.version to level 21, which 3.9 brought")
+    assert (assumed.text, assumed.because) == (
+        "3.9",
+        "bootstrap.checkpoint sets metadata.version to level 21, which 3.9 brought",
+    )

@@ -21,7 +21,12 @@ def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
                 continue
             mine, real = told[1], checked[partition.directory].segments[at]
             assert (mine.state, mine.until_ms, mine.gone_ms, mine.blocked_by, mine.more_bytes) == (
-                real.state, real.until_ms, real.gone_ms, real.blocked_by, real.more_bytes), segment.log.path  # fmt: skip
+                real.state,
+                real.until_ms,
+                real.gone_ms,
+                real.blocked_by,
+                real.more_bytes,
+            ), segment.log.path
             seen += 1
     assert seen > 4
 

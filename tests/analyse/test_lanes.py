@@ -1,4 +1,6 @@
-"""Lanes: how a simulated log's segments fill, beside a log that is asked after every append; and those of real partitions."""
+"""Lanes: how a simulated log's segments fill, beside a log that is asked after every append; and
+those of real partitions.
+"""
 
 import numpy as np
 import pytest
@@ -35,21 +37,29 @@ def written(config: LogConfig, rows: np.ndarray) -> lanes.Lanes:
 
 
 def plainly(config: LogConfig, rows: np.ndarray) -> dict[int, tuple[int, int, int]]:
-    """After each append, asked one by one: log bytes, entries of the offset index, of the time index."""
+    """After each append, asked one by one: log bytes, entries of the offset index, of the time
+    index.
+    """
     log, found = Log(config, now_ms=START_MS), {}
     for place in range(len(rows)):
         log.append(rows[place : place + 1].copy())
-        found[int(rows["now_ms"][place])] = log.active.log_bytes, log.active.index.count, log.active.timeindex.count
+        found[int(rows["now_ms"][place])] = (
+            log.active.log_bytes,
+            log.active.index.count,
+            log.active.timeindex.count,
+        )
     return found
 
 
 @pytest.mark.parametrize(
     "config",
     [
-        LogConfig(segment_bytes=9000, index_interval_bytes=400), LogConfig(segment_ms=500, index_interval_bytes=0),
-        LogConfig(segment_index_bytes=100, index_interval_bytes=150), LogConfig(index_interval_bytes=1000),
+        LogConfig(segment_bytes=9000, index_interval_bytes=400),
+        LogConfig(segment_ms=500, index_interval_bytes=0),
+        LogConfig(segment_index_bytes=100, index_interval_bytes=150),
+        LogConfig(index_interval_bytes=1000),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fills_are_what_the_log_had(config, seed):
     """At every point of every lane, whatever rolls it, and where timestamps go back."""
@@ -60,16 +70,25 @@ def test_fills_are_what_the_log_had(config, seed):
     points = [point for lane in shown.lanes for point in lane.fills]
     assert len(points) > 40
     for point in points:
-        assert (point["log_bytes"], point["offset_entries"], point["time_entries"]) == truth[int(point["at_ms"])]
-    assert sum(lane.log_bytes for lane in shown.lanes) == rows["size_bytes"].sum() == shown.log_bytes
+        assert (point["log_bytes"], point["offset_entries"], point["time_entries"]) == truth[
+            int(point["at_ms"])
+        ]
+    assert (
+        sum(lane.log_bytes for lane in shown.lanes) == rows["size_bytes"].sum() == shown.log_bytes
+    )
 
 
 def test_a_lane_ends_with_its_roll():
-    """Full at 1000 B: the eleventh batch of 100 starts the next segment, and that moment ends this one."""
+    """Full at 1000 B: the eleventh batch of 100 starts the next segment, and that moment ends this
+    one.
+    """
     shown = written(LogConfig(segment_bytes=1000), stream([100] * 25))
     assert [lane.base_offset for lane in shown.lanes] == [0, 10, 20]
     first, _, last = shown.lanes
-    assert first.reason == RollReason(Cause.SIZE, 1000, 1000, 100) and (first.opened_ms, first.ended_ms) == (START_MS, START_MS + 100)
+    assert first.reason == RollReason(Cause.SIZE, 1000, 1000, 100) and (
+        first.opened_ms,
+        first.ended_ms,
+    ) == (START_MS, START_MS + 100)
     assert last.is_active and last.reason is None and not first.is_active
     assert shown.rolls() == {Cause.SIZE: 2} and shown.bytes_per_s == pytest.approx(2500 / 0.24)
 
@@ -77,13 +96,17 @@ def test_a_lane_ends_with_its_roll():
 def test_without_timestamps_the_clock_counts():
     """Time goes by although no batch says so."""
     shown = written(LogConfig(segment_ms=95), stream([100] * 30, timestamps=-1))
-    assert shown.rolls() == {Cause.TIME: 2} and shown.lanes[0].fills["waited_ms"].tolist() == list(range(0, 100, 10))
+    assert shown.rolls() == {Cause.TIME: 2} and shown.lanes[0].fills["waited_ms"].tolist() == list(
+        range(0, 100, 10)
+    )
 
 
 def test_a_log_without_a_batch():
     """No lane, no speed."""
     shown = written(LogConfig(), stream([]))
-    assert shown.lanes == () and shown.bytes_per_s == 0 and shown.rolls() == {} and shown.span_ms == 0
+    assert (
+        shown.lanes == () and shown.bytes_per_s == 0 and shown.rolls() == {} and shown.span_ms == 0
+    )
 
 
 # ---- on disk
@@ -94,7 +117,11 @@ def on_disk(broker_path, directory: str) -> lanes.Lanes:
     broker = open_broker(broker_path)
     known = settings.open_settings(broker).of_topic(broker.partition(directory).topic)
     config = log_config({name: one.value for name, one in known.items()})
-    return lanes.of_partition(broker.partition(directory), config, [name for name, one in known.items() if one.origin != "default"])
+    return lanes.of_partition(
+        broker.partition(directory),
+        config,
+        [name for name, one in known.items() if one.origin != "default"],
+    )
 
 
 def test_a_time_index_that_is_full(clean):
@@ -103,21 +130,35 @@ def test_a_time_index_that_is_full(clean):
     assert shown.rolls() == {Cause.TIME_INDEX_FULL: 28} and not shown.inferred
     assert {lane.reason.words() for lane in shown.lanes[:-1]} == {"24 of 24 usable slots"}
     first = shown.lanes[0]
-    assert first.fills["time_entries"].tolist() == [*range(1, 25), 24] and first.fills["log_bytes"][-1] == first.log_bytes
-    assert np.all(np.diff(first.fills["at_ms"]) >= 0) and np.all(np.diff(first.fills["log_bytes"]) >= 0)
+    assert (
+        first.fills["time_entries"].tolist() == [*range(1, 25), 24]
+        and first.fills["log_bytes"][-1] == first.log_bytes
+    )
+    assert np.all(np.diff(first.fills["at_ms"]) >= 0) and np.all(
+        np.diff(first.fills["log_bytes"]) >= 0
+    )
 
 
 def test_a_limit_that_only_the_rolls_tell(clean):
-    """segment.bytes of this broker stands in no file of the directory: 1 MiB is the roundest that fits three rolls."""
+    """segment.bytes of this broker stands in no file of the directory: 1 MiB is the roundest that
+    fits three rolls.
+    """
     shown = on_disk(clean, "heartbeat-0")
     bounds = shown.inferred["segment.bytes"]
-    assert (bounds.low, bounds.high, bounds.value) == (1_048_527, 1_048_587, 1 << 20) and shown.config.segment_bytes == 1 << 20
+    assert (bounds.low, bounds.high, bounds.value) == (
+        1_048_527,
+        1_048_587,
+        1 << 20,
+    ) and shown.config.segment_bytes == 1 << 20
     assert all(lanes.trips(lane.reason) for lane in shown.lanes[:-1])
 
 
 def test_what_lies_in_a_log_with_batches_is_what_its_indexes_say(clean):
     """The fills of a real segment beside the batches of its .log."""
-    shown, partition = on_disk(clean, "rolls-by-time-0"), open_broker(clean).partition("rolls-by-time-0")
+    shown, partition = (
+        on_disk(clean, "rolls-by-time-0"),
+        open_broker(clean).partition("rolls-by-time-0"),
+    )
     for lane in shown.lanes[:4]:
         batches = partition.segment(lane.base_offset).batches()
         for point in lane.fills[:-1]:
@@ -137,15 +178,27 @@ def facts(log_bytes, first_bytes, times=(0, 0), entries=(0, 0), base=0) -> Segme
 
 
 def test_limits_that_rolls_bound():
-    """Between the largest segment and the least that the next batch would have made; of times the roundest unit."""
+    """Between the largest segment and the least that the next batch would have made; of times the
+    roundest unit.
+    """
     by_size = [facts(1_047_315, 100), facts(1_048_043, 2871, base=10), facts(400, 1200, base=20)]
     found = inferred_limits(by_size, roll_reasons(by_size))["segment.bytes"]
     assert (found.low, found.high, found.value) == (1_048_043, 1_049_242, 1 << 20)
-    hours = [facts(500 + number, 50, (number * 3_700_000, number * 3_700_000 + 3_590_000), base=number * 10) for number in range(4)]
+    hours = [
+        facts(
+            500 + number, 50, (number * 3_700_000, number * 3_700_000 + 3_590_000), base=number * 10
+        )
+        for number in range(4)
+    ]
     found = inferred_limits(hours, ["time", "time", "time", None])["segment.ms"]
     assert (found.low, found.high, found.value) == (3_590_000, 3_699_999, 3_600_000)
-    full = [facts(5000 + number, 119, (number, number), (24, 24), base=number * 49) for number in range(3)]
-    found = inferred_limits(full, ["time-index-full", "time-index-full", None])["segment.index.bytes"]
+    full = [
+        facts(5000 + number, 119, (number, number), (24, 24), base=number * 49)
+        for number in range(3)
+    ]
+    found = inferred_limits(full, ["time-index-full", "time-index-full", None])[
+        "segment.index.bytes"
+    ]
     assert (found.low, found.high) == (288, 299)
 
 
@@ -155,18 +208,36 @@ def test_limits_that_contradict_each_other_are_none():
     assert inferred_limits(changed, ["size", "size", None]) == {}
 
 
-@pytest.mark.parametrize("number", [roll.SIZE, roll.TIME, roll.OFFSET_FULL, roll.TIME_FULL, roll.OVERFLOW])
+@pytest.mark.parametrize(
+    "number", [roll.SIZE, roll.TIME, roll.OFFSET_FULL, roll.TIME_FULL, roll.OVERFLOW]
+)
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
 def test_a_reason_trips_where_the_writer_rolls(number, beyond):
     """At each limit, one below and one above it; an index has never more entries than its slots."""
-    limit = {roll.SIZE: 900, roll.TIME: 500, roll.OFFSET_FULL: 7, roll.TIME_FULL: 9, roll.OVERFLOW: 2**31 - 1}
+    limit = {
+        roll.SIZE: 900,
+        roll.TIME: 500,
+        roll.OFFSET_FULL: 7,
+        roll.TIME_FULL: 9,
+        roll.OVERFLOW: 2**31 - 1,
+    }
     found = {cause: limit[number] + beyond if cause == number else 1 for cause in limit}
     rolled = roll.should_roll.py_func(
-        found[roll.SIZE], 100, limit[roll.SIZE] + (100 if number == roll.SIZE else 900), found[roll.TIME], limit[roll.TIME],
-        found[roll.OFFSET_FULL], limit[roll.OFFSET_FULL], found[roll.TIME_FULL], limit[roll.TIME_FULL], found[roll.OVERFLOW],
-    )  # fmt: skip
+        found[roll.SIZE],
+        100,
+        limit[roll.SIZE] + (100 if number == roll.SIZE else 900),
+        found[roll.TIME],
+        limit[roll.TIME],
+        found[roll.OFFSET_FULL],
+        limit[roll.OFFSET_FULL],
+        found[roll.TIME_FULL],
+        limit[roll.TIME_FULL],
+        found[roll.OVERFLOW],
+    )
     if number in (roll.OFFSET_FULL, roll.TIME_FULL) and beyond > 0:
         assert rolled == number
         return
     incoming, most = (100, limit[number] + 100) if number == roll.SIZE else (100, limit[number])
-    assert lanes.trips(roll.RollReason(roll.CAUSES[number], found[number], most, incoming)) == (rolled == number)
+    assert lanes.trips(roll.RollReason(roll.CAUSES[number], found[number], most, incoming)) == (
+        rolled == number
+    )

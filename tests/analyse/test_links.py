@@ -1,4 +1,6 @@
-"""The links between the three files, against a plain look-up and against what real brokers wrote."""
+"""The links between the three files, against a plain look-up and against what real brokers
+wrote.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from kafkaviz.analyse.links import NONE, Aim, containing, first_offsets, link, s
 from kafkaviz.log.broker import open_broker
 from tests.analyse import made, plain_links
 
-BATCHES = made.batches([100, 200, 300, 100, 200], counts=[2, 3, 1, 4, 2], times_ms=[10, 12, 11, 15, 15], base_offset=50)
+BATCHES = made.batches(
+    [100, 200, 300, 100, 200], counts=[2, 3, 1, 4, 2], times_ms=[10, 12, 11, 15, 15], base_offset=50
+)
 # rows: offsets 50–51 at 0, 52–54 at 100, 55 at 300, 56–59 at 600, 60–61 at 700; the end is 900
 
 
@@ -19,7 +23,9 @@ def of(pairs, times=()):
 
 
 def test_an_entry_is_its_batch_s_own():
-    """The batch at its position has it; a search for that batch's first offset lands on the entry before, as its key is a last offset."""
+    """The batch at its position has it; a search for that batch's first offset lands on the entry
+    before, as its key is a last offset.
+    """
     links = of([(54, 100), (59, 600)])
     assert links.batch_slot.tolist() == [NONE, 0, NONE, 1, NONE]
     assert links.batch_via.tolist() == [NONE, NONE, 0, 0, 1]
@@ -55,7 +61,11 @@ def test_where_an_entry_leads(pair, aim):
 
 def test_keys_that_do_not_grow():
     """A zero slot between entries is such a one."""
-    assert of([(54, 100), (50, 0), (59, 600)]).entry_aim.tolist() == [Aim.EXACT, Aim.UNORDERED, Aim.EXACT]
+    assert of([(54, 100), (50, 0), (59, 600)]).entry_aim.tolist() == [
+        Aim.EXACT,
+        Aim.UNORDERED,
+        Aim.EXACT,
+    ]
 
 
 def test_the_right_entry_wins():
@@ -65,7 +75,9 @@ def test_the_right_entry_wins():
 
 
 def test_a_time_entry_goes_with_the_entry_of_its_moment():
-    """At row 2 the newest record is still that of row 1, at row 4 that of row 3; the last was written when the segment closed."""
+    """At row 2 the newest record is still that of row 1, at row 4 that of row 3; the last was
+    written when the segment closed.
+    """
     links = of([(55, 300), (61, 700)], [(12, 54), (15, 59)])
     assert links.entry_time.tolist() == [0, 1] and links.time_slot.tolist() == [0, 1]
     assert links.time_batch.tolist() == [1, 3] and links.time_true.all()
@@ -96,7 +108,9 @@ def test_wrappers_that_do_not_tell_their_first_offset():
 
 
 def test_an_offset_of_minus_1_in_magic_2_is_what_it_says():
-    """Only wrappers of older magic leave theirs out; here it is damage, and shown as it lies there."""
+    """Only wrappers of older magic leave theirs out; here it is damage, and shown as it lies
+    there.
+    """
     table = BATCHES.copy()
     table["base_offset"][2] = -1
     assert first_offsets(table, 50).tolist() == [50, 52, -1, 56, 60]
@@ -113,7 +127,9 @@ def test_nothing_at_all():
     """No batch, no entry."""
     empty = link(BATCHES[:0], made.offset_entries([]), made.time_entries([]), 0)
     assert all(len(column) == 0 for column in vars(empty).values())
-    assert link(BATCHES[:0], made.offset_entries([(5, 7)]), made.time_entries([(5, 7)]), 0).entry_aim.tolist() == [Aim.BEYOND]
+    assert link(
+        BATCHES[:0], made.offset_entries([(5, 7)]), made.time_entries([(5, 7)]), 0
+    ).entry_aim.tolist() == [Aim.BEYOND]
 
 
 def test_positions_between_batches():
@@ -123,22 +139,38 @@ def test_positions_between_batches():
     assert starting_at(BATCHES, positions).tolist() == [NONE, 0, NONE, 1, NONE, NONE]
 
 
-LOGS = st.lists(st.tuples(st.integers(61, 400), st.integers(1, 4), st.integers(-1, 30)), max_size=12)
+LOGS = st.lists(
+    st.tuples(st.integers(61, 400), st.integers(1, 4), st.integers(-1, 30)), max_size=12
+)
 
 
-@given(LOGS, st.lists(st.tuples(st.integers(95, 140), st.integers(-3, 2500)), max_size=8), st.data())
+@given(
+    LOGS, st.lists(st.tuples(st.integers(95, 140), st.integers(-3, 2500)), max_size=8), st.data()
+)
 def test_any_links_are_as_looked_up(log, pairs, data):
     """Whatever the bytes of the indexes say: sound, damaged, or of another segment."""
-    table = made.batches([size for size, _, _ in log], [count for _, count, _ in log], [time for _, _, time in log], 100)
+    table = made.batches(
+        [size for size, _, _ in log],
+        [count for _, count, _ in log],
+        [time for _, _, time in log],
+        100,
+    )
     if log:
         table = made.wrapped(table, data.draw(st.lists(st.integers(0, len(log) - 1), unique=True)))
         starts = st.sampled_from(table["position"].tolist())
-        pairs = [(offset, data.draw(starts)) if data.draw(st.booleans()) else (offset, position) for offset, position in pairs]
+        pairs = [
+            (offset, data.draw(starts)) if data.draw(st.booleans()) else (offset, position)
+            for offset, position in pairs
+        ]
     times = data.draw(st.lists(st.tuples(st.integers(-1, 31), st.integers(95, 140)), max_size=8))
     entries, times = made.offset_entries(pairs, 100), made.time_entries(times, 100)
     links = link(table, entries, times, 100)
-    assert links.entry_batch.tolist() == [plain_links.starting_at(table, entry["position"]) for entry in entries]
-    assert links.entry_home.tolist() == [plain_links.holding(table, entry["offset"]) for entry in entries]
+    assert links.entry_batch.tolist() == [
+        plain_links.starting_at(table, entry["position"]) for entry in entries
+    ]
+    assert links.entry_home.tolist() == [
+        plain_links.holding(table, entry["offset"]) for entry in entries
+    ]
     assert links.entry_aim.tolist() == plain_links.aims(table, entries)
     assert links.batch_slot.tolist() == plain_links.own(table, entries, links.entry_aim)
     assert links.batch_via.tolist() == plain_links.via(table, entries, 100)
@@ -149,7 +181,12 @@ def test_any_links_are_as_looked_up(log, pairs, data):
 @given(LOGS, st.integers(0, 900), st.booleans())
 def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
     """Every entry exact; every time entry with its offset entry, but for the one of the roll."""
-    table = made.batches([size for size, _, _ in log], [count for _, count, _ in log], [time for _, _, time in log], 100)
+    table = made.batches(
+        [size for size, _, _ in log],
+        [count for _, count, _ in log],
+        [time for _, _, time in log],
+        100,
+    )
     entries, times = made.indexed(table, interval_bytes, 100, closed)
     links = link(table, entries, times, 100)
     assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all()
@@ -159,11 +196,15 @@ def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
 
 @pytest.mark.parametrize("name", ["clean", "killed"])
 def test_real_brokers_lead_nobody_astray(name, request):
-    """In every segment of a broker of 4.3.1 each entry is exact, and each time entry true; at most one was written at a roll or stop."""
+    """In every segment of a broker of 4.3.1 each entry is exact, and each time entry true; at most
+    one was written at a roll or stop.
+    """
     broker = open_broker(request.getfixturevalue(name))
     for partition in broker.partitions:
         for segment in partition.segments:
-            links = link(segment.batches(), segment.offset_index, segment.time_index, segment.base_offset)
+            links = link(
+                segment.batches(), segment.offset_index, segment.time_index, segment.base_offset
+            )
             assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all(), segment.name
             assert np.count_nonzero(links.time_slot == NONE) <= 1, segment.name
 
@@ -172,7 +213,10 @@ def test_the_payments_segment(clean):
     """206 time entries for 209 offset entries: three times nothing newer had come."""
     segment = open_broker(clean).partition("payments-0").segment(7975)
     links = link(segment.batches(), segment.offset_index, segment.time_index, 7975)
-    assert np.count_nonzero(links.entry_time == NONE) == 3 and np.count_nonzero(links.time_slot == NONE) == 0
+    assert (
+        np.count_nonzero(links.entry_time == NONE) == 3
+        and np.count_nonzero(links.time_slot == NONE) == 0
+    )
     row = int(links.entry_batch[95])
     assert segment.batches()["base_offset"][row] == 11612 and links.batch_via[row] == 94
 
@@ -185,14 +229,24 @@ def test_damage_made_by_hand(damaged, directory, base_offset, wrong_entries, wro
     """Entry 3 got the position of entry 6; time entry 2 was moved by a day."""
     segment = open_broker(damaged).partition(directory).segment(base_offset)
     links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
-    assert (links.wrong_entries.tolist(), links.wrong_times.tolist()) == (wrong_entries, wrong_times)
+    assert (links.wrong_entries.tolist(), links.wrong_times.tolist()) == (
+        wrong_entries,
+        wrong_times,
+    )
 
 
-@pytest.mark.parametrize("name", ["kafka-2.8.2-legacy", "kafka-3.9.0-follower", "kafka-3.9.0-leader"])
+@pytest.mark.parametrize(
+    "name", ["kafka-2.8.2-legacy", "kafka-3.9.0-follower", "kafka-3.9.0-leader"]
+)
 def test_older_brokers_index_appends(shared, name):
     """Appends of several batches make coarse entries, never wrong ones, in every message format."""
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     for partition in broker.partitions:
         for segment in (one for one in partition.segments if one.log):
-            links = link(segment.batches(), segment.offset_index, segment.time_index, segment.base_offset)
-            assert not len(links.wrong_entries) and links.time_true.all(), (partition.directory, segment.name)
+            links = link(
+                segment.batches(), segment.offset_index, segment.time_index, segment.base_offset
+            )
+            assert not len(links.wrong_entries) and links.time_true.all(), (
+                partition.directory,
+                segment.name,
+            )

@@ -8,11 +8,14 @@ from kafkaviz.analyse.finding import CODES, INFO
 from kafkaviz.analyse.health import check
 from kafkaviz.analyse.marks import Mark
 
-OF_BROKER = {"checkpoint-unreadable", "meta-properties-bad", "unclean-shutdown", "maps-near-limit"}  # never of a topic-partition
+# never of a topic-partition
+OF_BROKER = {"checkpoint-unreadable", "meta-properties-bad", "unclean-shutdown", "maps-near-limit"}
 
 
 def test_the_worst_stands_first():
-    """Errors before warnings, the log before its indexes; findings of one code are one mark; what is information is none."""
+    """Errors before warnings, the log before its indexes; findings of one code are one mark; what
+    is information is none.
+    """
     rows = [
         ("a-0", f"a-0/{7:020d}.timeindex", "timeindex-missing", "error"),
         ("a-0", f"a-0/{7:020d}.log", "segment-gap", "warning"),
@@ -40,13 +43,21 @@ def test_what_the_next_start_does_is_no_mark(killed):
         "clicks-zstd-0": "log-torn-tail",
         "weblogs-0": "log-zero-tail",
     }
-    assert {one.partition for one in check(killed).findings if one.code == "recovery-will-rebuild"} > set(told)
+    assert {
+        one.partition for one in check(killed).findings if one.code == "recovery-will-rebuild"
+    } > set(told)
 
 
 def test_every_code_that_marks_has_words():
     """And no other has: words that nothing shows are left over."""
-    marking = {code.name for code in CODES.values() if code.severity != INFO} - set(marks.FORETOLD) - OF_BROKER
-    assert {key.removeprefix("marks.") for key in words.catalogue("en") if key.startswith("marks.")} == marking
+    marking = (
+        {code.name for code in CODES.values() if code.severity != INFO}
+        - set(marks.FORETOLD)
+        - OF_BROKER
+    )
+    assert {
+        key.removeprefix("marks.") for key in words.catalogue("en") if key.startswith("marks.")
+    } == marking
 
 
 def test_a_hundred_thousand_findings_take_a_moment():

@@ -1,4 +1,6 @@
-"""Entries that a recovery would write and that are not there: told from what restarts and changed settings leave."""
+"""Entries that a recovery would write and that are not there: told from what restarts and changed
+settings leave.
+"""
 
 from collections.abc import Mapping
 from random import Random
@@ -22,9 +24,11 @@ def lab(clean, tmp_path) -> Lab:
 
 
 def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Both indexes as a live broker writes them (LogSegment.append, 4.3.1), one batch after another.
+    """Both indexes as a live broker writes them (LogSegment.append, 4.3.1), one batch after
+    another.
 
-    starts: the interval with which a broker that starts before this batch goes on; batch 0 is the first start.
+    starts: the interval with which a broker that starts before this batch goes on; batch 0 is the
+    first start.
     """
     entries, times, since, newest, owner = [], [], 0, -1, 0
 
@@ -50,7 +54,10 @@ def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np
 
 def put(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
     """What is found with these indexes."""
-    for suffix, layout, table in ((".index", offset_index, entries), (".timeindex", time_index, times)):
+    for suffix, layout, table in (
+        (".index", offset_index, entries),
+        (".timeindex", time_index, times),
+    ):
         lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
     found = check(lab.path, partition=PLAIN).findings
     assert not [one for one in found if one.severity == "error"]
@@ -80,16 +87,24 @@ def test_entries_lost_from_both_indexes_are_named(lab):
     """One of each: no time entry tells of a stop, though timestamps grew."""
     entries, times = written(rows_of(lab), {0: 8192})
     lost = entries[12]
-    (found,) = put(lab, np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]])
+    (found,) = put(
+        lab, np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
+    )
     assert "a recovery writes 1 entry there" in found.message
-    assert found.evidence.expected_hex == lost.tobytes().hex() and found.position == 12 * offset_index.ENTRY.itemsize
+    assert (
+        found.evidence.expected_hex == lost.tobytes().hex()
+        and found.position == 12 * offset_index.ENTRY.itemsize
+    )
 
 
 def test_entries_lost_from_one_index_are_named(lab):
     """Their time entries are still there, which is no chance; of one it may be."""
     entries, times = written(rows_of(lab), {0: 4096})
     (found,) = put(lab, np.delete(entries, [12, 13, 14]), times)
-    assert "a recovery writes 3 entries there" in found.message and found.evidence.expected_hex == entries[12].tobytes().hex()
+    assert (
+        "a recovery writes 3 entries there" in found.message
+        and found.evidence.expected_hex == entries[12].tobytes().hex()
+    )
     assert put(lab, np.delete(entries, 12), times) == []
 
 
@@ -99,9 +114,14 @@ def test_a_new_leader_epoch_decides_nothing(lab):
     entries, times = written(rows, {0: 4096})
     lost = entries[12]
     middle = int(np.searchsorted(rows["position"], lost["position"]))
-    lab.batches(lab.files(PLAIN, ".log")[0], lambda row: {"leader_epoch": 7} if row["position"] >= rows["position"][middle] else {})
+    lab.batches(
+        lab.files(PLAIN, ".log")[0],
+        lambda row: {"leader_epoch": 7} if row["position"] >= rows["position"][middle] else {},
+    )
     left = np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
-    for suffix, layout, table in zip((".index", ".timeindex"), (offset_index, time_index), left, strict=True):
+    for suffix, layout, table in zip(
+        (".index", ".timeindex"), (offset_index, time_index), left, strict=True
+    ):
         lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
     assert NAME not in {one.code for one in check(lab.path, partition=PLAIN).findings}
 

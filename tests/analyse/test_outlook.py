@@ -12,27 +12,44 @@ from kafkaviz.simulate.steps import CAUSES, EXPECTED, RECOVERED, Step
 
 CUT = Step("a-0", 0, "truncate", "tail", "", "a-0/0.log", 100, 1500)
 EMPTIED = Step("a-0", 0, "truncate", "invalid-offset", "", "a-0/0.log", 0, 100)
-BUILT = [Step("a-0", base, "rebuild", "unflushed", "", f"a-0/{base}.{kind}") for base in (0, 9) for kind in ("index", "timeindex")]
+BUILT = [
+    Step("a-0", base, "rebuild", "unflushed", "", f"a-0/{base}.{kind}")
+    for base in (0, 9)
+    for kind in ("index", "timeindex")
+]
 BUILT_B = Step("b-0", 0, "rebuild", "index-missing", "", "b-0/0.index")
 SNAPSHOT = Step("a-0", None, "rebuild", "producer-state", "", "a-0/9.snapshot")
-GONE = [Step("b-0", 5, "delete", "orphan-index", "", "b-0/5.index"), Step("b-0", 5, "delete", "leftover-deleted", "", "b-0/5.log.deleted")]
+GONE = [
+    Step("b-0", 5, "delete", "orphan-index", "", "b-0/5.index"),
+    Step("b-0", 5, "delete", "leftover-deleted", "", "b-0/5.log.deleted"),
+]
 TOPIC = Step("c-0.1f-delete", None, "delete", "directory-deleted", "")
 
 
 def test_each_thing_is_counted_once():
-    """Logs, not segments or files; segments whose indexes are built, not files; what every start may do is left out."""
-    told = outlook.of(Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *GONE, TOPIC)), 7)
+    """Logs, not segments or files; segments whose indexes are built, not files; what every start
+    may do is left out.
+    """
+    told = outlook.of(
+        Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *GONE, TOPIC)), 7
+    )
     assert told == outlook.Outlook(False, True, 7, 1, 1600, 1, 1, 1, 3, 1, 1)
     assert outlook_words.doings(told) == (
-        "cut 1\u202f600 bytes off one log", "delete one file", "delete one directory of deleted topics", "rebuild indexes of three segments"
-    )  # fmt: skip
+        "cut 1\u202f600 bytes off one log",
+        "delete one file",
+        "delete one directory of deleted topics",
+        "rebuild indexes of three segments",
+    )
 
 
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
     epochs = Step("a-0", None, "rebuild", "leader-epochs", "", "a-0/leader-epoch-checkpoint")
     told = outlook.of(Restart(True, True, (SNAPSHOT, epochs, GONE[1], TOPIC)), 7)
-    usual = "one directory of deleted topics, one file that waited for deletion, one snapshot, one leader-epoch-checkpoint file"
+    usual = (
+        "one directory of deleted topics, one file that waited for deletion, one snapshot, one "
+        "leader-epoch-checkpoint file"
+    )
     assert outlook_words.sentence(told) == f"change nothing but what every start does: {usual}"
     assert outlook_words.sentence(outlook.of(Restart(True, True, ()), 7)) == "change nothing"
     assert set(EXPECTED) | set(RECOVERED) <= CAUSES.keys()
@@ -50,13 +67,26 @@ def test_the_page_and_the_command_say_the_same(sample, request):
 
 
 def test_the_other_logs_are_those_of_the_broker():
-    """However few of them the steps name; a file of the broker directory takes no one log with it."""
+    """However few of them the steps name; a file of the broker directory takes no one log with
+    it.
+    """
     full = Step("a-0", 0, "fail", "index-full", "it is full", "a-0/0.index", error="E: full")
     none: list[Finding] = []
     assert checkup.verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
-    assert checkup.verdict(none, Restart(False, False, (full,)), 2).text.endswith("its one other log is not served either.")
-    assert checkup.verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith("its 23 other logs are not served either.")
+    assert checkup.verdict(none, Restart(False, False, (full,)), 2).text.endswith(
+        "its one other log is not served either."
+    )
+    assert checkup.verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith(
+        "its 23 other logs are not served either."
+    )
     strange = Step("lost+found", None, "fail", "directory-name", "no name")
-    assert checkup.verdict(none, Restart(False, False, (strange,)), 2).text.endswith("its two other logs are not served either.")
-    own = Step(None, None, "fail", "meta-properties", "there is none", "meta.properties", error="E: none")
-    assert checkup.verdict(none, Restart(False, False, (own,)), 2).title == "This broker will not start: its meta.properties cannot be used"
+    assert checkup.verdict(none, Restart(False, False, (strange,)), 2).text.endswith(
+        "its two other logs are not served either."
+    )
+    own = Step(
+        None, None, "fail", "meta-properties", "there is none", "meta.properties", error="E: none"
+    )
+    assert (
+        checkup.verdict(none, Restart(False, False, (own,)), 2).title
+        == "This broker will not start: its meta.properties cannot be used"
+    )

@@ -1,4 +1,6 @@
-"""The broker's table: what the listing knows, what index files add, what a catalog adds, and what stays unknown."""
+"""The broker's table: what the listing knows, what index files add, what a catalog adds, and what
+stays unknown.
+"""
 
 import os
 from pathlib import Path
@@ -12,12 +14,18 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Problem, open_broker
 
 
-def make_segment(folder: Path, base: int, log_bytes: int, positions: list[int], times: int = 0, suffix: str = "") -> None:
-    """A segment with this many bytes of log and these index entries; the log is zeros, for nothing here reads it."""
+def make_segment(
+    folder: Path, base: int, log_bytes: int, positions: list[int], times: int = 0, suffix: str = ""
+) -> None:
+    """A segment with this many bytes of log and these index entries; the log is zeros, for nothing
+    here reads it.
+    """
     folder.mkdir(exist_ok=True, parents=True)
     stem = folder / f"{base:020d}"
     Path(f"{stem}.log{suffix}").write_bytes(bytes(log_bytes))
-    entries = np.array([(number + 1, position) for number, position in enumerate(positions)], offset_index.ENTRY)
+    entries = np.array(
+        [(number + 1, position) for number, position in enumerate(positions)], offset_index.ENTRY
+    )
     Path(f"{stem}.index{suffix}").write_bytes(offset_index.build(entries))
     stamps = np.array([(1000 + number, number + 1) for number in range(times)], time_index.ENTRY)
     Path(f"{stem}.timeindex{suffix}").write_bytes(time_index.build(stamps))
@@ -25,7 +33,9 @@ def make_segment(folder: Path, base: int, log_bytes: int, positions: list[int], 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """orders-0: a closed segment of 1000 bytes and an active one of 500; logs-0: one deleted and an active, empty one."""
+    """orders-0: a closed segment of 1000 bytes and an active one of 500; logs-0: one deleted and an
+    active, empty one.
+    """
     make_segment(tmp_path / "orders-0", 0, 1000, [400, 800], times=1)
     make_segment(tmp_path / "orders-0", 30, 500, [250], times=1)
     make_segment(tmp_path / "logs-0", 0, 200, [100], suffix=".deleted")
@@ -35,12 +45,19 @@ def small(tmp_path: Path) -> Path:
 
 
 def columns(broker, **counted) -> dict[str, list]:
-    """A catalog's table of segments as it would be for these segments; counted gives columns, all others are 0."""
-    segments = [(partition, segment) for partition in broker.partitions for segment in partition.segments]
+    """A catalog's table of segments as it would be for these segments; counted gives columns, all
+    others are 0.
+    """
+    segments = [
+        (partition, segment) for partition in broker.partitions for segment in partition.segments
+    ]
     table = {
         "directory": [partition.directory for partition, _ in segments],
         "base_offset": [segment.base_offset for _, segment in segments],
-        "suffix": ["" if segment.state in ("active", "closed") else segment.state for _, segment in segments],
+        "suffix": [
+            "" if segment.state in ("active", "closed") else segment.state
+            for _, segment in segments
+        ],
         "log_bytes": [segment.log and segment.log.size_bytes for _, segment in segments],
         "log_mtime_ns": [segment.log and segment.log.mtime_ns for _, segment in segments],
     }
@@ -49,12 +66,18 @@ def columns(broker, **counted) -> dict[str, list]:
 
 
 def test_the_listing_knows_sizes_and_states(small):
-    """Before a file is opened: segments, bytes and kinds; whatever takes reading is unknown, not zero."""
+    """Before a file is opened: segments, bytes and kinds; whatever takes reading is unknown, not
+    zero.
+    """
     known = overview.inventory(open_broker(small))
     assert [row.directory for row in known.partitions] == ["logs-0", "orders-0"]
     assert known.total.segments == 4 and known.total.log_bytes == 1700
     assert [known.count(kind) for kind in overview.KINDS] == [1, 2, 1, 0, 0]
-    assert known.total.offset_entries is None and known.total.index_bytes is None and known.total.batches is None
+    assert (
+        known.total.offset_entries is None
+        and known.total.index_bytes is None
+        and known.total.batches is None
+    )
     assert known.total.bytes_an_entry is None and known.partitions[1].last_offset is None
 
 
@@ -62,7 +85,11 @@ def test_index_files_add_entries_and_where_they_are(small):
     """Counts, bytes an entry covers, and positions that run on from segment to segment."""
     known = overview.with_entries(overview.inventory(open_broker(small)))
     orders = known.partitions[1]
-    assert (orders.sums.offset_entries, orders.sums.time_entries, orders.sums.index_bytes) == (3, 2, 3 * 8 + 2 * 12)
+    assert (orders.sums.offset_entries, orders.sums.time_entries, orders.sums.index_bytes) == (
+        3,
+        2,
+        3 * 8 + 2 * 12,
+    )
     assert orders.sums.bytes_an_entry == 500
     assert known.entries.partition.tolist() == [0, 1, 1, 1]
     assert known.entries.position.tolist() == [100, 400, 800, 1250]
@@ -70,7 +97,9 @@ def test_index_files_add_entries_and_where_they_are(small):
 
 
 def test_no_entry_covers_no_bytes(tmp_path):
-    """A topic-partition without an entry has no bytes an entry; that is not an error and not infinity."""
+    """A topic-partition without an entry has no bytes an entry; that is not an error and not
+    infinity.
+    """
     make_segment(tmp_path / "empty-0", 0, 10, [])
     known = overview.with_entries(overview.inventory(open_broker(tmp_path / "empty-0")))
     assert known.total.offset_entries == 0 and known.total.bytes_an_entry is None
@@ -94,12 +123,17 @@ def test_what_cannot_be_read_is_left_out_and_named(small):
     assert [problem.path for problem in known.problems] == [gone]
     assert known.segments["left_out"].tolist() == [False, False, True, False]
     assert known.total.offset_entries == 2 and known.total.log_bytes == 1700
-    assert known.partitions[1].sums.bytes_an_entry == 500 and known.partitions[1].sums.covered_bytes == 500
+    assert (
+        known.partitions[1].sums.bytes_an_entry == 500
+        and known.partitions[1].sums.covered_bytes == 500
+    )
     assert known.entries.position.tolist() == [100, 1250]
 
 
 def test_a_catalog_adds_what_reading_tells(small):
-    """Batches, records, torn ends, the last offset, the newest record and the codecs, by segment."""
+    """Batches, records, torn ends, the last offset, the newest record and the codecs, by
+    segment.
+    """
     broker = open_broker(small)
     read = columns(
         broker,
@@ -112,7 +146,12 @@ def test_a_catalog_adds_what_reading_tells(small):
     )
     known = overview.with_batches(overview.inventory(broker), read)
     orders = known.partitions[1]
-    assert (orders.sums.batches, orders.sums.records, orders.sums.torn_bytes, orders.sums.newest_ms) == (7, 37, 12, 7)
+    assert (
+        orders.sums.batches,
+        orders.sums.records,
+        orders.sums.torn_bytes,
+        orders.sums.newest_ms,
+    ) == (7, 37, 12, 7)
     assert orders.last_offset == 36 and orders.codecs == ("lz4", "none")
     assert known.partitions[0].codecs == ()
     assert known.total.batches == 8
@@ -131,17 +170,23 @@ def test_a_file_that_changed_since_is_unknown_again(small):
 
 
 def test_a_segment_with_a_problem_is_left_out(small):
-    """The pipeline could not read one of its files, and names it; a file that both could not read is one problem."""
+    """The pipeline could not read one of its files, and names it; a file that both could not read
+    is one problem.
+    """
     broker = open_broker(small)
     listed = overview.inventory(broker)
     gone = small / "orders-0" / f"{0:020d}.index"
     gone.unlink()
     problems = (Problem(gone, "is not there"),)
     told = [(), (), problems, ()]
-    known = overview.with_batches(listed, columns(broker, batches=[1, 0, 5, 2], problems=told, offset_entries=[0, 0, None, 0]))
+    known = overview.with_batches(
+        listed, columns(broker, batches=[1, 0, 5, 2], problems=told, offset_entries=[0, 0, None, 0])
+    )
     assert known.segments["left_out"].tolist() == [False, False, True, False]
     assert known.total.batches == 3 and known.problems == problems
-    both = overview.with_batches(overview.with_entries(listed), columns(broker, batches=[1, 0, 5, 2], problems=told))
+    both = overview.with_batches(
+        overview.with_entries(listed), columns(broker, batches=[1, 0, 5, 2], problems=told)
+    )
     assert both.problems == problems and int(both.segments["left_out"].sum()) == 1
 
 
@@ -149,18 +194,29 @@ def test_a_log_read_to_its_middle_is_left_out(small):
     """It has numbers, which are too small; the problem says so."""
     broker = open_broker(small)
     problem = Problem(small / "orders-0" / f"{0:020d}.log", "input/output error")
-    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], problems=[(), (), (problem,), ()]))
+    known = overview.with_batches(
+        overview.inventory(broker),
+        columns(broker, batches=[1, 0, 5, 2], problems=[(), (), (problem,), ()]),
+    )
     assert known.total.batches == 3 and known.partitions[1].sums.covered_bytes == 500
 
 
 @pytest.mark.parametrize(
-    ("kind", "nothing"), [("log", "batches"), ("log", "records"), ("index", "offset_entries"), ("timeindex", "time_entries")]
+    ("kind", "nothing"),
+    [
+        ("log", "batches"),
+        ("log", "records"),
+        ("index", "offset_entries"),
+        ("timeindex", "time_entries"),
+    ],
 )
 def test_a_missing_file_is_no_problem(small, kind, nothing):
     """A null in the catalog without one: there is nothing to count, so the sums are known."""
     (small / "orders-0" / f"{0:020d}.{kind}").unlink()
     broker = open_broker(small)
-    known = overview.with_batches(overview.inventory(broker), columns(broker, **{nothing: [1, 0, None, 2]}))
+    known = overview.with_batches(
+        overview.inventory(broker), columns(broker, **{nothing: [1, 0, None, 2]})
+    )
     assert not known.segments["left_out"].any() and known.problems == ()
     assert getattr(known.total, nothing) == 3
 
@@ -168,14 +224,22 @@ def test_a_missing_file_is_no_problem(small, kind, nothing):
 def test_a_hidden_number_of_records_is_unknown(small):
     """A null of a file that is there: a compressed batch of an old format hides its count."""
     broker = open_broker(small)
-    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], records=[1, 0, None, 2]))
-    assert (known.total.batches, known.total.records) == (8, None) and not known.segments["left_out"].any()
+    known = overview.with_batches(
+        overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], records=[1, 0, None, 2])
+    )
+    assert (known.total.batches, known.total.records) == (8, None) and not known.segments[
+        "left_out"
+    ].any()
 
 
 def test_of_nothing_read_nothing_is_known(small):
-    """A topic-partition whose every segment is left out has no number of batches, not none of them."""
+    """A topic-partition whose every segment is left out has no number of batches, not none of
+    them.
+    """
     broker = open_broker(small)
-    problems = [(Problem(small / "logs-0" / f"{base:020d}.log", "may not be read"),) for base in (0, 9)]
+    problems = [
+        (Problem(small / "logs-0" / f"{base:020d}.log", "may not be read"),) for base in (0, 9)
+    ]
     read = columns(broker, batches=[None, None, 5, 2], problems=[*problems, (), ()])
     known = overview.with_batches(overview.inventory(broker), read)
     assert known.partitions[0].sums.batches is None and known.total.batches == 7
@@ -197,8 +261,13 @@ def test_a_topic_made_again_has_codecs_of_its_own(tmp_path):
     for folder in ("orders-0", gone):
         make_segment(tmp_path / folder, 0, 10, [])
     broker = open_broker(tmp_path)
-    known = overview.with_batches(overview.inventory(broker), columns(broker, codecs=[("zstd",), ("gzip",)]))
-    assert [(row.directory, row.codecs) for row in known.partitions] == [("orders-0", ("zstd",)), (gone, ("gzip",))]
+    known = overview.with_batches(
+        overview.inventory(broker), columns(broker, codecs=[("zstd",), ("gzip",)])
+    )
+    assert [(row.directory, row.codecs) for row in known.partitions] == [
+        ("orders-0", ("zstd",)),
+        (gone, ("gzip",)),
+    ]
 
 
 @pytest.mark.parametrize(("limit", "value"), [("READ_FILES", 5), ("READ_BYTES", 10)])
@@ -220,7 +289,9 @@ def test_holes_do_not_count_as_index(tmp_path):
 
 
 def test_a_telling_segment_has_a_few_entries_in_both_indexes(tmp_path):
-    """The smallest such, of a topic that is not Kafka's own; the largest is the one with the longest log."""
+    """The smallest such, of a topic that is not Kafka's own; the largest is the one with the
+    longest log.
+    """
     make_segment(tmp_path / "orders-0", 0, 900, [100, 200, 300, 400], times=4)
     make_segment(tmp_path / "orders-0", 50, 500, [100, 200, 300, 400], times=4)
     make_segment(tmp_path / "orders-0", 70, 100, [50], times=1)
@@ -244,6 +315,11 @@ def test_a_real_broker_adds_up(clean):
     trimmed = [path for path in clean.glob("*/*.index*") if "-delete" not in path.parent.name]
     untrimmed = next(row for row in known.partitions if row.state == "delete")
     assert len(known.partitions) == 37 and known.total.segments == 94
-    assert known.total.log_bytes == sum(path.stat().st_size for path in [*clean.glob("*/*.log"), *clean.glob("*/*.log.deleted")])
-    assert known.total.offset_entries - untrimmed.sums.offset_entries == sum(path.stat().st_size for path in trimmed) // 8
+    assert known.total.log_bytes == sum(
+        path.stat().st_size for path in [*clean.glob("*/*.log"), *clean.glob("*/*.log.deleted")]
+    )
+    assert (
+        known.total.offset_entries - untrimmed.sums.offset_entries
+        == sum(path.stat().st_size for path in trimmed) // 8
+    )
     assert (known.total.offset_entries, known.total.time_entries) == (5442, 4513)

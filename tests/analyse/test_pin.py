@@ -1,4 +1,6 @@
-"""Which batch of a segment is looked at: that of an offset, a telling one, the one at a byte; and how much around it."""
+"""Which batch of a segment is looked at: that of an offset, a telling one, the one at a byte; and
+how much around it.
+"""
 
 import pytest
 
@@ -10,10 +12,17 @@ from tests.analyse.made import even
 
 
 def test_an_offset_is_found():
-    """In the batch that holds it; what is not in the segment, or no number, has no row and a reason."""
+    """In the batch that holds it; what is not in the segment, or no number, has no row and a
+    reason.
+    """
     table = made.batches([100] * 4, counts=[5, 5, 5, 5], base_offset=1000)
     whole = made.anatomy(table, None, None, 1000)
-    assert [pin.find(whole, text).row for text in ("1000", "1004", "1005", " 1019 ")] == [0, 0, 1, 3]
+    assert [pin.find(whole, text).row for text in ("1000", "1004", "1005", " 1019 ")] == [
+        0,
+        0,
+        1,
+        3,
+    ]
     assert pin.find(whole, "1020") == Asked("1020", None, Why.ELSEWHERE)
     assert pin.find(whole, "999").row is None and pin.find(whole, "9" * 30).row is None
     for text in ("-1", "1e3", "offset", "１００１"):
@@ -22,12 +31,16 @@ def test_an_offset_is_found():
 
 def test_offsets_of_wrappers():
     """The first batch does not tell where it starts: the segment does."""
-    whole = made.anatomy(made.wrapped(made.batches([100] * 3, [5, 5, 5], base_offset=40), [0]), None, None, 40)
+    whole = made.anatomy(
+        made.wrapped(made.batches([100] * 3, [5, 5, 5], base_offset=40), [0]), None, None, 40
+    )
     assert pin.offsets(whole) == (40, 54) and pin.find(whole, "41").row == 0
 
 
 def test_what_is_shown_first():
-    """A slot that is wrong, else the end of a file in use, else an entry of several records near the middle, else the middle."""
+    """A slot that is wrong, else the end of a file in use, else an entry of several records near
+    the middle, else the middle.
+    """
     table = made.batches([100] * 40, counts=[3 if row in (4, 28) else 1 for row in range(40)])
     entries, times = made.indexed(table, 300)
     sound = made.anatomy(table, entries, times)
@@ -51,17 +64,25 @@ def test_the_end_is_in_view():
     table = made.batches([10_000] * 8 + [100] * 3)
     entries = made.offset_entries([(2, 20_000), (4, 40_000), (10, 80_200)])
     active = made.anatomy(table, entries, None, state="active", unwritten=(9, 0))
-    assert pin.telling(active).row == 4  # a window shows 4.81 gaps of 40 000 bytes, half of it before the last entry
+    # a window shows 4.81 gaps of 40 000 bytes, half of it before the last entry
+    assert pin.telling(active).row == 4
 
 
 def test_the_first_window_has_room_for_five_entries():
-    """4.81 median gaps; without entries forty batches; a huge batch fits with something around it."""
+    """4.81 median gaps; without entries forty batches; a huge batch fits with something around
+    it.
+    """
     assert pin.window_bytes(even(100)) == int(500 * 4.81)
     assert pin.window_bytes(even(4, interval=10_000)) == 4000
-    assert pin.window_bytes(made.anatomy(made.batches([50, 100_000, 100_000]), None, None)) == 40 * 100_000
+    assert (
+        pin.window_bytes(made.anatomy(made.batches([50, 100_000, 100_000]), None, None))
+        == 40 * 100_000
+    )
 
 
-@pytest.mark.parametrize(("position", "row"), [(0, 0), (99, 0), (100, 1), (899, 8), (900, 8), (10**12, 8), (-5, 0)])
+@pytest.mark.parametrize(
+    ("position", "row"), [(0, 0), (99, 0), (100, 1), (899, 8), (900, 8), (10**12, 8), (-5, 0)]
+)
 def test_the_row_at_a_byte(position, row):
     """What lies outside belongs to the nearest end."""
     assert pin.row_at(even(9), position) == row
@@ -73,11 +94,17 @@ def test_an_offset_of_thousands_of_digits_is_none_of_this_segment():
 
 
 def test_what_goes_with_a_byte():
-    """A byte of the .log has its batch, one of an index its slot and the batch behind it; elsewhere a telling one is shown."""
+    """A byte of the .log has its batch, one of an index its slot and the batch behind it; elsewhere
+    a telling one is shown.
+    """
     table = made.batches([100] * 40)
     entries, times = made.indexed(table, 300)
     sound = made.anatomy(table, entries, times)
     assert pin.at_byte(sound, "log", 1234) == Asked("", 12)
     assert pin.at_byte(sound, "index", 17) == Asked("", int(sound.links.entry_batch[2]), slot=2)
     assert pin.at_byte(sound, "timeindex", 25) == Asked("", int(sound.links.time_batch[2]), time=2)
-    assert pin.at_byte(sound, "index", 10**9) == pin.at_byte(sound, "txnindex", 0) == pin.telling(sound)
+    assert (
+        pin.at_byte(sound, "index", 10**9)
+        == pin.at_byte(sound, "txnindex", 0)
+        == pin.telling(sound)
+    )

@@ -11,10 +11,20 @@ from kafkaviz.search.slots import first_warm_slot
 
 @pytest.mark.parametrize(
     ("entries", "mean"),
-    [(3, 1.6667), (5, 2.4), (683, 9.5007), (1000, 9.976), (1025, 10.002), (12_345, 13.6728), (261_120, 17.9961)],
+    [
+        (3, 1.6667),
+        (5, 2.4),
+        (683, 9.5007),
+        (1000, 9.976),
+        (1025, 10.002),
+        (12_345, 13.6728),
+        (261_120, 17.9961),
+    ],
 )
 def test_the_mean_bisection(entries, mean):
-    """The closed form L + 1 - 2^L / n, of log2 of n rounded up, and the plain search itself, which reads slot 0 first."""
+    """The closed form L + 1 - 2^L / n, of log2 of n rounded up, and the plain search itself, which
+    reads slot 0 first.
+    """
     steps = ceil(log2(entries))
     assert steps + 1 - 2**steps / entries == pytest.approx(mean, abs=1e-4)
     assert probes(entries, 8, warm=False).probes.mean() == pytest.approx(1 + mean, abs=1e-4)
@@ -31,8 +41,12 @@ def test_the_mean_bisection(entries, mean):
         (262_143, 12, 19.97, 20, 20.00, 10.50, 12.47, 13, (11, 3)),
     ],
 )
-def test_the_table_of_kafkas_search(entries, entry_bytes, mean, most, cold, warm, pages, most_pages, tail):
-    """Means over all slots, the most, cold and warm apart, pages of 4 KiB, and the reader at the end."""
+def test_the_table_of_kafkas_search(
+    entries, entry_bytes, mean, most, cold, warm, pages, most_pages, tail
+):
+    """Means over all slots, the most, cold and warm apart, pages of 4 KiB, and the reader at the
+    end.
+    """
     found = probes(entries, entry_bytes)
     assert (found.probes.mean(), found.probes.max()) == (pytest.approx(mean, abs=0.006), most)
     first = first_warm_slot(entries, entry_bytes)
@@ -44,11 +58,17 @@ def test_the_table_of_kafkas_search(entries, entry_bytes, mean, most, cold, warm
 
 
 def test_what_a_cold_search_touches():
-    """Pages as in the table; with 128 KiB read around each, a small index is one read, 2 MiB some four, and each doubling adds one."""
+    """Pages as in the table; with 128 KiB read around each, a small index is one read, 2 MiB some
+    four, and each doubling adds one.
+    """
     assert touched(65_536, 8) == pytest.approx(8.85, abs=0.01)
     assert [touched(entries, 8, 128 << 10) for entries in (0, 1, 16_384)] == [0.0, 1.0, 1.0]
     assert 3 < touched(262_144, 8, 128 << 10) < 6
-    assert touched(524_288, 8) == touched(262_144, 8) + 1 == pytest.approx(probes(524_288, 8).pages.mean(), abs=0.03)
+    assert (
+        touched(524_288, 8)
+        == touched(262_144, 8) + 1
+        == pytest.approx(probes(524_288, 8).pages.mean(), abs=0.03)
+    )
 
 
 def test_an_empty_index_is_not_read():

@@ -1,4 +1,6 @@
-"""What keeps a segment: Kafka's rules as one plain loop, what Kafka's own log deleted, and what real brokers did."""
+"""What keeps a segment: Kafka's rules as one plain loop, what Kafka's own log deleted, and what
+real brokers did.
+"""
 
 import gzip
 import json
@@ -16,20 +18,30 @@ from kafkaviz.log.broker import open_broker
 from tests.analyse.lab import Lab
 
 PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
-SEGMENTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=1, max_size=7)  # newest time, size
+# newest time, size
+SEGMENTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=1, max_size=7)
 
 
 def made(rows) -> list[Aged]:
     """Segments of ten offsets each."""
-    return [Aged(10 * number, size, time, "record", 10 * number) for number, (time, size) in enumerate(rows)]
+    return [
+        Aged(10 * number, size, time, "record", 10 * number)
+        for number, (time, size) in enumerate(rows)
+    ]
 
 
-def limits(retention_ms: int = NO_LIMIT, retention_bytes: int = NO_LIMIT, deletes: bool = True) -> Limits:
+def limits(
+    retention_ms: int = NO_LIMIT, retention_bytes: int = NO_LIMIT, deletes: bool = True
+) -> Limits:
     return Limits(deletes, "so", retention_ms, "so", retention_bytes, "so")
 
 
-def plainly(segments: list[Aged], by: Limits, now_ms: int, log_start: int, high_watermark: int) -> list[tuple[int, str]]:
-    """UnifiedLog.deleteOldSegments (4.3.1) once more: three passes, each looks at one segment after another and stops."""
+def plainly(
+    segments: list[Aged], by: Limits, now_ms: int, log_start: int, high_watermark: int
+) -> list[tuple[int, str]]:
+    """UnifiedLog.deleteOldSegments (4.3.1) once more: three passes, each looks at one segment after
+    another and stops.
+    """
     left, gone, end = list(segments), [], 10 * len(segments)
 
     def deleted(rule: str, takes) -> None:
@@ -37,7 +49,9 @@ def plainly(segments: list[Aged], by: Limits, now_ms: int, log_start: int, high_
             following = left[1].base_offset if len(left) > 1 else None
             if not takes(left[0], following):
                 return
-            if high_watermark < (end if following is None else following) or (following is None and left[0].size_bytes == 0):
+            if high_watermark < (end if following is None else following) or (
+                following is None and left[0].size_bytes == 0
+            ):
                 return
             gone.append((left.pop(0).base_offset, rule))
 
@@ -59,8 +73,18 @@ def plainly(segments: list[Aged], by: Limits, now_ms: int, log_start: int, high_
     return gone
 
 
-@given(SEGMENTS, st.integers(-1, 40), st.integers(-1, 150), st.booleans(), st.integers(0, 100), st.integers(0, 75), st.integers(0, 75))
-def test_a_pass_deletes_what_the_plain_loop_does(rows, ms, size, deletes, now_ms, log_start, high_watermark):
+@given(
+    SEGMENTS,
+    st.integers(-1, 40),
+    st.integers(-1, 150),
+    st.booleans(),
+    st.integers(0, 100),
+    st.integers(0, 75),
+    st.integers(0, 75),
+)
+def test_a_pass_deletes_what_the_plain_loop_does(
+    rows, ms, size, deletes, now_ms, log_start, high_watermark
+):
     """All three rules, the high watermark and an empty last segment."""
     segments, by = made(rows), limits(ms, size, deletes)
     told = of_log("a-0", segments, by, now_ms, log_start, high_watermark, 10 * len(segments))
@@ -71,7 +95,9 @@ def test_a_pass_deletes_what_the_plain_loop_does(rows, ms, size, deletes, now_ms
 
 
 def test_a_pass_deletes_what_kafka_did(data, request):
-    """374 passes of UnifiedLog 4.3.1 over real partitions; where the directory is a sample, its segments are seen as Kafka saw them."""
+    """374 passes of UnifiedLog 4.3.1 over real partitions; where the directory is a sample, its
+    segments are seen as Kafka saw them.
+    """
     with gzip.open(data / "retention_passes.jsonl.gz") as file:
         passes = [json.loads(line) for line in file]
     states, seen = set(), {}
@@ -79,16 +105,38 @@ def test_a_pass_deletes_what_kafka_did(data, request):
         segments = [Aged(base, size, time, "record") for base, size, time in one["segments"]]
         by = limits(one["retention_ms"], one["retention_bytes"], "delete" in one["policy"])
         told = of_log(one["partition"], segments, by, *(one[name] for name in ("now_ms", *PLACES)))
-        assert [kept.aged.base_offset for kept in told.segments if kept.is_due] == one["deleted"], one
+        assert [kept.aged.base_offset for kept in told.segments if kept.is_due] == one["deleted"], (
+            one
+        )
         states |= {kept.state for kept in told.segments}
         seen[one["of"], one["partition"]] = one["segments"]
-    assert states >= {"log-start", "size", "time", "until", "behind", "bytes", "unlimited", "compacted", "high-watermark"}
+    assert states >= {
+        "log-start",
+        "size",
+        "time",
+        "until",
+        "behind",
+        "bytes",
+        "unlimited",
+        "compacted",
+        "high-watermark",
+    }
     for name in ("clean", "killed", "damaged"):
-        found = {log.partition: log.segments for log in health.check(request.getfixturevalue(name)).retention}
-        known = {partition: rows for (of, partition), rows in seen.items() if of.endswith(f"-{name}") and partition in found}
+        found = {
+            log.partition: log.segments
+            for log in health.check(request.getfixturevalue(name)).retention
+        }
+        known = {
+            partition: rows
+            for (of, partition), rows in seen.items()
+            if of.endswith(f"-{name}") and partition in found
+        }
         assert len(known) >= 3
         for partition, rows in known.items():
-            mine = [[one.aged.base_offset, one.aged.size_bytes, one.aged.timestamp_ms] for one in found[partition]]
+            mine = [
+                [one.aged.base_offset, one.aged.size_bytes, one.aged.timestamp_ms]
+                for one in found[partition]
+            ]
             assert mine == rows, partition
 
 
@@ -100,7 +148,9 @@ def test_a_segment_is_gone_at_the_moment_that_is_told(rows, ms):
         for now_ms, is_gone in ((one.gone_ms, False), (one.gone_ms + 1, True)):
             gone = [base for base, _ in plainly(segments, by, now_ms, 0, 10 * len(segments))]
             assert (one.aged.base_offset in gone) == is_gone
-        assert (one.blocked_by is not None) == (one.gone_ms > one.until_ms) == (one.state == "behind")
+        assert (
+            (one.blocked_by is not None) == (one.gone_ms > one.until_ms) == (one.state == "behind")
+        )
 
 
 @given(SEGMENTS, st.integers(0, 200))
@@ -111,8 +161,14 @@ def test_a_segment_is_gone_once_so_much_more_is_written(rows, most_bytes):
         for more_bytes, is_gone in ((one.more_bytes, True), ((one.more_bytes or 0) - 1, False)):
             if more_bytes is None or more_bytes < 0 or at == len(segments) - 1:
                 continue  # the last one grows itself: a roll comes first
-            grown = [*segments[:-1], Aged(segments[-1].base_offset, segments[-1].size_bytes + more_bytes, 0, "record")]
-            gone = [base for base, _ in plainly(grown, limits(NO_LIMIT, most_bytes), 0, 0, 10 * len(grown))]
+            grown = [
+                *segments[:-1],
+                Aged(segments[-1].base_offset, segments[-1].size_bytes + more_bytes, 0, "record"),
+            ]
+            gone = [
+                base
+                for base, _ in plainly(grown, limits(NO_LIMIT, most_bytes), 0, 0, 10 * len(grown))
+            ]
             assert (one.aged.base_offset in gone) == is_gone
 
 
@@ -120,51 +176,87 @@ def kept(directory, name: str, **given_limits):
     """The segments of a topic-partition on disk, under these limits."""
     planned = health.plan(open_broker(directory))
     partition = planned.broker.partition(name)
-    checked = [health.segment.check(one, planned.facts(partition)) for one in partition.segments if one.in_use]
+    checked = [
+        health.segment.check(one, planned.facts(partition))
+        for one in partition.segments
+        if one.in_use
+    ]
     aged = aged_segments([one.summary for one in checked], planned.clean, partition.recovery_point)
     return of_log(name, aged, limits(**given_limits), planned.now_ms, partition.log_start_offset)
 
 
 def test_what_a_real_broker_deleted_by_size(clean):
-    """weblogs, retention.bytes 1 500 000: segment 0 waits as .deleted; with it the log was above by more than its size, without not."""
+    """weblogs, retention.bytes 1 500 000: segment 0 waits as .deleted; with it the log was above by
+    more than its size, without not.
+    """
     partition = open_broker(clean).partition("weblogs-0")
     (deleted,) = [one for one in partition.segments if one.state == "deleted"]
     left = kept(clean, "weblogs-0", retention_bytes=1_500_000)
     assert [one.state for one in left.segments] == ["bytes", "bytes"] and left.over_bytes == 289_354
     assert left.segments[0].more_bytes == 1_048_067 - 289_354
-    before = [Aged(deleted.base_offset, deleted.log.size_bytes, 0, "record"), *(one.aged for one in left.segments)]
+    before = [
+        Aged(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
+        *(one.aged for one in left.segments),
+    ]
     told = of_log("weblogs-0", before, left.limits, left.now_ms)
     assert [one.state for one in told.segments] == ["size", "bytes", "bytes"]
 
 
 def test_what_a_real_broker_deleted_below_the_log_start(clean):
-    """device-events.v2: deleteRecords went to 9037; segment 0 waits as .deleted, the one that holds 9037 is kept whole."""
+    """device-events.v2: deleteRecords went to 9037; segment 0 waits as .deleted, the one that holds
+    9037 is kept whole.
+    """
     partition = open_broker(clean).partition("device-events.v2-0")
     (deleted,) = [one for one in partition.segments if one.state == "deleted"]
     assert partition.log_start_offset == 9037
     left = kept(clean, "device-events.v2-0")
-    before = [Aged(deleted.base_offset, deleted.log.size_bytes, 0, "record"), *(one.aged for one in left.segments)]
+    before = [
+        Aged(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
+        *(one.aged for one in left.segments),
+    ]
     told = of_log("device-events.v2-0", before, left.limits, left.now_ms, 9037)
     assert [one.state for one in told.segments] == ["log-start", "unlimited"]
 
 
-@pytest.mark.parametrize("name", ["kafka-4.3.1-clean", "kafka-4.3.1-damaged", "kafka-4.3.1-killed-restarted", "kafka-4.4.0-clean"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafka-4.3.1-clean",
+        "kafka-4.3.1-damaged",
+        "kafka-4.3.1-killed-restarted",
+        "kafka-4.4.0-clean",
+    ],
+)
 def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, name):
-    """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line: no segment is due by any other rule."""
+    """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line: no
+    segment is due by any other rule.
+    """
     checked = health.check(shared / "data" / f"{name}.tar.gz")
     for log in checked.retention:
-        ran = of_log(log.partition, [one.aged for one in log.segments], limits(NO_LIMIT, log.limits.retention_bytes), log.now_ms)
+        ran = of_log(
+            log.partition,
+            [one.aged for one in log.segments],
+            limits(NO_LIMIT, log.limits.retention_bytes),
+            log.now_ms,
+        )
         assert not any(one.is_due for one in ran.segments), log.partition
 
 
 def test_the_record_that_keeps_a_segment(clean):
-    """sensors-late: of the batch of 10 973 to 11 001 offset 11 000 has the time 400 days ahead; the topic's own settings are told."""
+    """sensors-late: of the batch of 10 973 to 11 001 offset 11 000 has the time 400 days ahead; the
+    topic's own settings are told.
+    """
     (log,) = [one for one in health.check(clean, partition="sensors-late-0").retention]
     first, second = log.segments
     assert (second.aged.counted_by, second.aged.offset) == ("record", 11_000)
-    assert second.until_ms == second.gone_ms == second.aged.timestamp_ms + 7 * DAY_MS and second.blocked_by is None
+    assert (
+        second.until_ms == second.gone_ms == second.aged.timestamp_ms + 7 * DAY_MS
+        and second.blocked_by is None
+    )
     assert first.gone_ms == first.until_ms and log.limits.ms_source == "default of Kafka 4.3"
-    assert newest(second.aged).startswith("2027-10-26") and newest(second.aged).endswith("offset 11\u202f000")
+    assert newest(second.aged).startswith("2027-10-26") and newest(second.aged).endswith(
+        "offset 11\u202f000"
+    )
     assert "if nothing more is written" in reason(log, second)
 
 
@@ -172,24 +264,40 @@ def test_settings_are_those_of_the_topic(clean):
     """weblogs has its own retention.bytes; accounts is compacted and expires by nothing."""
     found = {one.partition: one for one in health.check(clean).retention}
     assert found["weblogs-0"].limits.retention_bytes == 1_500_000
-    assert found["weblogs-0"].limits.bytes_source.startswith("retention.bytes, ConfigRecord at offset ")
-    assert {one.state for one in found["accounts-0"].segments} == {"compacted"} and "compacted alone" in basis(found["accounts-0"])
+    assert found["weblogs-0"].limits.bytes_source.startswith(
+        "retention.bytes, ConfigRecord at offset "
+    )
+    assert {one.state for one in found["accounts-0"].segments} == {
+        "compacted"
+    } and "compacted alone" in basis(found["accounts-0"])
     assert "__cluster_metadata-0" not in found
 
 
 def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
-    """rides-0: the .timeindex of 607 was removed, so the .log's own time keeps it, and with it the younger ones."""
+    """rides-0: the .timeindex of 607 was removed, so the .log's own time keeps it, and with it the
+    younger ones.
+    """
     (log,) = health.check(damaged, partition="rides-0").retention
     found = {one.aged.base_offset: one for one in log.segments}
-    assert found[607].aged.counted_by == "mtime" and found[1211].state == "behind" and found[1211].blocked_by == 607
+    assert (
+        found[607].aged.counted_by == "mtime"
+        and found[1211].state == "behind"
+        and found[1211].blocked_by == 607
+    )
     assert "waits for segment 607" in reason(log, found[1211])
 
 
 def test_slots_never_written_count_as_1970(damaged):
-    """metrics-0/1201: the zeroed half of its time index reads 0, so retention.ms takes it however young its records are."""
+    """metrics-0/1201: the zeroed half of its time index reads 0, so retention.ms takes it however
+    young its records are.
+    """
     (log,) = health.check(damaged, partition="metrics-0").retention
     (told,) = [one for one in log.segments if one.aged.base_offset == 1201]
-    assert (told.aged.timestamp_ms, told.aged.counted_by, told.until_ms) == (0, "unwritten", 7 * DAY_MS)
+    assert (told.aged.timestamp_ms, told.aged.counted_by, told.until_ms) == (
+        0,
+        "unwritten",
+        7 * DAY_MS,
+    )
 
 
 def test_another_unit_is_remarked(clean):
@@ -197,20 +305,32 @@ def test_another_unit_is_remarked(clean):
     (log,) = health.check(clean, partition="sensors-seconds-0").retention
     assert log.segments[0].state == "time" and "no milliseconds" in newest(log.segments[0].aged)
     far = of_log("a-0", [Aged(0, 5, 1_790_000_000_000_000_000, "record", 3)], limits(2**63 - 1), 0)
-    assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest(far.segments[0].aged)
+    assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest(
+        far.segments[0].aged
+    )
     assert reason(far, far.segments[0]).startswith("until 9")
 
 
 def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(killed):
     """A start reads it anew: the last time entry is older than the newest record."""
     for log in health.check(killed).retention:
-        assert all(one.aged.counted_by in ("record", "mtime") for one in log.segments), log.partition
-        assert all(before.aged.base_offset < after.aged.base_offset for before, after in pairwise(log.segments))
+        assert all(one.aged.counted_by in ("record", "mtime") for one in log.segments), (
+            log.partition
+        )
+        assert all(
+            before.aged.base_offset < after.aged.base_offset
+            for before, after in pairwise(log.segments)
+        )
 
 
 def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
     """It may be young; those before it go all the same."""
-    told = of_log("a-0", [Aged(0, 5, 0, "record"), Aged(10, 5, None, "unknown"), Aged(20, 5, 0, "record")], limits(10), 100)
+    told = of_log(
+        "a-0",
+        [Aged(0, 5, 0, "record"), Aged(10, 5, None, "unknown"), Aged(20, 5, 0, "record")],
+        limits(10),
+        100,
+    )
     assert [one.state for one in told.segments] == ["time", "unknown", "unknown"]
 
 
@@ -223,7 +343,9 @@ def test_what_the_high_watermark_holds():
 def test_the_worst_comes_first_and_is_counted():
     """What goes, then what waits long, then the rest."""
     day = DAY_MS
-    log = of_log("a-0", made([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]), limits(7 * day), 10 * day)
+    log = of_log(
+        "a-0", made([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]), limits(7 * day), 10 * day
+    )
     assert [one.state for _, one in worst_first([log])] == ["time", "behind", "until", "until"]
     assert headline([log]).endswith("would delete 1 of 4 segments, and 1 waits for an older one")
     assert headline([]) == ""

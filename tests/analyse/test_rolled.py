@@ -1,4 +1,6 @@
-"""Why a segment was rolled, from a glance at its neighbours: against what is known of the sample broker's topics."""
+"""Why a segment was rolled, from a glance at its neighbours: against what is known of the sample
+broker's topics.
+"""
 
 import pytest
 
@@ -26,7 +28,10 @@ def test_a_glance_is_what_a_walk_would_tell(clean):
     """The first header and the last time entry are enough for a closed segment."""
     segment = open_broker(clean).partition("payments-0").segment(7975)
     batches, seen = segment.batches(), glance(segment)
-    assert seen.first_batch_bytes == batches["size_bytes"][0] and seen.first_batch_last_offset == batches["last_offset"][0]
+    assert (
+        seen.first_batch_bytes == batches["size_bytes"][0]
+        and seen.first_batch_last_offset == batches["last_offset"][0]
+    )
     assert seen.first_batch_max_timestamp_ms == batches["max_timestamp_ms"][0]
     assert seen.max_timestamp_ms == batches["max_timestamp_ms"].max()
     assert (seen.log_bytes, seen.offset_entries, seen.time_entries) == (1_048_043, 209, 206)
@@ -35,7 +40,11 @@ def test_a_glance_is_what_a_walk_would_tell(clean):
 def test_an_empty_log(killed):
     """No header, no time."""
     seen = glance(open_broker(killed).partition("empty-room-1").segment(0))
-    assert (seen.first_batch_bytes, seen.max_timestamp_ms, seen.first_batch_last_offset) == (0, -1, -1)
+    assert (seen.first_batch_bytes, seen.max_timestamp_ms, seen.first_batch_last_offset) == (
+        0,
+        -1,
+        -1,
+    )
 
 
 def test_a_short_log(damaged):

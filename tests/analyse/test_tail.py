@@ -12,7 +12,11 @@ def log(clean) -> tuple[bytes, int, int]:
     """The bytes of a log, where its last batch starts, and the last offset before that."""
     segment = open_broker(clean).partition("orders-1").active
     batches = segment.batches()
-    return file.read(segment.log.path), int(batches["position"][-1]), int(batches["last_offset"][-2])
+    return (
+        file.read(segment.log.path),
+        int(batches["position"][-1]),
+        int(batches["last_offset"][-2]),
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from kafkaviz.log.segment import Segment
 
 
 def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int | None]]:
-    """(producer, first offset, marker, first offset of the oldest other one) of each aborted transaction, batch by batch."""
+    """(producer, first offset, marker, first offset of the oldest other one) of each aborted
+    transaction, batch by batch.
+    """
     open_: dict[int, int] = {}
     for segment in segments:
         for row in segment.batches():
@@ -40,11 +42,17 @@ def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     open_: dict[int, Begun] = {}
     found = [
         (one.marker.producer_id, one.first_offset, one.marker.offset, one.stable_offset)
-        for told in summaries for one in aborted.aborts(told, open_) if one.first_offset is not None
-    ]  # fmt: skip
+        for told in summaries
+        for one in aborted.aborts(told, open_)
+        if one.first_offset is not None
+    ]
     assert found == list(plainly(segments))
     producers = len({producer for told in summaries for _, producer, _ in told.steps})
-    assert len(found) <= sum(len(told.steps) for told in summaries) <= 2 * len(found) + 2 * producers * len(segments)
+    assert (
+        len(found)
+        <= sum(len(told.steps) for told in summaries)
+        <= 2 * len(found) + 2 * producers * len(segments)
+    )
 
 
 @pytest.mark.parametrize("kind", [transactions.ABORT, transactions.COMMIT])

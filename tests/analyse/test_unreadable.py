@@ -1,4 +1,6 @@
-"""Files that may not be read: each is named as such, and nothing else is said to be wrong for it."""
+"""Files that may not be read: each is named as such, and nothing else is said to be wrong for
+it.
+"""
 
 import builtins
 import os
@@ -12,7 +14,8 @@ from tests.analyse.lab import Lab
 
 PARTITIONS = ("__cluster_metadata-0", "payments-0")
 NOT_OPENED = (".lock",)  # nothing is told by what is in it
-NOT_NEEDED = (".kafka_cleanshutdown", "cleaner-offset-checkpoint")  # a start is foretold without what is in them
+# a start is foretold without what is in them
+NOT_NEEDED = (".kafka_cleanshutdown", "cleaner-offset-checkpoint")
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,7 @@ def healthy(clean, tmp_path_factory) -> Path:
 @pytest.fixture
 def refuse(monkeypatch):
     """Makes the system refuse to open some paths; a mode would not stop root."""
+
     def refusing(*paths: Path) -> None:
         opened, scandir = builtins.open, os.scandir
 
@@ -48,11 +52,26 @@ def alarms(found: Health) -> set[tuple[str, str]]:
 
 
 def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse, monkeypatch):
-    """Whatever file it is: the check ends well, with one more finding and no false one, and a start is foretold without it or not."""
+    """Whatever file it is: the check ends well, with one more finding and no false one, and a start
+    is foretold without it or not.
+    """
     sound = check(healthy)
-    older = sorted(str(path.relative_to(healthy)) for path in healthy.glob("__cluster_metadata-0/*.checkpoint"))[:-1]
-    files = [path for path in sorted(healthy.rglob("*")) if path.is_file() and path.name not in NOT_OPENED]
-    assert len(files) > 15 and {path.suffix for path in files} >= {".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".checkpoint"}
+    older = sorted(
+        str(path.relative_to(healthy)) for path in healthy.glob("__cluster_metadata-0/*.checkpoint")
+    )[:-1]
+    files = [
+        path
+        for path in sorted(healthy.rglob("*"))
+        if path.is_file() and path.name not in NOT_OPENED
+    ]
+    assert len(files) > 15 and {path.suffix for path in files} >= {
+        ".log",
+        ".index",
+        ".timeindex",
+        ".txnindex",
+        ".snapshot",
+        ".checkpoint",
+    }
     for path in files:
         name = str(path.relative_to(healthy))
         refuse(path)
@@ -62,7 +81,9 @@ def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse
         assert len(told) == 1, (name, [(one.code, one.file, one.message) for one in found.findings])
         assert "may not be read" in told[0].message and "a user who may" in told[0].next_step
         assert alarms(found) - alarms(sound) <= {("unreadable-file", name)}, name
-        assert found.restart in (None, sound.restart) and (found.restart is None) == (name not in (*NOT_NEEDED, *older)), name
+        assert found.restart in (None, sound.restart) and (found.restart is None) == (
+            name not in (*NOT_NEEDED, *older)
+        ), name
 
 
 @pytest.mark.parametrize(
@@ -77,7 +98,9 @@ def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse
         (".kafka_cleanshutdown", "warning", "being there alone"),
     ],
 )
-def test_its_severity_is_what_a_broker_in_our_place_would_suffer(healthy, refuse, name, severity, consequence):
+def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
+    healthy, refuse, name, severity, consequence
+):
     """A broker may be allowed to read what we are not: so no start is foretold that goes by it."""
     refuse(healthy / name)
     found = check(healthy)
@@ -91,11 +114,18 @@ def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
     refuse(healthy / "payments-0")
     found = check(open_broker(healthy))
     (one,) = [one for one in found.findings if one.code == "unreadable-file"]
-    assert (one.partition, one.file, one.severity, found.restart) == ("payments-0", "payments-0", "error", None)
+    assert (one.partition, one.file, one.severity, found.restart) == (
+        "payments-0",
+        "payments-0",
+        "error",
+        None,
+    )
 
 
 def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path, refuse):
-    """Its markers are not known: a transaction that began before may have ended in there, one behind it may have begun there."""
+    """Its markers are not known: a transaction that began before may have ended in there, one
+    behind it may have begun there.
+    """
     from kafkaviz.format.walk import walk
 
     lab = Lab(clean, tmp_path / "kafka", ["payments-0"])
@@ -111,7 +141,11 @@ def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path,
     lab.write(later, data[at:])
     now_ms = int(batches["max_timestamp_ms"].max()) + 10**9
     refuse(later)
-    told = {(one.code, one.file) for one in check(lab.path, now_ms=now_ms).findings if one.severity != "info"}
+    told = {
+        (one.code, one.file)
+        for one in check(lab.path, now_ms=now_ms).findings
+        if one.severity != "info"
+    }
     assert {code for code, _ in told} & {"hanging-transaction", "txnindex-mismatch"} == set()
     assert ("unreadable-file", f"payments-0/{later.name}") in told
 
@@ -124,5 +158,8 @@ def test_an_unreadable_index_leaves_the_log_to_be_judged(clean, tmp_path, refuse
     lab.write(index.with_suffix(".timeindex"), bytes(20))
     refuse(index)
     told = alarms(check(lab.path))
-    assert {("unreadable-file", f"clicks-none-0/{index.name}"), ("batch-crc-mismatch", f"clicks-none-0/{log.name}")} <= told
+    assert {
+        ("unreadable-file", f"clicks-none-0/{index.name}"),
+        ("batch-crc-mismatch", f"clicks-none-0/{log.name}"),
+    } <= told
     assert {file for _, file in told if file.endswith(".timeindex")}

@@ -1,4 +1,6 @@
-"""Why a timestamp gave its offset: which segments were skipped, and what the closest record would have been."""
+"""Why a timestamp gave its offset: which segments were skipped, and what the closest record would
+have been.
+"""
 
 import numpy as np
 import pytest
@@ -20,15 +22,24 @@ def of_practice(target_ms: int) -> why_offset.Why:
     made = practice.five()
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
-        return list(made.log.segments[0].reading(lambda log: list(next(log.batches(position)).heads())))
+        return list(
+            made.log.segments[0].reading(lambda log: list(next(log.batches(position)).heads()))
+        )
 
-    return why_offset.why(by_timestamp(made.log, target_ms, profile()), made.log, lambda base_offset: made.batches, records)
+    return why_offset.why(
+        by_timestamp(made.log, target_ms, profile()),
+        made.log,
+        lambda base_offset: made.batches,
+        records,
+    )
 
 
 def test_the_closest_is_not_the_answer():
     """Just behind a record the closest is that one; Kafka gives the next."""
     found = of_practice(practice.START_MS + 2601)
-    assert found.answer == Near(23, practice.START_MS + 3240) and found.closest == Near(22, practice.START_MS + 2600)
+    assert found.answer == Near(23, practice.START_MS + 3240) and found.closest == Near(
+        22, practice.START_MS + 2600
+    )
     assert [one.fate for one in found.segments] == ["searched"] and found.older_behind == 0
 
 
@@ -39,26 +50,42 @@ def test_a_damaged_batch_is_left_out_and_told():
     def records(base_offset: int, position: int) -> list[RecordHead]:
         if position == 656:
             raise CorruptFile("0.log", position, "no record")
-        return list(made.log.segments[0].reading(lambda log: list(next(log.batches(position)).heads())))
+        return list(
+            made.log.segments[0].reading(lambda log: list(next(log.batches(position)).heads()))
+        )
 
     target_ms = practice.START_MS + 2601
-    found = why_offset.why(by_timestamp(made.log, target_ms, profile()), made.log, lambda base_offset: made.batches, records)
-    assert found.faults == ("0.log, byte 656: no record",) and found.closest == Near(16, practice.START_MS + 2050)
+    found = why_offset.why(
+        by_timestamp(made.log, target_ms, profile()),
+        made.log,
+        lambda base_offset: made.batches,
+        records,
+    )
+    assert found.faults == ("0.log, byte 656: no record",) and found.closest == Near(
+        16, practice.START_MS + 2050
+    )
     assert "1 batch near the target left out" in " ".join(figure.view(found).notes)
 
 
 def test_every_target_has_its_closest_record():
     """Against all records of the log."""
     made = practice.five()
-    heads = [head for row in made.batches for head in made.log.segments[0].reading(
-        lambda log, at=int(row["position"]): list(next(log.batches(at)).heads()))]  # fmt: skip
+    heads = [
+        head
+        for row in made.batches
+        for head in made.log.segments[0].reading(
+            lambda log, at=int(row["position"]): list(next(log.batches(at)).heads())
+        )
+    ]
     for target in range(practice.START_MS, practice.START_MS + 4200, 61):
         nearest = min(heads, key=lambda head: (abs(head.timestamp_ms - target), head.offset))
         assert of_practice(target).closest == Near(*nearest)
 
 
 def test_segments_of_a_real_partition(clean):
-    """Those in front are skipped by their largest timestamp alone, those behind are not looked at."""
+    """Those in front are skipped by their largest timestamp alone, those behind are not looked
+    at.
+    """
     from kafkaviz.log.broker import open_broker
 
     partition = open_broker(clean).partition("heartbeat-0")
@@ -66,10 +93,17 @@ def test_segments_of_a_real_partition(clean):
     target = log.segments[1].largest_timestamp_ms - 5
     found = by_timestamp(log, target, profile())
     batches = {one.base_offset: one.batches() for one in partition.live}
-    told = why_offset.why(found, log, batches.get, lambda base, position: partition.segment(base).records(position))
+    told = why_offset.why(
+        found, log, batches.get, lambda base, position: partition.segment(base).records(position)
+    )
     assert [one.fate for one in told.segments] == ["older", "searched", "later", "later"]
-    assert [one.largest_ms for one in told.segments] == [batches[one.base_offset]["max_timestamp_ms"].max() for one in told.segments]
-    assert told.answer.offset == found.answer.offset and told.segments[0].end_offset == told.segments[1].base_offset
+    assert [one.largest_ms for one in told.segments] == [
+        batches[one.base_offset]["max_timestamp_ms"].max() for one in told.segments
+    ]
+    assert (
+        told.answer.offset == found.answer.offset
+        and told.segments[0].end_offset == told.segments[1].base_offset
+    )
 
 
 def test_what_is_not_read_is_not_counted(clean):
@@ -113,5 +147,10 @@ def test_no_batches_no_dots():
     """An empty segment."""
     made = practice.five()
     none = np.empty(0, practice.ROW)
-    told = why_offset.why(by_timestamp(made.log, practice.START_MS, profile()), made.log, lambda base_offset: none, lambda *place: ())
+    told = why_offset.why(
+        by_timestamp(made.log, practice.START_MS, profile()),
+        made.log,
+        lambda base_offset: none,
+        lambda *place: (),
+    )
     assert told.closest is None and told.older_behind == 0

@@ -15,7 +15,8 @@ from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
 
 COMPRESSED = codec.CODECS[1:]
-TEXT = b"".join(b'{"order":%d,"status":"shipped"}' % number for number in range(5000))  # 160 kB: several blocks of lz4 and snappy
+# 160 kB: several blocks of lz4 and snappy
+TEXT = b"".join(b'{"order":%d,"status":"shipped"}' % number for number in range(5000))
 DATA = st.one_of(st.binary(max_size=200), st.binary(max_size=20).map(lambda some: some * 4000))
 XERIAL = bytes.fromhex("82534e41505059000000000100000001")
 
@@ -29,7 +30,13 @@ def refused(name: str, data: bytes, **options) -> CorruptBytes:
 
 def test_codec_ids():
     """The ids of batch attributes; the rest with Kafka's words."""
-    assert [codec.name(codec_id) for codec_id in range(5)] == ["none", "gzip", "snappy", "lz4", "zstd"]
+    assert [codec.name(codec_id) for codec_id in range(5)] == [
+        "none",
+        "gzip",
+        "snappy",
+        "lz4",
+        "zstd",
+    ]
     for codec_id in (5, 6, 7):
         with pytest.raises(CorruptBytes, match=f"Unknown compression type id: {codec_id}"):
             codec.name(codec_id)
@@ -42,7 +49,9 @@ def test_data_comes_back(name, data):
     """From any buffer, the same bytes every time."""
     compressed = codec.compress(name, memoryview(data))
     assert codec.compress(name, data) == compressed
-    assert codec.decompress(name, memoryview(compressed)) == codec.decompress(name, compressed) == data
+    assert (
+        codec.decompress(name, memoryview(compressed)) == codec.decompress(name, compressed) == data
+    )
 
 
 @pytest.mark.parametrize("name", codec.CODECS)
@@ -50,7 +59,10 @@ def test_the_limit_is_the_largest_size_that_passes(name):
     """One byte more is refused, without the rest being decompressed."""
     compressed = codec.compress(name, TEXT)
     assert codec.decompress(name, compressed, limit_bytes=len(TEXT)) == TEXT
-    assert f"expands past {len(TEXT) - 1} bytes" in refused(name, compressed, limit_bytes=len(TEXT) - 1).what
+    assert (
+        f"expands past {len(TEXT) - 1} bytes"
+        in refused(name, compressed, limit_bytes=len(TEXT) - 1).what
+    )
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
@@ -61,7 +73,11 @@ def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
         bomb = XERIAL + (struct.pack(">i", len(block)) + block) * 64
     elif name == "lz4":
         block = pa.compress(bytes(2**16), "lz4_raw", asbytes=True)
-        bomb = bytes.fromhex("04224d18604082") + (struct.pack("<I", len(block)) + block) * 2**14 + bytes(4)
+        bomb = (
+            bytes.fromhex("04224d18604082")
+            + (struct.pack("<I", len(block)) + block) * 2**14
+            + bytes(4)
+        )
     else:
         bomb = codec.compress(name, bytes(2**26)) * 16
     assert "expands past 1000000 bytes" in refused(name, bomb, limit_bytes=1_000_000).what
@@ -69,10 +85,18 @@ def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
 
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_cut_data_is_refused(name):
-    """Cut anywhere, but between the blocks of snappy and before the first byte of zstd, which nothing tells from an end."""
+    """Cut anywhere, but between the blocks of snappy and before the first byte of zstd, which
+    nothing tells from an end.
+    """
     compressed = codec.compress(name, TEXT[:40_000])
-    block_ends = {16, 20 + struct.unpack_from(">i", compressed, 16)[0]} if name == "snappy" else set()
-    for cut in (*range(0, min(len(compressed), 300)), *range(300, len(compressed), 97), *range(len(compressed) - 12, len(compressed))):
+    block_ends = (
+        {16, 20 + struct.unpack_from(">i", compressed, 16)[0]} if name == "snappy" else set()
+    )
+    for cut in (
+        *range(0, min(len(compressed), 300)),
+        *range(300, len(compressed), 97),
+        *range(len(compressed) - 12, len(compressed)),
+    ):
         if (name == "zstd" and cut == 0) or any(end <= cut < end + 4 for end in block_ends):
             assert TEXT.startswith(codec.decompress(name, compressed[:cut]))
         else:
@@ -81,7 +105,9 @@ def test_cut_data_is_refused(name):
 
 @pytest.mark.parametrize("name", COMPRESSED)
 @settings(max_examples=150)
-@given(places=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=3))
+@given(
+    places=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=3)
+)
 def test_damaged_data_gives_bytes_or_corrupt_bytes(name, places):
     """Never another error, and never more than the limit."""
     compressed = bytearray(codec.compress(name, TEXT[:3000]))
@@ -106,7 +132,10 @@ def test_any_bytes_give_bytes_or_corrupt_bytes(name, data):
 
 def test_gzip_members_follow_each_other_and_the_rest_is_left_unread():
     """As Java's GZIPInputStream."""
-    assert codec.decompress("gzip", gzip.compress(b"ab") + gzip.compress(b"cd") + b"garbage") == b"abcd"
+    assert (
+        codec.decompress("gzip", gzip.compress(b"ab") + gzip.compress(b"cd") + b"garbage")
+        == b"abcd"
+    )
     damaged = bytearray(gzip.compress(b"ab"))
     damaged[-8] ^= 1  # its checksum
     assert "incorrect data check" in refused("gzip", bytes(damaged)).what
@@ -118,86 +147,128 @@ def test_snappy_is_written_in_blocks_of_32_kib():
     compressed = codec.compress("snappy", TEXT[:40_000])
     first = struct.unpack_from(">i", compressed, 16)[0]
     assert compressed[:16] == XERIAL
-    assert pa.decompress(compressed[20 : 20 + first], 32 * 1024, "snappy", asbytes=True) == TEXT[: 32 * 1024]
+    assert (
+        pa.decompress(compressed[20 : 20 + first], 32 * 1024, "snappy", asbytes=True)
+        == TEXT[: 32 * 1024]
+    )
 
 
-@pytest.mark.parametrize(("data", "answer"), [
-    (pa.compress(b"bare", "snappy", asbytes=True), b"bare"),
-    (pa.compress(TEXT, "snappy", asbytes=True), TEXT),
-    (XERIAL, b""),
-    (XERIAL[:11] + b"\x00" + XERIAL[12:], b""),  # no version is refused
-    (XERIAL + b"\x00\x00\x00", b""),  # fewer bytes than a size: nothing more
-    (codec.compress("snappy", b"ab") + codec.compress("snappy", b"cd"), b"abcd"),
-])
+@pytest.mark.parametrize(
+    ("data", "answer"),
+    [
+        (pa.compress(b"bare", "snappy", asbytes=True), b"bare"),
+        (pa.compress(TEXT, "snappy", asbytes=True), TEXT),
+        (XERIAL, b""),
+        (XERIAL[:11] + b"\x00" + XERIAL[12:], b""),  # no version is refused
+        (XERIAL + b"\x00\x00\x00", b""),  # fewer bytes than a size: nothing more
+        (codec.compress("snappy", b"ab") + codec.compress("snappy", b"cd"), b"abcd"),
+    ],
+)
 def test_snappy_framings_that_java_reads(data, answer):
     """Checked with SnappyInputStream of snappy-java 1.1.10.8."""
     assert codec.decompress("snappy", data) == answer
 
 
-@pytest.mark.parametrize(("data", "position"), [
-    (b"", 0),
-    (XERIAL[:15], 0),
-    (XERIAL + struct.pack(">i", -1), 16),
-    (XERIAL + XERIAL[:11] + b"\x00" + XERIAL[12:], 16),  # version 0 in the header of a second stream
-    (XERIAL + XERIAL[:12], 16),
-    (XERIAL + struct.pack(">i", 3) + b"\x01\x00", 16),
-    (XERIAL + struct.pack(">i", 0), 20),
-    (XERIAL + struct.pack(">i", 3) + b"\x02\x00a", 20),  # says two bytes, holds one
-    (b"\xff\xff\xff\xff\xff", 0),
-])
+@pytest.mark.parametrize(
+    ("data", "position"),
+    [
+        (b"", 0),
+        (XERIAL[:15], 0),
+        (XERIAL + struct.pack(">i", -1), 16),
+        # version 0 in the header of a second stream
+        (XERIAL + XERIAL[:11] + b"\x00" + XERIAL[12:], 16),
+        (XERIAL + XERIAL[:12], 16),
+        (XERIAL + struct.pack(">i", 3) + b"\x01\x00", 16),
+        (XERIAL + struct.pack(">i", 0), 20),
+        (XERIAL + struct.pack(">i", 3) + b"\x02\x00a", 20),  # says two bytes, holds one
+        (b"\xff\xff\xff\xff\xff", 0),
+    ],
+)
 def test_broken_snappy_says_where(data, position):
     """Checked with SnappyInputStream of snappy-java 1.1.10.8."""
     assert refused("snappy", data).position == position
 
 
 def test_lz4_is_written_as_kafka_writes_it():
-    """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, stored where they would not shrink, an end mark."""
-    assert codec.compress("lz4", b"abc").hex() == "04224d18604082" + "03000080" + b"abc".hex() + "00000000"
+    """FLG 60 BD 40 HC 82, blocks of at most 64 KiB, stored where they would not shrink, an end
+    mark.
+    """
+    assert (
+        codec.compress("lz4", b"abc").hex()
+        == "04224d18604082" + "03000080" + b"abc".hex() + "00000000"
+    )
     compressed = codec.compress("lz4", TEXT)
     size = struct.unpack_from("<I", compressed, 7)[0]
-    assert pa.decompress(compressed[11 : 11 + size], 64 * 1024, "lz4_raw", asbytes=True) == TEXT[: 64 * 1024]
+    assert (
+        pa.decompress(compressed[11 : 11 + size], 64 * 1024, "lz4_raw", asbytes=True)
+        == TEXT[: 64 * 1024]
+    )
     assert compressed.endswith(bytes(4))
 
 
 STORED = b"\x03\x00\x00\x80abc" + bytes(4)  # one block and the end mark
 
 
-def lz4_frame(flags: int, sizes: int, extra: bytes = b"", blocks: bytes = STORED, check: int | None = None) -> bytes:
+def lz4_frame(
+    flags: int, sizes: int, extra: bytes = b"", blocks: bytes = STORED, check: int | None = None
+) -> bytes:
     """A frame with any header; its checksum is right unless given."""
     descriptor = bytes([flags, sizes]) + extra
-    return bytes.fromhex("04224d18") + descriptor + (codec._lz4_header_check(descriptor) if check is None else bytes([check])) + blocks
+    return (
+        bytes.fromhex("04224d18")
+        + descriptor
+        + (codec._lz4_header_check(descriptor) if check is None else bytes([check]))
+        + blocks
+    )
 
 
-@pytest.mark.parametrize("frame", [
-    lz4_frame(0x60, 0x40, check=0x82),
-    lz4_frame(0x60, 0x70),
-    lz4_frame(0x68, 0x40, extra=struct.pack("<Q", 3)),
-    lz4_frame(0x68, 0x40, extra=struct.pack("<Q", 99)),  # the content size is not looked at
-    lz4_frame(0x64, 0x40) + b"wrong",  # nor the checksum of the content
-    lz4_frame(0x60, 0x40) + b"anything",  # nor what follows the frame
-    lz4_frame(0x70, 0x40, blocks=b"\x03\x00\x00\x80abc" + struct.pack("<I", 0x32D153FF) + bytes(4)),
-])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        lz4_frame(0x60, 0x40, check=0x82),
+        lz4_frame(0x60, 0x70),
+        lz4_frame(0x68, 0x40, extra=struct.pack("<Q", 3)),
+        lz4_frame(0x68, 0x40, extra=struct.pack("<Q", 99)),  # the content size is not looked at
+        lz4_frame(0x64, 0x40) + b"wrong",  # nor the checksum of the content
+        lz4_frame(0x60, 0x40) + b"anything",  # nor what follows the frame
+        lz4_frame(
+            0x70, 0x40, blocks=b"\x03\x00\x00\x80abc" + struct.pack("<I", 0x32D153FF) + bytes(4)
+        ),
+    ],
+)
 def test_lz4_frames_that_kafka_reads(frame):
     """As Lz4BlockInputStream of Kafka 4.3.1."""
     assert codec.decompress("lz4", frame) == b"abc"
 
 
-@pytest.mark.parametrize(("frame", "position", "what"), [
-    (b"", 0, "Stream ended prematurely"),
-    (b"\x05" + lz4_frame(0x60, 0x40)[1:], 0, "Stream unsupported (invalid magic bytes)"),
-    (lz4_frame(0x61, 0x40), 4, "Reserved bits must be 0"),
-    (lz4_frame(0x40, 0x40), 4, "Dependent block stream is unsupported"),
-    (lz4_frame(0x20, 0x40), 4, "Version 0 is unsupported"),
-    (lz4_frame(0x60, 0x41), 5, "Reserved2 field must be 0"),
-    (lz4_frame(0x60, 0x30), 5, "Block size value must be between 4 and 7"),
-    (lz4_frame(0x60, 0xC0), 5, "Reserved3 field must be 0"),
-    (lz4_frame(0x60, 0x40, check=0x1A), 6, "Stream frame descriptor corrupted"),
-    (lz4_frame(0x60, 0x40, blocks=struct.pack("<I", 65537) + bytes(70_000)), 7, "Block size 65537 exceeded max: 65536"),
-    (lz4_frame(0x60, 0x40, blocks=b"\x03\x00\x00\x80abc"), 14, "Stream ended prematurely"),  # no end mark
-    (lz4_frame(0x60, 0x40, blocks=b"\x04\x00\x00\x80abc"), 14, "Stream ended prematurely"),
-    (lz4_frame(0x64, 0x40) + b"cut", 18, "Stream ended prematurely"),
-    (lz4_frame(0x70, 0x40, blocks=b"\x03\x00\x00\x80abc" + bytes(4) + bytes(4)), 0, "LZ4 decompress failed: ERROR_blockChecksum_invalid"),
-])
+@pytest.mark.parametrize(
+    ("frame", "position", "what"),
+    [
+        (b"", 0, "Stream ended prematurely"),
+        (b"\x05" + lz4_frame(0x60, 0x40)[1:], 0, "Stream unsupported (invalid magic bytes)"),
+        (lz4_frame(0x61, 0x40), 4, "Reserved bits must be 0"),
+        (lz4_frame(0x40, 0x40), 4, "Dependent block stream is unsupported"),
+        (lz4_frame(0x20, 0x40), 4, "Version 0 is unsupported"),
+        (lz4_frame(0x60, 0x41), 5, "Reserved2 field must be 0"),
+        (lz4_frame(0x60, 0x30), 5, "Block size value must be between 4 and 7"),
+        (lz4_frame(0x60, 0xC0), 5, "Reserved3 field must be 0"),
+        (lz4_frame(0x60, 0x40, check=0x1A), 6, "Stream frame descriptor corrupted"),
+        (
+            lz4_frame(0x60, 0x40, blocks=struct.pack("<I", 65537) + bytes(70_000)),
+            7,
+            "Block size 65537 exceeded max: 65536",
+        ),
+        # no end mark
+        (lz4_frame(0x60, 0x40, blocks=b"\x03\x00\x00\x80abc"), 14, "Stream ended prematurely"),
+        (lz4_frame(0x60, 0x40, blocks=b"\x04\x00\x00\x80abc"), 14, "Stream ended prematurely"),
+        (lz4_frame(0x64, 0x40) + b"cut", 18, "Stream ended prematurely"),
+        (
+            lz4_frame(0x70, 0x40, blocks=b"\x03\x00\x00\x80abc" + bytes(4) + bytes(4)),
+            0,
+            "LZ4 decompress failed: ERROR_blockChecksum_invalid",
+        ),
+    ],
+)
 def test_broken_lz4_says_where(frame, position, what):
     """With the words of Kafka's Lz4BlockInputStream, but for a wrong checksum of a block."""
     fault = refused("lz4", frame)
@@ -206,12 +277,17 @@ def test_broken_lz4_says_where(frame, position, what):
 
 def test_the_header_checksum_of_magic_0_is_not_looked_at():
     """1a is what writers of magic 0 put behind FLG 60 BD 40."""
-    assert codec.decompress("lz4", lz4_frame(0x60, 0x40, check=0x1A), lz4_header_checked=False) == b"abc"
+    assert (
+        codec.decompress("lz4", lz4_frame(0x60, 0x40, check=0x1A), lz4_header_checked=False)
+        == b"abc"
+    )
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_refused_data_leaves_no_room_taken(name):
-    """Not even for the piece it failed at, which may be a mebibyte: a log can hold a damaged batch a million times."""
+    """Not even for the piece it failed at, which may be a mebibyte: a log can hold a damaged batch
+    a million times.
+    """
     cut = codec.compress(name, TEXT)[:-30]
     refused(name, cut)
     tracemalloc.start()

@@ -40,6 +40,14 @@ def test_it_is_sent_by_name():
 
 def test_importing_a_module_of_compiled_functions_loads_no_compiler():
     """The modules that a lookup imports."""
-    names = "kafkaviz.binary.varint, kafkaviz.format.walk, kafkaviz.format.batch_records, kafkaviz.log.broker, kafkaviz.search.lookup"
+    names = (
+        "kafkaviz.binary.varint, kafkaviz.format.walk, kafkaviz.format.batch_records, "
+        "kafkaviz.log.broker, kafkaviz.search.lookup"
+    )
     code = f"import sys, {names}\nprint('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )

@@ -1,4 +1,6 @@
-"""The checksum, against its published check value, a bit-by-bit twin and, stretch for stretch, the crc32c library."""
+"""The checksum, against its published check value, a bit-by-bit twin and, stretch for stretch, the
+crc32c library.
+"""
 
 import os
 import subprocess
@@ -51,14 +53,22 @@ def test_any_bytes_in_any_buffer(data):
 @given(st.binary(max_size=3000), st.data())
 def test_any_stretches_of_any_bytes(data, drawn):
     """Every stretch has the sum that the library gives for it, wherever it starts."""
-    places = drawn.draw(st.lists(st.tuples(st.integers(0, len(data)), st.integers(0, len(data))).map(sorted), max_size=5))
+    places = drawn.draw(
+        st.lists(
+            st.tuples(st.integers(0, len(data)), st.integers(0, len(data))).map(sorted), max_size=5
+        )
+    )
     starts, ends = [start for start, _ in places], [end for _, end in places]
-    assert stretches(data, starts, ends).tolist() == [crc32c(data[start:end]) for start, end in places]
+    assert stretches(data, starts, ends).tolist() == [
+        crc32c(data[start:end]) for start, end in places
+    ]
 
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_each_length_of_blocks_words_and_bytes(length):
-    """Around the sizes where long blocks, short blocks, words and bytes take turns; by tables too."""
+    """Around the sizes where long blocks, short blocks, words and bytes take turns; by tables
+    too.
+    """
     for start in range(9):
         expected = crc32c(NOISE[start : start + length])
         assert stretches(NOISE, [start], [start + length])[0] == expected
@@ -67,7 +77,10 @@ def test_each_length_of_blocks_words_and_bytes(length):
 
 def by_tables(data: bytes, start: int, end: int) -> int:
     """The sum as a processor without the instruction finds it."""
-    return int(module._by_tables(np.uint64(0xFFFFFFFF), np.frombuffer(data, np.uint8), start, end)) ^ 0xFFFFFFFF
+    return (
+        int(module._by_tables(np.uint64(0xFFFFFFFF), np.frombuffer(data, np.uint8), start, end))
+        ^ 0xFFFFFFFF
+    )
 
 
 @settings(max_examples=30, deadline=None)  # the first one compiles
@@ -89,7 +102,9 @@ def test_arrays_that_may_be_written_are_left_as_they_are():
     buffer = np.zeros(100, np.uint8)
     before = stretches(buffer, [0], [100])[0]
     buffer[:] = 1
-    assert buffer.flags.writeable and stretches(buffer, [0], [100])[0] == crc32c(b"\1" * 100) != before
+    assert (
+        buffer.flags.writeable and stretches(buffer, [0], [100])[0] == crc32c(b"\1" * 100) != before
+    )
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 4), (3, 2), (0, 11), (11, 11), (2**62, 2**62 + 1)])
@@ -107,7 +122,9 @@ def test_each_start_needs_an_end():
 
 @pytest.mark.slow
 def test_compiled_files_move_between_processors(tmp_path):
-    """One folder of compiled functions serves a processor with the instruction and one without: each finds its own."""
+    """One folder of compiled functions serves a processor with the instruction and one without:
+    each finds its own.
+    """
     answers = [run(tmp_path, {}), run(tmp_path, {"NUMBA_CPU_NAME": "generic"}), run(tmp_path, {})]
     assert answers[1] == "False" and answers[0] == answers[2]
 
@@ -116,5 +133,12 @@ def run(folder: Path, processor: dict[str, str]) -> str:
     """What a Python of its own says, with its compiled functions in a folder."""
     environment = {**os.environ, **processor, "NUMBA_CACHE_DIR": str(folder)}
     command = [sys.executable, "-c", EVERYWHERE]
-    done = subprocess.run(command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command,
+        env=environment,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout.strip()

@@ -12,12 +12,28 @@ from kafkaviz.binary import java_text
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (0.0, "0.0"), (-0.0, "-0.0"), (1.0, "1.0"), (1048576.0, "1048576.0"), (1e7, "1.0E7"), (9999999.0, "9999999.0"), (1e-3, "0.001"),
-        (1e-4, "1.0E-4"), (0.00123, "0.00123"), (123456.789, "123456.789"), (-1.5, "-1.5"), (1e300, "1.0E300"), (5e-324, "4.9E-324"),
-        (1.7976931348623157e308, "1.7976931348623157E308"), (12345678.9, "1.23456789E7"), (float("inf"), "Infinity"),
-        (float("-inf"), "-Infinity"), (float("nan"), "NaN"), (100.0, "100.0"), (1234500.0, "1234500.0"),
+        (0.0, "0.0"),
+        (-0.0, "-0.0"),
+        (1.0, "1.0"),
+        (1048576.0, "1048576.0"),
+        (1e7, "1.0E7"),
+        (9999999.0, "9999999.0"),
+        (1e-3, "0.001"),
+        (1e-4, "1.0E-4"),
+        (0.00123, "0.00123"),
+        (123456.789, "123456.789"),
+        (-1.5, "-1.5"),
+        (1e300, "1.0E300"),
+        (5e-324, "4.9E-324"),
+        (1.7976931348623157e308, "1.7976931348623157E308"),
+        (12345678.9, "1.23456789E7"),
+        (float("inf"), "Infinity"),
+        (float("-inf"), "-Infinity"),
+        (float("nan"), "NaN"),
+        (100.0, "100.0"),
+        (1234500.0, "1234500.0"),
     ],
-)  # fmt: skip
+)
 def test_a_double_is_written_as_double_to_string_does(number, text):
     """Held to Double.toString of Java 25."""
     assert java_text.double(number) == text
@@ -33,7 +49,12 @@ def test_a_double_comes_back(number):
 
 @pytest.mark.parametrize(
     ("data", "text"),
-    [(b"a\xed\xa0\x80b", "a\ufffdb"), (b"\xed\xa0", "\ufffd"), ("é𝄞".encode(), "é𝄞"), (b"\xff\xfe", "\ufffd\ufffd")],
+    [
+        (b"a\xed\xa0\x80b", "a\ufffdb"),
+        (b"\xed\xa0", "\ufffd"),
+        ("é𝄞".encode(), "é𝄞"),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+    ],
 )
 def test_malformed_bytes_become_as_many_marks_as_in_java(data, text):
     """Half a surrogate pair is one."""

@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from kafkaviz.binary.spans import OFFSET, PAYLOAD, POSITION, SIZE, TORN, Field, Span, check, fields, overlapping, text
+from kafkaviz.binary.spans import (
+    OFFSET,
+    PAYLOAD,
+    POSITION,
+    SIZE,
+    TORN,
+    Field,
+    Span,
+    check,
+    fields,
+    overlapping,
+    text,
+)
 
 LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
 SHOWN = {
@@ -13,46 +25,62 @@ SHOWN = {
 
 
 def test_fields_have_names_values_and_places():
-    """Eight bytes at byte 40 of a file: two spans, the first with the row's name, one field explained by the other."""
+    """Eight bytes at byte 40 of a file: two spans, the first with the row's name, one field
+    explained by the other.
+    """
     assert fields(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
         Span(40, 44, "slot 5 relativeOffset", "171", OFFSET, "at byte 21310"),
         Span(44, 48, "position", "21,310", POSITION, ""),
     ]
 
 
-@pytest.mark.parametrize(("cut", "names", "last"), [
-    (0, [], None), (3, ["relativeOffset"], TORN), (4, ["relativeOffset"], OFFSET), (7, ["relativeOffset", "position"], TORN),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cut", "names", "last"),
+    [
+        (0, [], None),
+        (3, ["relativeOffset"], TORN),
+        (4, ["relativeOffset"], OFFSET),
+        (7, ["relativeOffset", "position"], TORN),
+    ],
+)
 def test_a_cut_field_is_torn(cut, names, last):
-    """What is there is said of no more than the whole fields; a note about a row that is not whole is left out."""
+    """What is there is said of no more than the whole fields; a note about a row that is not whole
+    is left out.
+    """
     found = fields(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e")[:cut], 0)
     assert [span.name for span in found] == names and (not found or found[-1].kind == last)
     assert all("at byte" not in span.note for span in found)
     check(found, 0, cut)
 
 
-@pytest.mark.parametrize(("data", "shown"), [
-    (b"acct-134", "acct-134"),
-    (b"a\x00 line\n<b>", "a· line·<b>"),
-    (b"\x00\x00\x00\x01", "0x00000001"),
-    (b"\xff\xfe", "0xfffe"),
-    ("Größe".encode(), "Größe"),
-    (b"x" * 161, "x" * 160 + "…"),
-    ("é".encode() * 400, "é" * 160 + "…"),
-    (b"", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"acct-134", "acct-134"),
+        (b"a\x00 line\n<b>", "a· line·<b>"),
+        (b"\x00\x00\x00\x01", "0x00000001"),
+        (b"\xff\xfe", "0xfffe"),
+        ("Größe".encode(), "Größe"),
+        (b"x" * 161, "x" * 160 + "…"),
+        ("é".encode() * 400, "é" * 160 + "…"),
+        (b"", ""),
+    ],
+)
 def test_values_as_text(data, shown):
     """UTF-8 as it is, other bytes as digits, long ones cut, also in the middle of a letter."""
     assert text(data) == shown
 
 
-@pytest.mark.parametrize(("places", "fault"), [
-    ([(0, 4), (5, 8)], "a gap"),
-    ([(0, 4), (3, 8)], "two spans"),
-    ([(0, 4), (4, 4), (4, 8)], "empty"),
-    ([(0, 4), (4, 7)], "ends"),
-    ([], "ends"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("places", "fault"),
+    [
+        ([(0, 4), (5, 8)], "a gap"),
+        ([(0, 4), (3, 8)], "two spans"),
+        ([(0, 4), (4, 4), (4, 8)], "empty"),
+        ([(0, 4), (4, 7)], "ends"),
+        ([], "ends"),
+    ],
+)
 def test_what_does_not_tile_is_told(places, fault):
     """A gap, an overlap, an empty span, bytes at an end that no span has."""
     with pytest.raises(AssertionError, match=fault):

@@ -11,10 +11,21 @@ from kafkaviz.errors import CorruptBytes
 INT32, INT64 = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)
 
 
-@pytest.mark.parametrize(("number", "written"), [
-    (0, "00"), (-1, "01"), (1, "02"), (63, "7e"), (-64, "7f"), (64, "8001"), (-65, "8101"), (300, "d804"),
-    (2147483647, "feffffff0f"), (-2147483648, "ffffffff0f"),
-])
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        (0, "00"),
+        (-1, "01"),
+        (1, "02"),
+        (63, "7e"),
+        (-64, "7f"),
+        (64, "8001"),
+        (-65, "8101"),
+        (300, "d804"),
+        (2147483647, "feffffff0f"),
+        (-2147483648, "ffffffff0f"),
+    ],
+)
 def test_varints_of_kafka(number, written):
     """As ByteUtils.writeVarint of Kafka 4.3.1."""
     assert varint.write_varint(number).hex() == written
@@ -33,8 +44,16 @@ def folded(number: int) -> int:
 
 def digits(number: int) -> bytes:
     """Base 128, the lowest digit first, the top bit set in all but the last."""
-    return bytes([*(number >> shift & 127 | 128 for shift in range(0, max(number.bit_length() - 7, 0) + 6, 7) if number >> shift > 127),
-                  number >> 7 * max((number.bit_length() - 1) // 7, 0)])
+    return bytes(
+        [
+            *(
+                number >> shift & 127 | 128
+                for shift in range(0, max(number.bit_length() - 7, 0) + 6, 7)
+                if number >> shift > 127
+            ),
+            number >> 7 * max((number.bit_length() - 1) // 7, 0),
+        ]
+    )
 
 
 @given(INT32, INT64, st.integers(0, 2**32 - 1), st.binary(max_size=3), st.binary(max_size=3))
@@ -46,37 +65,60 @@ def test_numbers_come_back_from_anywhere(small, large, unsigned, before, after):
         (unsigned, digits(unsigned), varint.write_unsigned, varint.read_unsigned),
     ):
         assert write(number) == written
-        assert read(memoryview(before + written + after), len(before)) == (number, len(before) + len(written))
+        assert read(memoryview(before + written + after), len(before)) == (
+            number,
+            len(before) + len(written),
+        )
 
 
-@pytest.mark.parametrize(("read", "data", "answer"), [
-    (varint.read_varint, "808000", (0, 3)),  # longer than it needs to be
-    (varint.read_varint, "ffffffff7f", (-2147483648, 5)),  # bits above the 32nd are lost
-    (varint.read_unsigned, "ffffffff7f", (4294967295, 5)),
-    (varint.read_varlong, "ffffffffffffffffff7f", (-(2**63), 10)),
-])
+@pytest.mark.parametrize(
+    ("read", "data", "answer"),
+    [
+        (varint.read_varint, "808000", (0, 3)),  # longer than it needs to be
+        (varint.read_varint, "ffffffff7f", (-2147483648, 5)),  # bits above the 32nd are lost
+        (varint.read_unsigned, "ffffffff7f", (4294967295, 5)),
+        (varint.read_varlong, "ffffffffffffffffff7f", (-(2**63), 10)),
+    ],
+)
 def test_loose_numbers_read_as_kafka_reads_them(read, data, answer):
     """ByteUtils accepts padding, and drops what does not fit."""
     assert read(bytes.fromhex(data)) == answer
 
 
-@pytest.mark.parametrize(("read", "longest", "kind", "place"), [
-    (varint.read_varint, 5, "Varint", "5th"), (varint.read_unsigned, 5, "Varint", "5th"), (varint.read_varlong, 10, "Varlong", "10th"),
-])
+@pytest.mark.parametrize(
+    ("read", "longest", "kind", "place"),
+    [
+        (varint.read_varint, 5, "Varint", "5th"),
+        (varint.read_unsigned, 5, "Varint", "5th"),
+        (varint.read_varlong, 10, "Varlong", "10th"),
+    ],
+)
 def test_a_number_that_is_cut_or_goes_on_says_where(read, longest, kind, place):
     """With Kafka's words for one that goes on."""
     for size in range(longest):
-        with pytest.raises(CorruptBytes, match="byte 1: the bytes end within a variable-length number"):
+        with pytest.raises(
+            CorruptBytes, match="byte 1: the bytes end within a variable-length number"
+        ):
             read(b"\x00" + b"\xff" * size, 1)
-    with pytest.raises(CorruptBytes, match=f"byte 1: {kind} is too long, the most significant bit in the {place} byte is set, "
-                                           f"converted value: {'ff' * (4 if longest == 5 else 8)}$"):
+    with pytest.raises(
+        CorruptBytes,
+        match=f"byte 1: {kind} is too long, the most significant bit "
+        f"in the {place} byte is set, converted value: {'ff' * (4 if longest == 5 else 8)}$",
+    ):
         read(b"\x00" + b"\xff" * 11, 1)
 
 
-@pytest.mark.parametrize(("write", "number"), [
-    (varint.write_varint, 2**31), (varint.write_varint, -(2**31) - 1), (varint.write_varlong, 2**63),
-    (varint.write_varlong, -(2**63) - 1), (varint.write_unsigned, 2**32), (varint.write_unsigned, -1),
-])
+@pytest.mark.parametrize(
+    ("write", "number"),
+    [
+        (varint.write_varint, 2**31),
+        (varint.write_varint, -(2**31) - 1),
+        (varint.write_varlong, 2**63),
+        (varint.write_varlong, -(2**63) - 1),
+        (varint.write_unsigned, 2**32),
+        (varint.write_unsigned, -1),
+    ],
+)
 def test_a_number_too_large_is_not_written(write, number):
     """Rather than cut short."""
     with pytest.raises(OverflowError):
@@ -91,7 +133,13 @@ def plain(read, data: bytes, position: int) -> tuple[int, int] | int:
         return varint.CUT if "end within" in fault.what else varint.TOO_LONG
 
 
-@given(st.one_of(st.binary(max_size=12), st.lists(st.sampled_from([0, 1, 127, 128, 255]), max_size=12).map(bytes)), st.integers(0, 12))
+@given(
+    st.one_of(
+        st.binary(max_size=12),
+        st.lists(st.sampled_from([0, 1, 127, 128, 255]), max_size=12).map(bytes),
+    ),
+    st.integers(0, 12),
+)
 def test_the_compiled_reader_agrees_with_the_plain_one(data, position):
     """On any bytes, from any position."""
     buffer = np.frombuffer(data, np.uint8)
@@ -100,4 +148,6 @@ def test_the_compiled_reader_agrees_with_the_plain_one(data, position):
         (varint.read_varlong, varint.VARLONG_BYTES, varint.unfold64),
     ):
         number, behind = varint.scan(buffer, position, len(buffer), longest)
-        assert ((int(unfold(number)), behind) if behind >= 0 else behind) == plain(read, data, position)
+        assert ((int(unfold(number)), behind) if behind >= 0 else behind) == plain(
+            read, data, position
+        )

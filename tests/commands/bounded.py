@@ -1,4 +1,6 @@
-"""Hostile files of a few bytes, and commands that are run under limits of memory and processor time."""
+"""Hostile files of a few bytes, and commands that are run under limits of memory and processor
+time.
+"""
 
 import json
 import os
@@ -17,13 +19,16 @@ import pyarrow as pa
 from kafkaviz.format import record
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 
-MEMORY_BYTES, CPU_S, WALL_S = 2_500_000_000, 120, 500  # of address space: a third of it is what the libraries map
+# of address space: a third of it is what the libraries map
+MEMORY_BYTES, CPU_S, WALL_S = 2_500_000_000, 120, 500
 TINY = b"\x0c\x00\x00\x00\x01\x01\x00"  # a record of no key and no value
 MILLIONS = (255 << 20) // len(TINY)  # just what is decompressed at most: 38 198 125
 NAME = f"{0:020d}"
 GOOD = record.build([record.Record(0, 0, b"k", b"v")])
 TIME_MS = 1_790_000_000_000
-PROPERTIES = "version=1\nnode.id=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAAA\ndirectory.id=BBBBBBBBBBBBBBBBBBBBBA\n"
+PROPERTIES = (
+    "version=1\nnode.id=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAAA\ndirectory.id=BBBBBBBBBBBBBBBBBBBBBA\n"
+)
 
 
 @cache
@@ -32,11 +37,32 @@ def tiny_records(count: int = MILLIONS) -> bytes:
     return pa.compress(TINY * count, "zstd", asbytes=True)
 
 
-def batch(body: bytes = GOOD, count: int = 1, base_offset: int = 0, attributes: int = 0, time_ms: int = TIME_MS, **fields: int) -> bytes:
-    """A batch of magic 2 whose checksum is right. attributes: the codec, 0x10 transactional, 0x20 control."""
+def batch(
+    body: bytes = GOOD,
+    count: int = 1,
+    base_offset: int = 0,
+    attributes: int = 0,
+    time_ms: int = TIME_MS,
+    **fields: int,
+) -> bytes:
+    """A batch of magic 2 whose checksum is right. attributes: the codec, 0x10 transactional, 0x20
+    control.
+    """
     header = np.zeros(1, HEADER)
-    values = {"magic": 2, "last_offset_delta": count - 1, "record_count": count, "base_offset": base_offset, "attributes": attributes}
-    values |= {"producer_id": -1, "producer_epoch": -1, "base_sequence": -1, "base_timestamp_ms": time_ms, "max_timestamp_ms": time_ms}
+    values = {
+        "magic": 2,
+        "last_offset_delta": count - 1,
+        "record_count": count,
+        "base_offset": base_offset,
+        "attributes": attributes,
+    }
+    values |= {
+        "producer_id": -1,
+        "producer_epoch": -1,
+        "base_sequence": -1,
+        "base_timestamp_ms": time_ms,
+        "max_timestamp_ms": time_ms,
+    }
     values |= {"batch_length_bytes": HEADER_BYTES + len(body) - LENGTH_END}
     for name, value in (values | fields).items():
         header[name] = value
@@ -52,8 +78,11 @@ def tiny_batch(count: int = MILLIONS, **fields: int) -> bytes:
 
 def wrapper(count: int) -> bytes:
     """A gzip wrapper of magic 1 around that many messages."""
+
     def message(value: bytes, attributes: int) -> bytes:
-        body = struct.pack(">bbqi", 1, attributes, TIME_MS, -1) + struct.pack(">i", len(value)) + value
+        body = (
+            struct.pack(">bbqi", 1, attributes, TIME_MS, -1) + struct.pack(">i", len(value)) + value
+        )
         return struct.pack(">qiI", 0, len(body) + 4, zlib.crc32(body)) + body
 
     packed = zlib.compressobj(1, zlib.DEFLATED, 31)
@@ -77,19 +106,30 @@ def sparse(path: Path, size_bytes: int, end: bytes = b"") -> None:
         file.write(end)
 
 
-def run(*arguments: str | Path, memory_bytes: int = MEMORY_BYTES, out: int = subprocess.PIPE) -> subprocess.CompletedProcess:
-    """kafkaviz with these arguments, killed where it takes more memory or processor time than the limits."""
+def run(
+    *arguments: str | Path, memory_bytes: int = MEMORY_BYTES, out: int = subprocess.PIPE
+) -> subprocess.CompletedProcess:
+    """kafkaviz with these arguments, killed where it takes more memory or processor time than the
+    limits.
+    """
+
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
 
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_DEFAULT_MEMORY_POOL"), "1") | {
-        "ARROW_DEFAULT_MEMORY_POOL": "system"
-    }
+    threads = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_DEFAULT_MEMORY_POOL"), "1"
+    ) | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
     return subprocess.run(
-        [sys.executable, "-m", "kafkaviz", *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-        preexec_fn=limit, timeout=WALL_S, env=os.environ | threads, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "kafkaviz", *map(str, arguments)],
+        stdout=out,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=limit,
+        timeout=WALL_S,
+        env=os.environ | threads,
+        check=False,
+    )
 
 
 def findings(root: Path) -> dict[tuple[str, str | None], dict]:

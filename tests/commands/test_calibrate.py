@@ -18,7 +18,9 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def test_it_measures_and_keeps(tmp_path, capsys):
-    """Least, median and p90 in their order; the file it read is gone, what is kept is what was said."""
+    """Least, median and p90 in their order; the file it read is gone, what is kept is what was
+    said.
+    """
     folder = tmp_path / "disk"
     folder.mkdir()
     assert main(["calibrate", str(folder), "--json"]) == 0
@@ -35,13 +37,21 @@ def test_it_says_what_it_measured(tmp_path, capsys):
     """In words, with the place where it is kept; without a folder, in the cache."""
     assert main(["calibrate"]) == 0
     told = capsys.readouterr().out
-    assert "17 bytes from the page cache" in told and f"kept in {tmp_path / 'cache' / 'calibration.json'}" in told
+    assert (
+        "17 bytes from the page cache" in told
+        and f"kept in {tmp_path / 'cache' / 'calibration.json'}" in told
+    )
 
 
 def test_tune_prices_with_it(capsys):
     """And says when it was measured; a preset of storage is a preset still."""
     measure = {"min": 1.0, "median": 2.0, "p90": 3.0, "samples": 1}
-    kept = {"measured_at": "2026-11-21T00:00:00+00:00", "pread_17_us": measure, "pread_61_us": measure, "random_read_us": measure}
+    kept = {
+        "measured_at": "2026-11-21T00:00:00+00:00",
+        "pread_17_us": measure,
+        "pread_61_us": measure,
+        "random_read_us": measure,
+    }
     calibration.keep(kept)
     main(["tune", "heartbeat", "--json", "--kafka-version", "3.9"])
     costs = json.loads(capsys.readouterr().out)["costs"]
@@ -52,10 +62,20 @@ def test_tune_prices_with_it(capsys):
 
 
 BROKEN = (
-    "", "{", "[]", '{"pread_17_us": 1}', '{"pread_17_us": {}, "pread_61_us": {}, "measured_at": 3}',
-    '{"pread_17_us": {}, "pread_61_us": {"min": 1, "median": 2, "p90": 3}, "measured_at": "2026-11-21"}',
-    '{"pread_17_us": {"min": 1, "median": 2, "p90": 3}, "pread_61_us": {"min": 1, "median": 2, "p90": null}, "measured_at": ""}',
-)  # fmt: skip
+    "",
+    "{",
+    "[]",
+    '{"pread_17_us": 1}',
+    '{"pread_17_us": {}, "pread_61_us": {}, "measured_at": 3}',
+    (
+        '{"pread_17_us": {}, "pread_61_us": {"min": 1, "median": 2, "p90": 3}, "measured_at": '
+        '"2026-11-21"}'
+    ),
+    (
+        '{"pread_17_us": {"min": 1, "median": 2, "p90": 3}, "pread_61_us": {"min": 1, "median": 2, '
+        '"p90": null}, "measured_at": ""}'
+    ),
+)
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -77,7 +97,9 @@ def test_a_report_says_that_a_calibration_is_broken(killed, tmp_path, capsys):
 
 
 def test_nothing_is_written_into_a_directory_of_kafkas(clean, tmp_path, capsys):
-    """Neither into a broker directory nor into a partition's; a folder that is not there is no folder."""
+    """Neither into a broker directory nor into a partition's; a folder that is not there is no
+    folder.
+    """
     for folder in (clean, clean / "orders-0"):
         assert main(["calibrate", str(folder)]) == 2
         assert "where nothing is written" in capsys.readouterr().err

@@ -19,26 +19,82 @@ def test_the_json_is_as_documented(damaged, capsys):
     """Every key of the object, of a finding and of a step."""
     assert main(["check", str(damaged), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert list(told) == ["directory", "kafka_version", "findings", "restart", "counts", "retention"]
-    assert told["kafka_version"]["assumed"] == "4.3.1" and "metadata.version" in told["kafka_version"]["because"]
+    assert list(told) == [
+        "directory",
+        "kafka_version",
+        "findings",
+        "restart",
+        "counts",
+        "retention",
+    ]
+    assert (
+        told["kafka_version"]["assumed"] == "4.3.1"
+        and "metadata.version" in told["kafka_version"]["because"]
+    )
     assert list(told["findings"][0]) == [
-        "code", "severity", "partition", "file", "position", "length", "message", "evidence", "consequence", "next_step", "reference"
-    ]  # fmt: skip
-    assert list(told["findings"][0]["evidence"]) == ["found", "expected", "found_hex", "expected_hex"]
+        "code",
+        "severity",
+        "partition",
+        "file",
+        "position",
+        "length",
+        "message",
+        "evidence",
+        "consequence",
+        "next_step",
+        "reference",
+    ]
+    assert list(told["findings"][0]["evidence"]) == [
+        "found",
+        "expected",
+        "found_hex",
+        "expected_hex",
+    ]
     severities = [one["severity"] for one in told["findings"]]
     assert severities == sorted(severities, key="error warning info".index)
     assert told["restart"]["clean"] and told["restart"]["starts"]
     assert list(told["restart"]["steps"][0]) == [
-        "partition", "segment", "file", "action", "from_position", "bytes", "why", "error", "way_out"
-    ]  # fmt: skip
-    assert {step["action"] for step in told["restart"]["steps"]} <= {"truncate", "rebuild", "delete", "keep", "fail"}
+        "partition",
+        "segment",
+        "file",
+        "action",
+        "from_position",
+        "bytes",
+        "why",
+        "error",
+        "way_out",
+    ]
+    assert {step["action"] for step in told["restart"]["steps"]} <= {
+        "truncate",
+        "rebuild",
+        "delete",
+        "keep",
+        "fail",
+    }
     assert told["counts"]["error"] == 5
     assert list(told["retention"][0]) == [
-        "partition", "now_ms", "deletes", "retention_ms", "retention_bytes", "tiered", "log_bytes", "over_bytes", "segments"
-    ]  # fmt: skip
+        "partition",
+        "now_ms",
+        "deletes",
+        "retention_ms",
+        "retention_bytes",
+        "tiered",
+        "log_bytes",
+        "over_bytes",
+        "segments",
+    ]
     assert list(told["retention"][0]["segments"][0]) == [
-        "segment", "bytes", "timestamp_ms", "counted_by", "offset", "state", "until_ms", "gone_ms", "blocked_by", "more_bytes"
-    ]  # fmt: skip
+        "segment",
+        "bytes",
+        "timestamp_ms",
+        "counted_by",
+        "offset",
+        "state",
+        "until_ms",
+        "gone_ms",
+        "blocked_by",
+        "more_bytes",
+    ]
 
 
 def test_the_words_name_file_bytes_evidence_and_what_to_do(damaged, capsys):
@@ -52,7 +108,9 @@ def test_the_words_name_file_bytes_evidence_and_what_to_do(damaged, capsys):
     assert max(map(len, out.out.splitlines())) < 200
 
 
-@pytest.mark.parametrize(("options", "status"), [([], 0), (["--fail-on", "error"], 0), (["--fail-on", "warning"], 1)])
+@pytest.mark.parametrize(
+    ("options", "status"), [([], 0), (["--fail-on", "error"], 0), (["--fail-on", "warning"], 1)]
+)
 def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options, status):
     """The clean directory has a true warning and no error."""
     assert main(["check", str(clean / "tiny-index-0"), *options]) == status
@@ -64,7 +122,10 @@ def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
     monkeypatch.setattr(commands_check, "ALIKE", 1)
     assert main(["check", str(killed)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("the next start (not stopped cleanly) will succeed, and cut ") and " bytes off three logs" in lines[2]
+    assert (
+        lines[2].startswith("the next start (not stopped cleanly) will succeed, and cut ")
+        and " bytes off three logs" in lines[2]
+    )
     assert sum(line.startswith("recovery-will-rebuild, ") for line in lines) == 1
     assert sum(line.startswith("           also ") for line in lines) >= 1
 
@@ -73,16 +134,26 @@ def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, ca
     """It is said that this is taken so: nothing tells it."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     assert main(["check", str(tmp_path / "orders-2")]) == 0
-    assert capsys.readouterr().out.splitlines()[2] == "the next start (taken as after a clean stop) will succeed, and change nothing"
+    assert (
+        capsys.readouterr().out.splitlines()[2]
+        == "the next start (taken as after a clean stop) will succeed, and change nothing"
+    )
 
 
 @pytest.mark.parametrize(("given", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
 @pytest.mark.parametrize("name", ["killed", "unstartable"])
 def test_what_a_start_is_told_by_is_said(name, given, is_said, request, capsys):
-    """Where the release is another than the one of which starts were recorded; one that fails too."""
+    """Where the release is another than the one of which starts were recorded; one that fails
+    too.
+    """
     main(["check", str(request.getfixturevalue(name)), *given])
     head = capsys.readouterr().out.partition("\n\n")[0]
-    assert head.endswith("\n  Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone.") == is_said
+    assert (
+        head.endswith(
+            "\n  Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
+        )
+        == is_said
+    )
     assert is_said or "recorded" not in head
 
 
@@ -92,9 +163,12 @@ def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
     shutil.copy2(clean / "meta.properties", tmp_path)
     assert main(["check", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("the next start (not stopped cleanly) will succeed, and change nothing")
+    assert lines[2].startswith(
+        "the next start (not stopped cleanly) will succeed, and change nothing"
+    )
     assert " ".join(map(str.strip, lines[3:5])) == (
-        "It was not stopped cleanly, so 1 log is read again from its recovery point, and its indexes rebuilt to the same bytes."
+        "It was not stopped cleanly, so 1 log is read again from its recovery point, and its "
+        "indexes rebuilt to the same bytes."
     )
 
 
@@ -103,7 +177,10 @@ def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
     [
         (["/nowhere/at/all"], "is not there"),
         (["{clean}", "--kafka-version", "new"], "no version of Kafka"),
-        (["{clean}", "--kafka-version", "0.1"], "no release that is known; give one from 0.10 to 4.4"),
+        (
+            ["{clean}", "--kafka-version", "0.1"],
+            "no release that is known; give one from 0.10 to 4.4",
+        ),
         (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is no release"),
         (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is no release"),
         (["{clean}/orders-0/00000000000000000000.log"], "is a file"),
@@ -128,8 +205,12 @@ def test_a_refusing_start_says_why(clean, tmp_path, capsys):
     assert "WILL FAIL" in out and "Found directory old stuff" in out and "directory-name-bad" in out
 
 
-def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(clean, tmp_path, capsys):
-    """Two rebuilds of one segment are told apart; the step that ends the start has Kafka's words and the way out."""
+def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
+    clean, tmp_path, capsys
+):
+    """Two rebuilds of one segment are told apart; the step that ends the start has Kafka's words
+    and the way out.
+    """
     shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
     for name in ("meta.properties", "bootstrap.checkpoint", "recovery-point-offset-checkpoint"):
         shutil.copy2(clean / name, tmp_path / "kafka" / name)
@@ -167,10 +248,15 @@ def test_an_archive_of_one_partition_is_what_its_directory_is(clean, tmp_path, c
 
 
 def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
-    """The sample ran with log.retention.ms=-1 in a server.properties that is not there; then retention.bytes alone counts."""
+    """The sample ran with log.retention.ms=-1 in a server.properties that is not there; then
+    retention.bytes alone counts.
+    """
     main(["check", str(clean), "--json", "--set", "log.retention.ms=-1"])
     found = {one["partition"]: one for one in json.loads(capsys.readouterr().out)["retention"]}
-    assert found["weblogs-0"]["retention_ms"] == {"value": -1, "source": "log.retention.ms, as typed"}
+    assert found["weblogs-0"]["retention_ms"] == {
+        "value": -1,
+        "source": "log.retention.ms, as typed",
+    }
     assert [one["state"] for one in found["weblogs-0"]["segments"]] == ["bytes", "bytes"]
     assert {one["state"] for one in found["orders-0"]["segments"]} == {"unlimited"}
     assert main(["check", str(clean), "--set", "log.retention.ms=-2"]) == 2
@@ -180,15 +266,29 @@ def test_the_words_say_what_keeps_the_segments(damaged, capsys):
     """By which settings, and which go first."""
     main(["check", str(damaged)])
     out = " ".join(capsys.readouterr().out.split())
-    assert ", the newest time of a file here, would delete 13 of 30" in out and "broker wrote last" not in out  # which cp -r does not keep
-    assert "Retention at 2026-11-21 " in out and "wait for an older one" in out and "retention.ms 7 d (default of Kafka 4.3)" in out
-    assert "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never written: goes" in out
+    # which cp -r does not keep
+    assert (
+        ", the newest time of a file here, would delete 13 of 30" in out
+        and "broker wrote last" not in out
+    )
+    assert (
+        "Retention at 2026-11-21 " in out
+        and "wait for an older one" in out
+        and "retention.ms 7 d (default of Kafka 4.3)" in out
+    )
+    assert (
+        "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never "
+        "written: goes"
+    ) in out
 
 
 def test_nothing_is_changed(damaged):
     """Names, sizes and times are what they were."""
+
     def state():
-        return sorted((path, path.stat().st_size, path.stat().st_mtime_ns) for path in damaged.rglob("*"))
+        return sorted(
+            (path, path.stat().st_size, path.stat().st_mtime_ns) for path in damaged.rglob("*")
+        )
 
     before = state()
     main(["check", str(damaged), "--json"])
@@ -208,19 +308,35 @@ def with_holes(clean, tmp_path) -> Path:
 
 @pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
 def test_no_error_and_no_warning_is_told_in_json_alone(request, capsys, name):
-    """Place and message of each stand in the text; only what differs by its partition alone is told once, with the partitions."""
+    """Place and message of each stand in the text; only what differs by its partition alone is told
+    once, with the partitions.
+    """
     path = str(request.getfixturevalue(name))
     main(["check", path, "--json"])
-    findings = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["severity"] != "info"]
+    findings = [
+        one for one in json.loads(capsys.readouterr().out)["findings"] if one["severity"] != "info"
+    ]
     main(["check", path])
     text = "".join(capsys.readouterr().out.split())
     for one in findings:
         partition = one["partition"] or "thebrokerdirectory"
-        place = (one["file"] or "").removeprefix(f"{one['partition']}/") if one["file"] != one["partition"] else ""
+        place = (
+            (one["file"] or "").removeprefix(f"{one['partition']}/")
+            if one["file"] != one["partition"]
+            else ""
+        )
         if one["position"] is not None:
             last = one["position"] + (one["length"] or 0) - 1
-            place += f", bytes {one['position']} to {last}" if one["length"] else f", byte {one['position']}"
-        alike = [other["message"] for other in findings if other["code"] == one["code"] and _alike(other, one)]
+            place += (
+                f", bytes {one['position']} to {last}"
+                if one["length"]
+                else f", byte {one['position']}"
+            )
+        alike = [
+            other["message"]
+            for other in findings
+            if other["code"] == one["code"] and _alike(other, one)
+        ]
         assert any("".join(message.split()) in text for message in alike), one
         assert "".join(place.split()) in text and partition in text, one
 
@@ -234,7 +350,10 @@ def test_seven_holes_are_seven_lines(with_holes, capsys):
     """More than five of one code: the first in full, of the others place and message."""
     assert main(["check", str(with_holes)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert sum("are in no batch" in line for line in lines) == 7 and "segment-gap, 7 times; the first:" in lines
+    assert (
+        sum("are in no batch" in line for line in lines) == 7
+        and "segment-gap, 7 times; the first:" in lines
+    )
 
 
 @pytest.fixture
@@ -256,7 +375,11 @@ def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
     """One line a line, in any encoding; nothing in a name drives the terminal."""
     command = [sys.executable, "-m", "kafkaviz", "check", str(strange), *options]
     root = Path(__file__).parents[2]
-    run = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(root)}, capture_output=True)
+    run = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(root)},
+        capture_output=True,
+    )
     assert (run.returncode, run.stderr) == (1, b"")
     out = run.stdout.decode(encoding)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", out)
@@ -278,24 +401,46 @@ def test_digits_can_be_pasted(damaged, capsys):
 
 
 @pytest.mark.parametrize(
-    ("setting", "starts"), [("segment.index.bytes", True), ("log.index.size.max.bytes", False), ("log.index.interval.bytes", False)]
+    ("setting", "starts"),
+    [
+        ("segment.index.bytes", True),
+        ("log.index.size.max.bytes", False),
+        ("log.index.interval.bytes", False),
+    ],
 )
 def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys, setting, starts):
     """meter-readings has segment.index.bytes=1024 and index.interval.bytes=150 of its own.
 
-    A 4.3.1 broker was started on copies of this directory: with either default in its server.properties it ended on the full time
-    index. Once the topic had another value, given to the node while it ran as a controller alone, it started.
+    A 4.3.1 broker was started on copies of this directory: with either default in its
+    server.properties it ended on the full time index. Once the topic had another value, given to
+    the node while it ran as a controller alone, it started.
     """
-    main(["check", str(shared / "data" / "kafka-4.3.1-unstartable.tar.gz"), "--set", f"{setting}=10485760", "--json"])
+    main(
+        [
+            "check",
+            str(shared / "data" / "kafka-4.3.1-unstartable.tar.gz"),
+            "--set",
+            f"{setting}=10485760",
+            "--json",
+        ]
+    )
     restart = json.loads(capsys.readouterr().out)["restart"]
     assert restart["starts"] is starts
-    told = [one["way_out"].partition(" segment.index.bytes ")[0] for one in restart["steps"] if one["way_out"]]
+    told = [
+        one["way_out"].partition(" segment.index.bytes ")[0]
+        for one in restart["steps"]
+        if one["way_out"]
+    ]
     assert told == ([] if starts else ["give topic meter-readings a larger"])
 
 
-@pytest.mark.parametrize(("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")]
+)
 def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, request, capsys):
-    """Compacted logs are of them, as they are in the table of the page, and what is counted is said."""
+    """Compacted logs are of them, as they are in the table of the page, and what is counted is
+    said.
+    """
     from kafkaviz.analyse.health import check
     from kafkaviz.figures import checkup_tables
     from kafkaviz.log.broker import open_broker
@@ -314,11 +459,20 @@ def test_a_directory_that_becomes_stray_is_told_first(clean, tmp_path, capsys):
         shutil.copy(clean / name, tmp_path / name)
     for name in ("__cluster_metadata-0", "nulls-0"):
         shutil.copytree(clean / name, tmp_path / name)
-    (tmp_path / "nulls-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
+    (tmp_path / "nulls-0" / "partition.metadata").write_text(
+        "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
+    )
     assert main(["check", str(tmp_path)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("the next start (stopped cleanly) WILL NOT serve one directory, which it takes for stray; otherwise ")
+    assert lines[2].startswith(
+        "the next start (stopped cleanly) WILL NOT serve one directory, which it takes for stray; "
+        "otherwise "
+    )
     assert main(["check", str(tmp_path), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     [finding] = [one for one in told["findings"] if one["code"] == "becomes-stray"]
-    assert (finding["severity"], finding["partition"], told["restart"]["starts"]) == ("error", "nulls-0", True)
+    assert (finding["severity"], finding["partition"], told["restart"]["starts"]) == (
+        "error",
+        "nulls-0",
+        True,
+    )

@@ -1,4 +1,6 @@
-"""The command line of kafkaviz dump: Kafka's options, nothing written, and readers that leave early."""
+"""The command line of kafkaviz dump: Kafka's options, nothing written, and readers that leave
+early.
+"""
 
 import hashlib
 import os
@@ -30,21 +32,46 @@ def options(line: str) -> Options:
         ("--files=a.log c.log", Options(("a.log", "c.log"))),
         ("-files a.log -deep-iteration", Options(("a.log",), deep=True)),
         ("a.log --print-data-log", Options(("a.log",), prints=True, deep=True)),
-        ("a.log --cluster-metadata-decoder --offsets-decoder", Options(("a.log",), True, True, "offsets")),
+        (
+            "a.log --cluster-metadata-decoder --offsets-decoder",
+            Options(("a.log",), True, True, "offsets"),
+        ),
         ("--files a.log --key-decoder-class", Options(("a.log",), True, True)),
-        ("a.log --value-decoder-class x.Y", Options(("a.log",), True, True, None, STRING_DECODER, "x.Y")),
-        ("a.log --max-bytes 7 --skip-record-metadata", Options(("a.log",), max_bytes=7, skip_record_metadata=True)),
-        ("a.index --verify-index-only --max-message-size 9", Options(("a.index",), verify_index_only=True, max_message_bytes=9)),
-        ("a.index --index-sanity-check", Options(("a.index",), index_sanity_check=True, max_bytes=MAX_INT)),
+        (
+            "a.log --value-decoder-class x.Y",
+            Options(("a.log",), True, True, None, STRING_DECODER, "x.Y"),
+        ),
+        (
+            "a.log --max-bytes 7 --skip-record-metadata",
+            Options(("a.log",), max_bytes=7, skip_record_metadata=True),
+        ),
+        (
+            "a.index --verify-index-only --max-message-size 9",
+            Options(("a.index",), verify_index_only=True, max_message_bytes=9),
+        ),
+        (
+            "a.index --index-sanity-check",
+            Options(("a.index",), index_sanity_check=True, max_bytes=MAX_INT),
+        ),
     ],
 )
 def test_kafkas_options_are_understood(line, expected):
-    """Two dashes or one, with = or without; a decoder implies printing, printing implies records; the first decoder decides."""
+    """Two dashes or one, with = or without; a decoder implies printing, printing implies records;
+    the first decoder decides.
+    """
     assert options(line) == expected
 
 
 @pytest.mark.parametrize(
-    "line", ["", "--print-data", "a.log --max-bytes x", "a.log --max-bytes 99999999999", "a.log --max-message-size 2147483648", "--files"],
+    "line",
+    [
+        "",
+        "--print-data",
+        "a.log --max-bytes x",
+        "a.log --max-bytes 99999999999",
+        "a.log --max-message-size 2147483648",
+        "--files",
+    ],
 )
 def test_wrong_usage_is_2(line, capsys):
     """No file, an option that is cut short, a number that is none or no int of Java's."""
@@ -56,7 +83,9 @@ def test_wrong_usage_is_2(line, capsys):
 
 
 def test_nothing_is_written(damaged, tmp_path):
-    """Kafka's tool cuts an .index that is no multiple of 8 and makes one that is missing: here the directory stays as it is."""
+    """Kafka's tool cuts an .index that is no multiple of 8 and makes one that is missing: here the
+    directory stays as it is.
+    """
     copy = tmp_path / "copy"
     shutil.copytree(damaged, copy)
     before = state(copy)
@@ -70,15 +99,31 @@ def test_nothing_is_written(damaged, tmp_path):
 def state(directory: Path) -> dict[str, tuple]:
     """Content and time of every file, and the time of every folder."""
     return {
-        str(path): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
+        str(path): (
+            path.stat().st_mtime_ns,
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
+        )
         for path in directory.rglob("*")
     }
 
 
 def test_the_command_prints_and_ends_with_kafkas_status(killed):
     """The real thing: what is printed before a death stays, and the status is 1."""
-    command = [sys.executable, "-m", "kafkaviz", "dump", "--files", "empty-room-1/00000000000000000000.index"]
-    run = subprocess.run(command, cwd=killed, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "kafkaviz",
+        "dump",
+        "--files",
+        "empty-room-1/00000000000000000000.index",
+    ]
+    run = subprocess.run(
+        command,
+        cwd=killed,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
     assert run.stdout == "Dumping empty-room-1/00000000000000000000.index\n"
     assert run.stderr == 'Exception in thread "main" java.util.NoSuchElementException\n'
     assert run.returncode == 1
@@ -88,7 +133,9 @@ def test_a_reader_who_leaves_is_no_fault(clean):
     """As with `| head -1`: no traceback."""
     command = [sys.executable, "-m", "kafkaviz", "dump", f"heartbeat-0/{LOG}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, cwd=clean, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, cwd=clean, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout.readline() == f"Dumping heartbeat-0/{LOG}\n".encode()
         process.stdout.close()
         assert process.stderr.read() == b""

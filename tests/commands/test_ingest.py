@@ -1,4 +1,7 @@
-"""kafkaviz ingest: what it prints where, and what is left when it is stopped. Without Spark where Spark is not the point."""
+"""kafkaviz ingest: what it prints where, and what is left when it is stopped.
+
+Without Spark where Spark is not the point.
+"""
 
 import json
 import os
@@ -40,18 +43,29 @@ def out(tmp_path) -> Path:
 
 
 def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
-    """Tables with their rows, what was read and what was kept; nothing but words about progress goes to stderr."""
+    """Tables with their rows, what was read and what was kept; nothing but words about progress
+    goes to stderr.
+    """
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == f"{out}: made"
     counts = check(broker).counts
     assert [line.split() for line in told[1:11]] == [
-        ["partitions", "1"], ["segments", "2"], ["batches", "11"], ["offset_entries", "9"], ["time_entries", "9"],
+        ["partitions", "1"],
+        ["segments", "2"],
+        ["batches", "11"],
+        ["offset_entries", "9"],
+        ["time_entries", "9"],
         ["sweep", "100"],
-        ["findings", str(sum(counts.values()))], ["restart_steps", str(len(check(broker).restart.steps))], ["retention", "2"],
+        ["findings", str(sum(counts.values()))],
+        ["restart_steps", str(len(check(broker).restart.steps))],
+        ["retention", "2"],
         ["checked", "3"],
-    ]  # fmt: skip
-    assert told[11] == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    ]
+    assert (
+        told[11]
+        == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    )
     assert told[12] == "read 2 segments (1.19 KiB of .log), kept 0"
     assert told[13].startswith("in ")
 
@@ -66,8 +80,20 @@ def test_json_is_one_object(broker, out, in_process, capsys):
         "broker": [{"name": "made", "path": str(broker), "node_id": "7", "cluster_id": "made"}],
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
-        "rows": {"partitions": 1, "segments": 2, "batches": 11, "offset_entries": 9, "time_entries": 9}
-        | {"sweep": 100, "findings": len(health.findings), "restart_steps": len(health.restart.steps), "retention": 2, "checked": 3},
+        "rows": {
+            "partitions": 1,
+            "segments": 2,
+            "batches": 11,
+            "offset_entries": 9,
+            "time_entries": 9,
+        }
+        | {
+            "sweep": 100,
+            "findings": len(health.findings),
+            "restart_steps": len(health.restart.steps),
+            "retention": 2,
+            "checked": 3,
+        },
         "findings": health.counts,
         "problems": [],
     }
@@ -79,10 +105,15 @@ def test_json_is_one_object(broker, out, in_process, capsys):
 
 
 def test_findings_can_be_left_out(broker, out, in_process, capsys):
-    """Nothing is said of them; the next run without that option adds them, and reads the segments for it."""
+    """Nothing is said of them; the next run without that option adds them, and reads the segments
+    for it.
+    """
     assert main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["findings"] is None and (told["rows"]["findings"], told["rows"]["checked"]) == (0, 0)
+    assert told["findings"] is None and (told["rows"]["findings"], told["rows"]["checked"]) == (
+        0,
+        0,
+    )
     main(["ingest", str(broker), "--catalog", str(out), "--json"])
     told = json.loads(capsys.readouterr().out)
     assert told["findings"] == check(broker).counts and told["read"]["segments"] == 2
@@ -100,7 +131,13 @@ def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeyp
 
     monkeypatch.setattr(file, "reader", reader)
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
-    assert sum("not read: " in line and "may not be read" in line for line in capsys.readouterr().out.splitlines()) == 2
+    assert (
+        sum(
+            "not read: " in line and "may not be read" in line
+            for line in capsys.readouterr().out.splitlines()
+        )
+        == 2
+    )
     main(["ingest", str(broker), "--catalog", str(out), "--json"])
     assert len(json.loads(capsys.readouterr().out)["problems"]) == 2
 
@@ -135,7 +172,11 @@ def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch)
     """It is wiped before the summary; without a terminal there are few lines."""
     from kafkaviz.commands import ingest
 
-    states = [job.Progress(), job.Progress(1, 4, 10 << 20, 40 << 20, 5e8, "reading"), job.Progress(4, 4, 1, 1, None, "writing")]
+    states = [
+        job.Progress(),
+        job.Progress(1, 4, 10 << 20, 40 << 20, 5e8, "reading"),
+        job.Progress(4, 4, 1, 1, None, "writing"),
+    ]
 
     class Run:
         def wait(self, timeout_s: float) -> bool | None:
@@ -163,14 +204,24 @@ def command(*given: object, cache: Path) -> subprocess.Popen:
     environ = os.environ | {"KAFKAVIZ_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
     line, pipe = [sys.executable, "-c", SMALL_TASKS, *map(str, given)], subprocess.PIPE
     return subprocess.Popen(
-        line, cwd=ROOT, env=environ, stdout=pipe, stderr=pipe, text=True, start_new_session=True,
+        line,
+        cwd=ROOT,
+        env=environ,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
     """Every file of a catalog that readers go by."""
-    found = [path for path in folder.rglob("*") if path.is_file() and path.name != "_catalog.lock" and ".staging" not in str(path)]
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "_catalog.lock" and ".staging" not in str(path)
+    ]
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
@@ -223,7 +274,9 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
-    """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder tell of no second run."""
+    """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder
+    tell of no second run.
+    """
     in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 1000})
@@ -232,13 +285,19 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, num
         process.send_signal(number)
         printed = process.communicate(timeout=HANGS_S)
     assert process.returncode == 128 + number and printed[0] == ""
-    assert [line for line in printed[1].splitlines() if not line.startswith(("Spark is starting", "reading: "))] == ["kafkaviz: stopped"]
+    assert [
+        line
+        for line in printed[1].splitlines()
+        if not line.startswith(("Spark is starting", "reading: "))
+    ] == ["kafkaviz: stopped"]
     assert content_of(out) == before and not list(out.glob(".staging-*"))
 
 
 @pytest.mark.slow
 def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
-    """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and goes through."""
+    """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and
+    goes through.
+    """
     in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 300})
@@ -264,4 +323,8 @@ def test_the_real_thing_says_nothing_but_its_own_words(broker, out, cache):
     with command("ingest", broker, "--catalog", out, "--json", cache=cache) as process:
         printed = process.communicate()
     assert process.returncode == 0 and json.loads(printed[0])["rows"]["batches"] == 11
-    assert [line for line in printed[1].splitlines() if not line.startswith(("Spark is starting", "reading: ", "writing"))] == []
+    assert [
+        line
+        for line in printed[1].splitlines()
+        if not line.startswith(("Spark is starting", "reading: ", "writing"))
+    ] == []

@@ -1,4 +1,6 @@
-"""Every command on a directory that is newer than any release that is known: read as the newest of them, which one sentence says."""
+"""Every command on a directory that is newer than any release that is known: read as the newest of
+them, which one sentence says.
+"""
 
 import json
 import os
@@ -13,7 +15,10 @@ from tests.analyse.raised import METADATA, OF_4_4, raised
 
 SEGMENT = f"tickets-any-0/{590:020d}"
 SENTENCE = "; that is newer than Kafka 4.4.0, the newest that is known, so it is read as that one"
-SAYS = {34: "metadata.version to level 34, which 4.5 brought", 99: "metadata.version to level 99, which Kafka 4.4.0 does not know"}
+SAYS = {
+    34: "metadata.version to level 34, which 4.5 brought",
+    99: "metadata.version to level 99, which Kafka 4.4.0 does not know",
+}
 COMMANDS = {  # what is asked, and the status
     "check": (["check", "{dir}"], 1),
     "lookup": (["lookup", "{dir}/tickets-any-0", "--offset", "700"], 0),
@@ -45,8 +50,13 @@ def run(command: str, directory: Path, out: Path, *more: str) -> int:
 QUICK = ("check", "lookup", "rebuild", "tune of a partition")
 
 
-@pytest.mark.parametrize(("command", "level"), [*((command, 99) for command in COMMANDS), *((command, 34) for command in QUICK)])
-def test_every_command_answers_and_says_how_it_reads(command, level, newer, tmp_path, capsys, in_process):
+@pytest.mark.parametrize(
+    ("command", "level"),
+    [*((command, 99) for command in COMMANDS), *((command, 34) for command in QUICK)],
+)
+def test_every_command_answers_and_says_how_it_reads(
+    command, level, newer, tmp_path, capsys, in_process
+):
     """Once, with the file that shows it."""
     status = run(command, newer[level], tmp_path / "out")
     said = " ".join("".join(capsys.readouterr()).split())
@@ -54,7 +64,9 @@ def test_every_command_answers_and_says_how_it_reads(command, level, newer, tmp_
 
 
 @pytest.mark.parametrize("command", QUICK)
-def test_no_command_says_so_of_a_directory_that_is_known(command, restarted_4_4, tmp_path, capsys, in_process):
+def test_no_command_says_so_of_a_directory_that_is_known(
+    command, restarted_4_4, tmp_path, capsys, in_process
+):
     """4.4.0 itself."""
     assert run(command, restarted_4_4, tmp_path / "out") == COMMANDS[command][1]
     assert "newer than" not in "".join(capsys.readouterr())
@@ -65,7 +77,11 @@ def test_json_says_it_where_the_release_stands(command, newer, tmp_path, capsys)
     """kafka_version: what is assumed, and why."""
     run(command, newer[99], tmp_path / "out", "--json")
     found = json.loads(capsys.readouterr().out)["kafka_version"]
-    assert found["assumed"] == versions.NEWEST and found["because"].endswith(SENTENCE) and SAYS[99] in found["because"]
+    assert (
+        found["assumed"] == versions.NEWEST
+        and found["because"].endswith(SENTENCE)
+        and SAYS[99] in found["because"]
+    )
 
 
 def test_the_report_says_it(newer, tmp_path):
@@ -86,14 +102,25 @@ def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4, cap
 def test_what_a_person_types_is_still_refused(newer, capsys):
     """A release that is not known, in so many words."""
     assert main(["check", str(newer[34]), "--kafka-version", "4.5"]) == 2
-    assert "Kafka 4.5 is no release that is known; give one from 0.10 to 4.4" in capsys.readouterr().err
+    assert (
+        "Kafka 4.5 is no release that is known; give one from 0.10 to 4.4"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "text", "trace"),
     [
-        ("meta.properties", "version=2\nnode.id=1\ncluster.id=made\n", "meta.properties is of version 2, which Kafka 4.4.0 does not know"),
-        (".kafka_cleanshutdown", '{"version":1,"brokerEpoch":2}', ".kafka_cleanshutdown is of version 1, which Kafka 4.4.0 does not know"),
+        (
+            "meta.properties",
+            "version=2\nnode.id=1\ncluster.id=made\n",
+            "meta.properties is of version 2, which Kafka 4.4.0 does not know",
+        ),
+        (
+            ".kafka_cleanshutdown",
+            '{"version":1,"brokerEpoch":2}',
+            ".kafka_cleanshutdown is of version 1, which Kafka 4.4.0 does not know",
+        ),
     ],
 )
 def test_a_small_file_of_a_later_version(name, text, trace, restarted_4_4, tmp_path, capsys):
@@ -108,7 +135,9 @@ def test_a_small_file_of_a_later_version(name, text, trace, restarted_4_4, tmp_p
 def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_path, capsys):
     """It is damage, which the check names by itself."""
     shutil.copytree(restarted_4_4, tmp_path / "kafka")
-    (tmp_path / "kafka" / "meta.properties").write_text(f"version={number}\nnode.id=1\ncluster.id=made\n")
+    (tmp_path / "kafka" / "meta.properties").write_text(
+        f"version={number}\nnode.id=1\ncluster.id=made\n"
+    )
     assert main(["check", str(tmp_path / "kafka")]) == 1
     assert "newer than" not in capsys.readouterr().out
 
@@ -123,7 +152,10 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
     place = data.index(sets) + len(sets)
     newest.write_bytes(data[:place] + level.to_bytes(2) + data[place + 2 :])
     main(["check", str(directory)])
-    said = f"{METADATA}/{newest.name} sets transaction.version to level 9, which Kafka 4.4.0 does not know{SENTENCE}"
+    said = (
+        f"{METADATA}/{newest.name} sets transaction.version to level 9, which Kafka 4.4.0 does not "
+        f"know{SENTENCE}"
+    )
     assert said in capsys.readouterr().out
 
 
@@ -134,14 +166,23 @@ def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
     """All commands on a broker that was stopped, and on one that was killed."""
     from kafkaviz.log.archive import opened
 
-    directory = raised(opened(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"), tmp_path / left, level)
+    directory = raised(
+        opened(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"), tmp_path / left, level
+    )
     topic = {"clean": "shipments-0", "killed": "tickets-any-0"}[left]
     segment = min((directory / topic).glob("*.index"))
     for command, (given, _) in COMMANDS.items():
         out = tmp_path / command.replace(" ", "-")
-        parts = (part.replace(f"{SEGMENT}.index", f"{topic}/{segment.name}").replace("tickets-any-0", topic) for part in given)
+        parts = (
+            part.replace(f"{SEGMENT}.index", f"{topic}/{segment.name}").replace(
+                "tickets-any-0", topic
+            )
+            for part in given
+        )
         status = main([part.format(dir=directory, out=out) for part in parts])
         said = " ".join("".join(capsys.readouterr()).split())
         assert status in (0, 1) and (status == 0 or command == "check"), command
         assert said.count(SENTENCE) == 1 and SAYS[level] in said, command
-    assert sorted(os.listdir(directory)) == sorted(os.listdir(opened(shared / "data" / f"kafka-4.4.0-{left}.tar.gz")))
+    assert sorted(os.listdir(directory)) == sorted(
+        os.listdir(opened(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"))
+    )

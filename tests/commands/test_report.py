@@ -1,4 +1,6 @@
-"""kafkaviz report as an operator runs it: the file, the words, the JSON, and where it refuses to write."""
+"""kafkaviz report as an operator runs it: the file, the words, the JSON, and where it refuses to
+write.
+"""
 
 import hashlib
 import json
@@ -15,8 +17,17 @@ def test_the_file_and_the_words(damaged, tmp_path, capsys):
     assert main(["report", str(damaged), "-o", str(out)]) == 0
     said = capsys.readouterr()
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert said.out.startswith(f"{out}: 2.") and "5 errors, 9 warnings, 3 worth knowing" in said.out and "will start" in said.out
-    assert said.err.splitlines() == ["kafkaviz: checking", "kafkaviz: counting", "kafkaviz: tuning", "kafkaviz: writing"]
+    assert (
+        said.out.startswith(f"{out}: 2.")
+        and "5 errors, 9 warnings, 3 worth knowing" in said.out
+        and "will start" in said.out
+    )
+    assert said.err.splitlines() == [
+        "kafkaviz: checking",
+        "kafkaviz: counting",
+        "kafkaviz: tuning",
+        "kafkaviz: writing",
+    ]
     assert list(tmp_path.iterdir()) == [out]
 
 
@@ -25,12 +36,28 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
     out = tmp_path / "r.html"
     assert main(["report", str(damaged / "bookings-0"), "-o", str(out), "--json", "--sha256"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert list(told) == ["file", "bytes", "sha256", "directory", "kafka_version", "counts", "restart", "recommendation", "inputs"]
+    assert list(told) == [
+        "file",
+        "bytes",
+        "sha256",
+        "directory",
+        "kafka_version",
+        "counts",
+        "restart",
+        "recommendation",
+        "inputs",
+    ]
     assert (told["file"], told["bytes"]) == (str(out), out.stat().st_size)
     assert told["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
-    assert told["recommendation"] == {"verdict": "keep", "setting": "index.interval.bytes", "value": 2048}
+    assert told["recommendation"] == {
+        "verdict": "keep",
+        "setting": "index.interval.bytes",
+        "value": 2048,
+    }
     assert told["restart"] == {"clean": True, "starts": True} and told["counts"]["error"] > 0
-    assert {one["file"] for one in told["inputs"]} == {f"bookings-0/{path.name}" for path in (damaged / "bookings-0").iterdir()}
+    assert {one["file"] for one in told["inputs"]} == {
+        f"bookings-0/{path.name}" for path in (damaged / "bookings-0").iterdir()
+    }
     first = told["inputs"][0]
     assert first["sha256"] == hashlib.sha256((damaged / first["file"]).read_bytes()).hexdigest()
 
@@ -40,7 +67,22 @@ def test_an_archive_and_a_release_and_a_setting(tmp_path, capsys):
     from tests.conftest import SAMPLES
 
     archive, out = SAMPLES / "kafka-4.3.1-killed-selection.tar.gz", tmp_path / "r.html"
-    assert main(["report", str(archive), "-o", str(out), "--kafka-version", "3.9", "--set", "log.retention.ms=-1", "--sha256"]) == 0
+    assert (
+        main(
+            [
+                "report",
+                str(archive),
+                "-o",
+                str(out),
+                "--kafka-version",
+                "3.9",
+                "--set",
+                "log.retention.ms=-1",
+                "--sha256",
+            ]
+        )
+        == 0
+    )
     page = out.read_text(encoding="utf-8")
     assert "Kafka 3.9: it was given" in page and "log.retention.ms, as typed" in page
     assert hashlib.sha256(archive.read_bytes()).hexdigest() in page
@@ -70,7 +112,9 @@ def test_nothing_is_written_in_an_inspected_directory(clean, tmp_path, capsys, b
 
 
 def test_beside_a_partition_without_a_broker_there_is_room(clean, tmp_path, capsys):
-    """The folder that somebody copied it into is none of Kafka's, logs of other programs in it or not."""
+    """The folder that somebody copied it into is none of Kafka's, logs of other programs in it or
+    not.
+    """
     shutil.copytree(clean / "tiny-index-0", tmp_path / "tiny-index-0")
     (tmp_path / "app.log").write_text("")
     assert main(["report", str(tmp_path / "tiny-index-0"), "-o", str(tmp_path / "r.html")]) == 0

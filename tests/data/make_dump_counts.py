@@ -1,8 +1,10 @@
-"""Writes dump_counts.json: what kafka-dump-log 4.3.1 printed about each .log, .index and .timeindex of the real brokers, counted.
+"""Writes dump_counts.json: what kafka-dump-log 4.3.1 printed about each .log, .index and .timeindex
+of the real brokers, counted.
 
-python make_dump_counts.py FOLDER > dump_counts.json, where FOLDER holds the unpacked archives of Kafka's answers, one
-NAME.expected a broker directory NAME. A .log gives {"batches", "records", "first_base_offset", "last_offset", "end_position"},
-the end being where the last batch ends; an index gives its number of entries. See NOTES for what Kafka does not say.
+python make_dump_counts.py FOLDER > dump_counts.json, where FOLDER holds the unpacked archives of
+Kafka's answers, one NAME.expected a broker directory NAME. A .log gives {"batches", "records",
+"first_base_offset", "last_offset", "end_position"}, the end being where the last batch ends; an
+index gives its number of entries. See NOTES for what Kafka does not say.
 """
 
 import json
@@ -11,22 +13,45 @@ import sys
 from pathlib import Path
 
 TOOL = "kafka-dump-log 4.3.1, default options"
-DUMPS = ("dump", "dump-4.3.1")  # the second in archives that hold the dumps of an older tool beside it
+# the second in archives that hold the dumps of an older tool beside it
+DUMPS = ("dump", "dump-4.3.1")
 NOTES = (
-    "An index dump stops at the first slot, other than slot 0, whose offset is the base offset: zeros behind the entries are not counted.",
-    "A preallocated index that was never written prints its slot 0, zeros, as an entry: counted as printed, and named in `unwritten`.",
-    "A dump in `died` ended with an exception. An index it says nothing of is null; a .log counts the batches before the exception.",
-    "Compressed batches of magic 0 and 1 show no base offset and no record count: first_base_offset and records are null there.",
-    "A .log line of magic 0 or 1 without compression is one record, and its offset is base and last offset at once.",
-    "Kafka dumps .log, .index and .timeindex only: .deleted, .cleaned and .swap files have no line here.",
+    (
+        "An index dump stops at the first slot, other than slot 0, whose offset is the base "
+        "offset: zeros behind the entries are not counted."
+    ),
+    (
+        "A preallocated index that was never written prints its slot 0, zeros, as an entry: "
+        "counted as printed, and named in `unwritten`."
+    ),
+    (
+        "A dump in `died` ended with an exception. An index it says nothing of is null; a .log "
+        "counts the batches before the exception."
+    ),
+    (
+        "Compressed batches of magic 0 and 1 show no base offset and no record count: "
+        "first_base_offset and records are null there."
+    ),
+    (
+        "A .log line of magic 0 or 1 without compression is one record, and its offset is base and "
+        "last offset at once."
+    ),
+    (
+        "Kafka dumps .log, .index and .timeindex only: .deleted, .cleaned and .swap files have no "
+        "line here."
+    ),
     "What Kafka calls a mismatch (stderr) is counted like any other entry.",
 )
 SEGMENT_FILE = re.compile(r"(?P<base>\d{20})\.(?P<kind>log|index|timeindex)\.out")
 BATCH = re.compile(
-    r"(?:baseOffset: (?P<base>\d+) lastOffset: (?P<last>\d+) count: (?P<count>\d+) .*|offset: (?P<message>\d+) )"
-    r"position: (?P<position>\d+) .*size: (?P<size>\d+) magic: \d compresscodec: (?P<codec>\w+) "
+    r"(?:baseOffset: (?P<base>\d+) lastOffset: (?P<last>\d+) count: (?P<count>\d+) .*|offset: (?P"
+    r"<message>\d+) )position: (?P<position>\d+) .*size: (?P"
+    r"<size>\d+) magic: \d compresscodec: (?P<codec>\w+) "
 )
-ENTRY = {"index": re.compile(r"offset: (\d+) position: (\d+)$"), "timeindex": re.compile(r"timestamp: (-?\d+) offset: (\d+)$")}
+ENTRY = {
+    "index": re.compile(r"offset: (\d+) position: (\d+)$"),
+    "timeindex": re.compile(r"timestamp: (-?\d+) offset: (\d+)$"),
+}
 
 
 def counts(folder: Path) -> dict:
@@ -35,7 +60,10 @@ def counts(folder: Path) -> dict:
     for expected in sorted(folder.glob("*.expected")):
         name = expected.name.removesuffix(".expected")
         dumps = _dumps(expected)
-        files = {path.relative_to(dumps).as_posix().removesuffix(".out"): path for path in sorted(dumps.glob("*/*.out"))}
+        files = {
+            path.relative_to(dumps).as_posix().removesuffix(".out"): path
+            for path in sorted(dumps.glob("*/*.out"))
+        }
         files = {file: path for file, path in files.items() if SEGMENT_FILE.fullmatch(path.name)}
         result["brokers"][name] = {file: _file(path) for file, path in files.items()}
         result["died"][name] = [file for file, path in files.items() if _died(path)]
@@ -44,8 +72,15 @@ def counts(folder: Path) -> dict:
 
 
 def _dumps(expected: Path) -> Path:
-    """The folder of 4.3.1's dumps; an archive unpacks into a folder of its own name, or was unpacked right here."""
-    return next(path for top in (expected / expected.name, expected) for name in DUMPS if (path := top / name).is_dir())
+    """The folder of 4.3.1's dumps; an archive unpacks into a folder of its own name, or was
+    unpacked right here.
+    """
+    return next(
+        path
+        for top in (expected / expected.name, expected)
+        for name in DUMPS
+        if (path := top / name).is_dir()
+    )
 
 
 def _file(out: Path) -> dict | int | None:
@@ -58,7 +93,13 @@ def _file(out: Path) -> dict | int | None:
 def _log(batches: list[re.Match]) -> dict:
     """The counts of a .log, from the lines of its batches."""
     if not batches:
-        return {"batches": 0, "records": 0, "first_base_offset": None, "last_offset": None, "end_position": 0}
+        return {
+            "batches": 0,
+            "records": 0,
+            "first_base_offset": None,
+            "last_offset": None,
+            "end_position": 0,
+        }
     last, records = batches[-1], [_records(batch) for batch in batches]
     return {
         "batches": len(batches),
@@ -70,7 +111,9 @@ def _log(batches: list[re.Match]) -> dict:
 
 
 def _records(batch: re.Match) -> int | None:
-    """How many records a batch says it has; a message of magic 0 or 1 is one record, or compressed and does not say."""
+    """How many records a batch says it has; a message of magic 0 or 1 is one record, or compressed
+    and does not say.
+    """
     if batch["count"] is not None:
         return int(batch["count"])
     return 1 if batch["codec"] == "none" else None
@@ -85,14 +128,18 @@ def _base_offset(batch: re.Match) -> int | None:
 
 def _entries(out: Path) -> list[tuple[int, int]]:
     pattern = ENTRY[SEGMENT_FILE.fullmatch(out.name)["kind"]]
-    return [(int(match[1]), int(match[2])) for line in _lines(out) if (match := pattern.match(line))]
+    return [
+        (int(match[1]), int(match[2])) for line in _lines(out) if (match := pattern.match(line))
+    ]
 
 
 def _unwritten(out: Path) -> bool:
     """Whether the one entry shown is a slot 0 of zeros: (base offset, 0)."""
     name = SEGMENT_FILE.fullmatch(out.name)
     base = int(name["base"])
-    return name["kind"] != "log" and _entries(out) == [(base, 0) if name["kind"] == "index" else (0, base)]
+    return name["kind"] != "log" and _entries(out) == [
+        (base, 0) if name["kind"] == "index" else (0, base)
+    ]
 
 
 def _died(out: Path) -> bool:

@@ -1,8 +1,10 @@
-"""Writes excerpts of recordings that are too large to be kept here: directories, the lines of a start, old segments, lines of 4.4.0.
+"""Writes excerpts of recordings that are too large to be kept here: directories, the lines of a
+start, old segments, lines of 4.4.0.
 
-python make_excerpts.py DIRECTORIES EXPECTED VECTORS OUT, where DIRECTORIES has the unpacked broker directories by name, EXPECTED what
-was recorded of some of them, by name with .expected behind it, and VECTORS legacy-segments.jsonl.gz, replays-4.4.0.jsonl.gz and
-recoveries-4.4.0.jsonl.gz. What is taken of a directory is taken whole, sparse and with its times; GNU tar is needed.
+python make_excerpts.py DIRECTORIES EXPECTED VECTORS OUT, where DIRECTORIES has the unpacked broker
+directories by name, EXPECTED what was recorded of some of them, by name with .expected behind it,
+and VECTORS legacy-segments.jsonl.gz, replays-4.4.0.jsonl.gz and recoveries-4.4.0.jsonl.gz. What is
+taken of a directory is taken whole, sparse and with its times; GNU tar is needed.
 """
 
 import gzip
@@ -12,9 +14,15 @@ import sys
 from pathlib import Path
 
 TAR = (
-    "tar", "--sparse", "--format=posix", "--sort=name", "--owner=0", "--group=0", "--numeric-owner",
+    "tar",
+    "--sparse",
+    "--format=posix",
+    "--sort=name",
+    "--owner=0",
+    "--group=0",
+    "--numeric-owner",
     "--pax-option=delete=atime,delete=ctime",
-)  # fmt: skip
+)
 TAKEN = {  # partitions; the files of the broker directory itself go with them
     "kafka-4.3.1-unstartable": ("__cluster_metadata-0", "meter-readings-0"),
     "kafka-3.9.0-leader": ("nothing-yet-0",),
@@ -22,7 +30,9 @@ TAKEN = {  # partitions; the files of the broker directory itself go with them
     "kafka-4.4.0-killed-restarted": ("__cluster_metadata-0", "tickets-any-0"),
 }
 LARGEST = 20_000  # characters of a line
-KEPT = {  # of 4.4.0's lines: each step of a log, each exception of a recovery, and those where 4.3.1 leaves other files
+# of 4.4.0's lines: each step of a log, each exception of a recovery, and those where 4.3.1 leaves
+# other files
+KEPT = {
     "replays-4.4.0": ("4.4.0", (0, 4, 9, 17, 22, 23, 29, 32, 44, 57, 58)),
     "recoveries-4.4.0": ("4.4.0-rec", (0, 2, 4, 7, 12, 24, 33, 40, 42, 51)),
 }  # fmt: skip
@@ -32,12 +42,16 @@ def directory(folder: Path, name: str, out: Path) -> None:
     """Some partitions of a broker directory, and its own files."""
     own = sorted(path.name for path in (folder / name).iterdir() if path.is_file())
     members = [f"{name}/{one}" for one in (*own, *TAKEN[name])]
-    made = subprocess.run([*TAR, "-C", str(folder), "-c", *members], capture_output=True, check=True).stdout
+    made = subprocess.run(
+        [*TAR, "-C", str(folder), "-c", *members], capture_output=True, check=True
+    ).stdout
     out.write_bytes(gzip.compress(made, mtime=0))
 
 
 def segments(vectors: Path) -> list[dict]:
-    """Of both releases segments that no other is like: another interval each, of one batch an append and of several."""
+    """Of both releases segments that no other is like: another interval each, of one batch an
+    append and of several.
+    """
     found, taken = [], set()
     with gzip.open(vectors / "legacy-segments.jsonl.gz", "rt") as lines:
         for line in lines:
@@ -45,7 +59,13 @@ def segments(vectors: Path) -> list[dict]:
             kind = one["version"], one["index_interval_bytes"], max(map(len, one["appends"])) > 1
             if kind not in taken and len(line) < LARGEST:
                 taken.add(kind)
-                found.append({name: value for name, value in one.items() if name not in ("queries", "recovered", "recover_truncated")})
+                found.append(
+                    {
+                        name: value
+                        for name, value in one.items()
+                        if name not in ("queries", "recovered", "recover_truncated")
+                    }
+                )
     return found
 
 
@@ -61,12 +81,18 @@ def of_the_failed_start(expected: Path) -> list[str]:
     """The lines about the partition that would not load, and about the exception."""
     lines = (expected / "start-error.txt").read_text().splitlines()
     named = ("[LogLoader partition=meter-readings-0,", "Error while loading logs", " ERROR ")
-    return [line for line in lines if any(one in line for one in named) or line.startswith("java.lang.")]
+    return [
+        line for line in lines if any(one in line for one in named) or line.startswith("java.lang.")
+    ]
 
 
 def answers(expected: Path, topic: str) -> str:
     """What the broker answered of one topic, a line a question."""
-    lines = [line for name in ("list-offsets", "fetch") for line in (expected / f"{name}.jsonl").read_text().splitlines()]
+    lines = [
+        line
+        for name in ("list-offsets", "fetch")
+        for line in (expected / f"{name}.jsonl").read_text().splitlines()
+    ]
     return "".join(f"{line}\n" for line in lines if json.loads(line)["topic"] == topic)
 
 
@@ -77,7 +103,9 @@ if __name__ == "__main__":
     failed = of_the_failed_start(expected / "kafka-4.3.1-unstartable.expected")
     (out / "kafka-4.3.1-unstartable.start-error.txt").write_text("\n".join(failed) + "\n")
     asked = answers(expected / "kafka-4.4.0-killed-restarted.expected", "tickets-any")
-    (out / "kafka-4.4.0-killed-restarted-answers.jsonl.gz").write_bytes(gzip.compress(asked.encode(), mtime=0))
+    (out / "kafka-4.4.0-killed-restarted-answers.jsonl.gz").write_bytes(
+        gzip.compress(asked.encode(), mtime=0)
+    )
     text = "".join(f"{json.dumps(one)}\n" for one in segments(vectors))
     (out / "old_segments.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     for name in KEPT:

@@ -1,8 +1,10 @@
-"""Writes legacy_logs.jsonl.gz: stretches of a 2.8.2 broker's .log files of magic 0 and 1, and what kafka-dump-log 4.3.1 says of them.
+"""Writes legacy_logs.jsonl.gz: stretches of a 2.8.2 broker's .log files of magic 0 and 1, and what
+kafka-dump-log 4.3.1 says of them.
 
-python make_legacy_logs.py DIRECTORY EXPECTED OUT, where DIRECTORY is the broker directory kafka-2.8.2-legacy and EXPECTED the
-unpacked folder of Kafka's answers about it. A line a stretch: {"file", "start", "hex", "dump"}; dump has the lines of its batches
-and records (--print-data-log), which give positions from the file's first byte.
+python make_legacy_logs.py DIRECTORY EXPECTED OUT, where DIRECTORY is the broker directory
+kafka-2.8.2-legacy and EXPECTED the unpacked folder of Kafka's answers about it. A line a stretch:
+{"file", "start", "hex", "dump"}; dump has the lines of its batches and records (--print-data-log),
+which give positions from the file's first byte.
 """
 
 import gzip
@@ -16,12 +18,18 @@ STRETCH_BYTES = 5000
 
 
 def stretches(directory: Path, expected: Path) -> list[dict]:
-    """The beginning of each partition with old messages, and the two places where one segment's magic changes."""
+    """The beginning of each partition with old messages, and the two places where one segment's
+    magic changes.
+    """
     found = []
     for log in sorted(directory.glob("*/*.log")):
         if not re.match(r"v[01]\.|native|mixed\.one", log.parent.name) or int(log.stem):
             continue
-        dump = (expected / "dump-4.3.1" / log.parent.name / f"{log.name}.deep.out").read_bytes().decode()
+        dump = (
+            (expected / "dump-4.3.1" / log.parent.name / f"{log.name}.deep.out")
+            .read_bytes()
+            .decode()
+        )
         starts = [match for match in BATCH.finditer(dump)]
         changes = [n - 2 for n in range(1, len(starts)) if starts[n][3] != starts[n - 1][3]]
         found += [stretch(log, dump, starts[first:]) for first in [0, *changes]]
@@ -31,11 +39,18 @@ def stretches(directory: Path, expected: Path) -> list[dict]:
 def stretch(log: Path, dump: str, batches: list[re.Match]) -> dict:
     """Whole batches from the first of these on, as many as fit."""
     start = int(batches[0][1])
-    fits = [batch for batch in batches if int(batch[1]) + int(batch[2]) <= start + STRETCH_BYTES] or batches[:1]
+    fits = [
+        batch for batch in batches if int(batch[1]) + int(batch[2]) <= start + STRETCH_BYTES
+    ] or batches[:1]
     end = int(fits[-1][1]) + int(fits[-1][2])
     behind = batches[len(fits)].start() if len(fits) < len(batches) else len(dump)
     data = log.read_bytes()[start:end].hex()
-    return {"file": f"{log.parent.name}/{log.name}", "start": start, "hex": data, "dump": dump[batches[0].start() : behind]}
+    return {
+        "file": f"{log.parent.name}/{log.name}",
+        "start": start,
+        "hex": data,
+        "dump": dump[batches[0].start() : behind],
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""FIDELITY.md names tests that exist, a release in every row, and marks those that need the recorded directories."""
+"""FIDELITY.md names tests that exist, a release in every row, and marks those that need the
+recorded directories.
+"""
 
 import ast
 import re
@@ -10,7 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "FIDELITY.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"(† )?`(tests/[\w/]+\.py)::(\w+)`")
-ROWS = [line for line in TEXT.splitlines() if line.startswith("| ") and not line.startswith(("| What", "|---"))]
+ROWS = [
+    line
+    for line in TEXT.splitlines()
+    if line.startswith("| ") and not line.startswith(("| What", "|---"))
+]
 
 
 @cache
@@ -22,12 +28,18 @@ def functions(path: str) -> dict[str, ast.FunctionDef]:
 
 
 def needs_recordings(path: str, name: str) -> bool:
-    """Whether a test asks for the folder of whole recorded directories, itself or by a fixture of its module."""
+    """Whether a test asks for the folder of whole recorded directories, itself or by a fixture of
+    its module.
+    """
     asked = {argument.arg for argument in functions(path)[name].args.args}
-    return "shared" in asked or any(one in functions(path) and needs_recordings(path, one) for one in asked)
+    return "shared" in asked or any(
+        one in functions(path) and needs_recordings(path, one) for one in asked
+    )
 
 
-@pytest.mark.parametrize(("path", "name"), sorted({(path, name) for _, path, name in NAMED.findall(TEXT)}))
+@pytest.mark.parametrize(
+    ("path", "name"), sorted({(path, name) for _, path, name in NAMED.findall(TEXT)})
+)
 def test_a_named_test_is_there(path, name):
     """A test that was renamed is renamed in the page too."""
     assert name.startswith("test_") and name in functions(path)
@@ -44,7 +56,9 @@ def test_what_needs_the_recordings_is_marked():
     """A reader without them knows which tests are skipped."""
     named = [(bool(mark), path, name) for mark, path, name in NAMED.findall(TEXT)]
     assert len(named) > 50
-    assert [(path, name) for mark, path, name in named if mark != needs_recordings(path, name)] == []
+    assert [
+        (path, name) for mark, path, name in named if mark != needs_recordings(path, name)
+    ] == []
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
@@ -57,6 +71,9 @@ def test_what_is_counted_by_our_own_readers_is_not_called_exact():
     """Totals that agree with one another show nothing of Kafka; each test of them is named."""
     sections = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
     path = "tests/pipeline/test_totals.py"
-    named = {title: {name for _, of, name in NAMED.findall(part) if of == path} for title, part in sections.items()}
+    named = {
+        title: {name for _, of, name in NAMED.findall(part) if of == path}
+        for title, part in sections.items()
+    }
     assert {title for title, names in named.items() if names} == {"In agreement"}
     assert named["In agreement"] == {name for name in functions(path) if name.startswith("test_")}

@@ -1,4 +1,6 @@
-"""The how-tos are true: every command in them that begins with $ prints what stands below it, line by line."""
+"""The how-tos are true: every command in them that begins with $ prints what stands below it, line
+by line.
+"""
 
 import os
 import re
@@ -16,12 +18,17 @@ LEFT_OUT = "..."
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not all(map(shutil.which, ("bash", "tar", "cmp"))), reason="the how-tos use bash, tar and cmp"),
+    pytest.mark.skipif(
+        not all(map(shutil.which, ("bash", "tar", "cmp"))),
+        reason="the how-tos use bash, tar and cmp",
+    ),
 ]
 
 
 def commands(block: str) -> list[tuple[str, list[str]]]:
-    """(command, the lines told below it) of a console block; one without $ tells what to type, and nothing of what comes."""
+    """(command, the lines told below it) of a console block; one without $ tells what to type, and
+    nothing of what comes.
+    """
     found: list[tuple[str, list[str]]] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -36,19 +43,28 @@ def printed(command: str, folder: Path) -> list[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     script = f'kafkaviz() {{ "{sys.executable}" -m kafkaviz "$@"; }}\n{command}'
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
-    told = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True).stdout
+    told = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True
+    ).stdout
     return told.replace(str(folder), LEFT_OUT).splitlines()
 
 
 def missing(told: list[str], lines: list[str]) -> list[str]:
     """Lines that were told and did not come in this order."""
     left = iter(lines)
-    return [line for line in told if line.strip() not in ("", LEFT_OUT) and line.rstrip() not in (one.rstrip() for one in left)]
+    return [
+        line
+        for line in told
+        if line.strip() not in ("", LEFT_OUT)
+        and line.rstrip() not in (one.rstrip() for one in left)
+    ]
 
 
 @pytest.mark.parametrize("page", ["operate.md", "tune.md", "teach.md"])
 def test_a_how_to_prints_what_it_tells(page, tmp_path):
-    """The commands of a page, one after the other in one folder; blocks of text are parts of what was printed before them."""
+    """The commands of a page, one after the other in one folder; blocks of text are parts of what
+    was printed before them.
+    """
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     everything: list[str] = []
     ran = 0

@@ -1,4 +1,6 @@
-"""The pages that are made from the code are as the code has them, and every link in docs/ leads somewhere."""
+"""The pages that are made from the code are as the code has them, and every link in docs/ leads
+somewhere.
+"""
 
 import re
 from pathlib import Path
@@ -12,7 +14,8 @@ from kafkaviz.pipeline.source_schema import FORMATS, columns, options
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
-EVERYTHING = {"payload": "true", "isolation": "read_uncommitted", "mode": "PERMISSIVE"}  # options that add columns
+# options that add columns
+EVERYTHING = {"payload": "true", "isolation": "read_uncommitted", "mode": "PERMISSIVE"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -27,8 +30,14 @@ def test_every_command_and_option_is_told():
     """A section a command; the usage of one that must be given one of three says so."""
     page = reference.commands_page()
     assert [name for name in COMMANDS if f"\n## kafkaviz {name}\n" not in page] == []
-    assert "(--offset N | --timestamp T)" in page and "(WORKLOAD | --replay TP_DIR | --list)" in page
-    assert "| `--fail-on {error,warning}` |" in page and "==SUPPRESS==" not in page and "%(" not in page
+    assert (
+        "(--offset N | --timestamp T)" in page and "(WORKLOAD | --replay TP_DIR | --list)" in page
+    )
+    assert (
+        "| `--fail-on {error,warning}` |" in page
+        and "==SUPPRESS==" not in page
+        and "%(" not in page
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -45,12 +54,17 @@ def test_types_are_those_that_spark_names():
     for name in FORMATS:
         for field in columns(name, options({"payload": "true"})):
             spark = types.from_arrow_type(field.type).simpleString()
-            assert reference.spark_type(field.type).lower().replace(": ", ":").replace(", ", ",") == spark
+            assert (
+                reference.spark_type(field.type).lower().replace(": ", ":").replace(", ", ",")
+                == spark
+            )
 
 
 def test_no_meaning_is_left_over():
     """Each is that of a column that there is."""
-    fields = {(name, field) for name in FORMATS for field in columns(name, options(EVERYTHING)).names}
+    fields = {
+        (name, field) for name in FORMATS for field in columns(name, options(EVERYTHING)).names
+    }
     known = {field for _, field in fields} | {f"{name}.{field}" for name, field in fields}
     assert reference.MEANINGS.keys() - known == set()
 
@@ -65,7 +79,9 @@ def test_a_page_without_a_mark_is_noticed():
 def test_every_link_leads_somewhere(page):
     """To a file of the repository, and to a heading of it where one is named."""
     faults = []
-    for target in LINK.findall(re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)):
+    for target in LINK.findall(
+        re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    ):
         path, _, anchor = target.partition("#")
         if path.startswith(("http:", "https:")):
             continue

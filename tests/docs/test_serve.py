@@ -1,4 +1,6 @@
-"""docs/serve.md: the limits it tells are those of the code and of the settings that the server starts with."""
+"""docs/serve.md: the limits it tells are those of the code and of the settings that the server
+starts with.
+"""
 
 import os
 import socket
@@ -23,10 +25,24 @@ def test_the_limits_of_uploads_are_told_right():
     assert all(f"`{suffix}`" in PAGE for suffix in archive.SUFFIXES)
     assert SETTINGS["server"]["maxUploadSize"] == 1024 and "| size | 1 GiB" in PAGE
     assert archive.SPARED_BYTES == 1 << 30 and "the last GiB of the disk" in PAGE
-    assert (unpack_budget.LIMIT_BYTES, unpack_budget.LIMIT_HEADERS, unpack_budget.LIMIT_FILES) == (1 << 40, 4_000_000, 1_000_000)
-    assert "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 folders in one another" in PAGE and unpack_budget.LIMIT_DEPTH == 64
-    assert (unpack_budget.BASE_S, unpack_budget.BYTES_PER_S) == (300, 1 << 20) and "5 minutes plus a second for each MiB" in PAGE
-    assert (tar_reader.NOTES_BYTES, tar_reader.TAIL_BYTES, zip_reader.DIRECTORY_BYTES) == (64 << 10, 16 << 20, 32 << 20)
+    assert (unpack_budget.LIMIT_BYTES, unpack_budget.LIMIT_HEADERS, unpack_budget.LIMIT_FILES) == (
+        1 << 40,
+        4_000_000,
+        1_000_000,
+    )
+    assert (
+        "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 folders in one another" in PAGE
+        and unpack_budget.LIMIT_DEPTH == 64
+    )
+    assert (unpack_budget.BASE_S, unpack_budget.BYTES_PER_S) == (
+        300,
+        1 << 20,
+    ) and "5 minutes plus a second for each MiB" in PAGE
+    assert (tar_reader.NOTES_BYTES, tar_reader.TAIL_BYTES, zip_reader.DIRECTORY_BYTES) == (
+        64 << 10,
+        16 << 20,
+        32 << 20,
+    )
     assert archive.XZ_BYTES == 256 << 20 and "more than 256 MiB of memory" in PAGE
     assert "64 KiB of names" in PAGE and "16 MiB behind" in PAGE and "longer than 32 MiB" in PAGE
     assert leftovers.KEPT_DAYS == 7 and "a week after it was opened last" in PAGE
@@ -35,22 +51,43 @@ def test_the_limits_of_uploads_are_told_right():
 def test_only_this_machine_may_ask_by_default():
     """And pages of other sites may not, whoever serves it."""
     assert SETTINGS["server"]["address"] == "127.0.0.1"
-    off = [name for name in ("enableCORS", "enableXsrfProtection") if SETTINGS["server"].get(name, True) is not True]
+    off = [
+        name
+        for name in ("enableCORS", "enableXsrfProtection")
+        if SETTINGS["server"].get(name, True) is not True
+    ]
     assert off == [] and SETTINGS["client"]["showErrorDetails"] == "none"
 
 
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs Linux to tell who listens where")
+@pytest.mark.skipif(
+    not Path("/proc/net/tcp").exists(), reason="needs Linux to tell who listens where"
+)
 def test_the_port_is_closed_to_others(tmp_path):
-    """As the system sees it: the server of `kafkaviz app`, started elsewhere, listens on 127.0.0.1 and on nothing else."""
+    """As the system sees it: the server of `kafkaviz app`, started elsewhere, listens on 127.0.0.1
+    and on nothing else.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "kafkaviz", "app", "--port", str(port)]
-    with subprocess.Popen(command, cwd=tmp_path, env={**_environment(), "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**_environment(), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+    ) as process:
         try:
             assert wait_for(f"http://127.0.0.1:{port}/_stcore/health", seconds=60) == b"ok"
-            listening = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
-            assert [cells[1] for cells in listening if cells[3] == "0A" and cells[1].endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
+            listening = [
+                line.split()
+                for name in ("tcp", "tcp6")
+                for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+            ]
+            assert [
+                cells[1]
+                for cells in listening
+                if cells[3] == "0A" and cells[1].endswith(f":{port:04X}")
+            ] == [f"0100007F:{port:04X}"]
         finally:
             process.terminate()
 

@@ -14,12 +14,16 @@ def test_every_picture_is_shown_and_every_page_has_one():
     """In the tour's text, and among what make screenshots takes."""
     shown = re.findall(r"\]\(tour/([\w-]+)\.webp\)", (DOCS / "tour.md").read_text(encoding="utf-8"))
     assert sorted(shown) == sorted(PICTURES)
-    pytest.importorskip("playwright", reason="needs playwright: pip install -r requirements-dev.txt")
+    pytest.importorskip(
+        "playwright", reason="needs playwright: pip install -r requirements-dev.txt"
+    )
     from docs.screenshots import SHOTS
     from kafkaviz.ui.frame import PAGES
 
     assert sorted(SHOTS) == sorted(PICTURES)
-    assert {page.path for page in PAGES.values()} == {shot.path.strip("/") for shot in SHOTS.values()}
+    assert {page.path for page in PAGES.values()} == {
+        shot.path.strip("/") for shot in SHOTS.values()
+    }
 
 
 def test_a_clone_stays_quick():

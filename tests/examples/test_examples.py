@@ -15,7 +15,13 @@ ROOT = Path(__file__).parents[2]
 def printed(script: str, *given: str) -> list[list[str]]:
     """The cells of the table that a script prints, the header first."""
     command = [sys.executable, str(ROOT / "examples" / script), *given, "--master", "local[2]"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}).stdout
+    told = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ).stdout
     lines = [line for line in told.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -24,14 +30,27 @@ def printed(script: str, *given: str) -> list[list[str]]:
 def test_densest_topics(clean):
     """The least bytes an entry first."""
     header, *rows = printed("densest_topics.py", str(clean))
-    assert header == ["topic", "partitions", "log_bytes", "index_bytes", "batches", "entries", "bytes_an_entry", "batches_an_entry"]
+    assert header == [
+        "topic",
+        "partitions",
+        "log_bytes",
+        "index_bytes",
+        "batches",
+        "entries",
+        "bytes_an_entry",
+        "batches_an_entry",
+    ]
     expected: dict[str, list[int]] = {}
     for partition in [one for one in open_broker(clean).partitions if one.state == "current"]:
         for segment in [one for one in partition.segments if one.log and one.index]:
             sums = expected.setdefault(partition.topic, [0, 0, 0])
-            for place, count in enumerate((segment.log.size_bytes, len(segment.batches()), len(segment.offset_index))):
+            for place, count in enumerate(
+                (segment.log.size_bytes, len(segment.batches()), len(segment.offset_index))
+            ):
                 sums[place] += count
-    found = {topic: (int(sums[0] / sums[2] + 0.5), topic) for topic, sums in expected.items() if sums[2]}
+    found = {
+        topic: (int(sums[0] / sums[2] + 0.5), topic) for topic, sums in expected.items() if sums[2]
+    }
     assert [row[0] for row in rows] == [topic for _, topic in sorted(found.values())][:20]
     assert [int(row[6]) for row in rows] == [density for density, _ in sorted(found.values())][:20]
     assert all([int(row[2]), int(row[4]), int(row[5])] == expected[row[0]] for row in rows)
@@ -43,7 +62,9 @@ def test_densest_topics_of_a_broker_that_was_killed(killed):
     _, *rows = printed("densest_topics.py", str(killed))
     written: dict[str, int] = {}
     for partition in open_broker(killed).partitions:
-        for segment in [one for one in partition.segments if one.log and one.index and one.timeindex]:
+        for segment in [
+            one for one in partition.segments if one.log and one.index and one.timeindex
+        ]:
             entries = 8 * len(segment.offset_index) + 12 * len(segment.time_index)
             written[partition.topic] = written.get(partition.topic, 0) + entries
     assert len(rows) > 2 and all(int(row[3]) == written[row[0]] for row in rows)
@@ -53,7 +74,9 @@ def test_densest_topics_of_a_broker_that_was_killed(killed):
 @pytest.mark.slow
 def test_late_records(clean):
     """Of the topic whose sensors report late."""
-    header, *rows = printed("late_records.py", str(clean), "--late-s", "60", "--topics", "sensors-*,orders")
+    header, *rows = printed(
+        "late_records.py", str(clean), "--late-s", "60", "--topics", "sensors-*,orders"
+    )
     assert header == ["topic", "partition", "late_records", "latest_s", "first_offset"]
     expected = []
     for partition in open_broker(clean).partitions:
@@ -67,7 +90,17 @@ def test_late_records(clean):
                         newest_ms = max(one.timestamp_ms, newest_ms or 0)
             if late:
                 first = min(offset for _, offset in late)
-                expected.append([partition.topic, partition.partition, len(late), round(max(late)[0] / 1000, 1), first])
+                expected.append(
+                    [
+                        partition.topic,
+                        partition.partition,
+                        len(late),
+                        round(max(late)[0] / 1000, 1),
+                        first,
+                    ]
+                )
     expected.sort(key=lambda row: (-row[2], row[0], row[1]))
     assert len(expected) >= 1
-    assert [[row[0], int(row[1]), int(row[2]), float(row[3]), int(row[4])] for row in rows] == expected
+    assert [
+        [row[0], int(row[1]), int(row[2]), float(row[3]), int(row[4])] for row in rows
+    ] == expected

@@ -1,4 +1,6 @@
-"""The figure of an answer: which column is drawn, how rows are named, units, lines, and what somebody put into a topic's name."""
+"""The figure of an answer: which column is drawn, how rows are named, units, lines, and what
+somebody put into a topic's name.
+"""
 
 import pyarrow as pa
 import pytest
@@ -6,12 +8,19 @@ import pytest
 from kafkaviz.figures import answer_chart as chart
 from kafkaviz.figures.questions import BY_NAME, QUESTIONS, asked
 
-CODECS = pa.table({
-    "codec": ["zstd", "none"], "batches": [540, 100], "records": [12_415, 900], "log_bytes": [390_553, 90_000],
-    "bytes_a_record": [31.5, 100.0],
-})  # fmt: skip
+CODECS = pa.table(
+    {
+        "codec": ["zstd", "none"],
+        "batches": [540, 100],
+        "records": [12_415, 900],
+        "log_bytes": [390_553, 90_000],
+        "bytes_a_record": [31.5, 100.0],
+    }
+)
 INTERVALS = [0, *(64 << step for step in range(17))]
-SWEEP = pa.table({"interval_bytes": INTERVALS, "index_bytes": list(range(18, 0, -1)), "headers_max": [2] * 18})
+SWEEP = pa.table(
+    {"interval_bytes": INTERVALS, "index_bytes": list(range(18, 0, -1)), "headers_max": [2] * 18}
+)
 
 
 def test_every_question_has_a_name_and_a_query_of_its_own():
@@ -19,35 +28,60 @@ def test_every_question_has_a_name_and_a_query_of_its_own():
     for what in ("name", "text", "sql"):
         assert len({getattr(one, what) for one in QUESTIONS}) == len(QUESTIONS) == len(BY_NAME)
     for one in QUESTIONS:
-        assert asked(f"\n {one.sql}\n\n") is one and one.sql == one.sql.strip() and len(one.sql) < 1500
-        assert max(map(len, one.sql.split("\n"))) <= 84, "else the field breaks its lines at 1280 px"
+        assert (
+            asked(f"\n {one.sql}\n\n") is one and one.sql == one.sql.strip() and len(one.sql) < 1500
+        )
+        assert max(map(len, one.sql.split("\n"))) <= 84, (
+            "else the field breaks its lines at 1280 px"
+        )
     assert asked("SELECT 1") is None
 
 
 def test_a_question_says_what_is_drawn():
     """Its title is worked out from the rows, its value is drawn first."""
     shown = chart.view(CODECS, BY_NAME["codecs"])
-    assert shown.title == "A record takes 32 B with zstd, 100 B with none" and shown.column == "bytes_a_record"
+    assert (
+        shown.title == "A record takes 32 B with zstd, 100 B with none"
+        and shown.column == "bytes_a_record"
+    )
     assert shown.names == ("zstd", "none") and shown.values == (31.5, 100.0)
     assert shown.tails == ("31.5 B, 540 batches, 381 KiB", "100 B, 100 batches, 87.9 KiB")
-    assert chart.columns(CODECS, BY_NAME["codecs"]) == ["bytes_a_record", "batches", "records", "log_bytes"]
+    assert chart.columns(CODECS, BY_NAME["codecs"]) == [
+        "bytes_a_record",
+        "batches",
+        "records",
+        "log_bytes",
+    ]
 
 
 def test_another_column_of_it_is_drawn_without_its_words():
     """The title then says from where to where that goes."""
     shown = chart.view(CODECS, BY_NAME["codecs"], "log_bytes")
-    assert shown.title == "log_bytes: 87.9 KiB to 381 KiB" and shown.tails == ("381 KiB", "87.9 KiB")
+    assert shown.title == "log_bytes: 87.9 KiB to 381 KiB" and shown.tails == (
+        "381 KiB",
+        "87.9 KiB",
+    )
     assert chart.view(CODECS, None, "nope").column == "batches"
 
 
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("index_bytes", 2048, "2 KiB"), ("bytes", 0, "0 B"), ("saved_bytes", -2048, "−2 KiB"), ("late_ms", 90_000, "1.5 min"),
-        ("newest_ms", 1_790_000_000_000, "2026-09-21 14:13:20"), ("fill", 0.0002, "0.02 %"), ("share", 0, "0 %"), ("share", 3, "3"),
-        ("n", 54_432, "54\u202f432"), ("mean", 2.34567, "2.346"), ("n", None, "–"), ("n", float("nan"), "–"), ("n", True, "–"),
+        ("index_bytes", 2048, "2 KiB"),
+        ("bytes", 0, "0 B"),
+        ("saved_bytes", -2048, "−2 KiB"),
+        ("late_ms", 90_000, "1.5 min"),
+        ("newest_ms", 1_790_000_000_000, "2026-09-21 14:13:20"),
+        ("fill", 0.0002, "0.02 %"),
+        ("share", 0, "0 %"),
+        ("share", 3, "3"),
+        ("n", 54_432, "54\u202f432"),
+        ("mean", 2.34567, "2.346"),
+        ("n", None, "–"),
+        ("n", float("nan"), "–"),
+        ("n", True, "–"),
     ],
-)  # fmt: skip
+)
 def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
     """As everywhere in the app."""
     assert chart.said(value, column) == words
@@ -55,39 +89,83 @@ def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
 
 def test_rows_are_told_apart():
     """By topic-partition, then by what differs; columns that only name are not drawn."""
-    rows = pa.table({"broker": ["b", "b"], "topic": ["t", "t"], "partition": [0, 0], "base_offset": [7, 8500], "size_bytes": [5, 6]})
+    rows = pa.table(
+        {
+            "broker": ["b", "b"],
+            "topic": ["t", "t"],
+            "partition": [0, 0],
+            "base_offset": [7, 8500],
+            "size_bytes": [5, 6],
+        }
+    )
     shown = chart.view(rows)
     assert shown.names == ("t-0 7", "t-0 8\u202f500") and chart.columns(rows) == ["size_bytes"]
     same = chart.view(pa.table({"n": [1, 1]}))
     assert same.names == ("1", "2") and same.title == "n: 1"
-    assert chart.view(pa.table({"state": ["a", "b"], "why": ["x", "y"], "n": [1, 2]})).names == ("a x", "b y")
+    assert chart.view(pa.table({"state": ["a", "b"], "why": ["x", "y"], "n": [1, 2]})).names == (
+        "a x",
+        "b y",
+    )
 
 
 def test_a_long_answer_shows_its_first_bars():
     """And says so; the title speaks of all rows."""
-    shown = chart.view(pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))}))
-    assert len(shown.names) == chart.MOST_BARS and shown.below == "n of each row; the first 24 of 100 rows" and shown.title == "n: 0 to 99"
+    shown = chart.view(
+        pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))})
+    )
+    assert (
+        len(shown.names) == chart.MOST_BARS
+        and shown.below == "n of each row; the first 24 of 100 rows"
+        and shown.title == "n: 0 to 99"
+    )
 
 
 def test_a_column_that_rises_is_an_axis():
     """Of intervals a logarithmic one, on which 0 has no place."""
     shown = chart.view(SWEEP)
-    assert (shown.x_column, shown.column) == ("interval_bytes", "index_bytes") and shown.x[0] == 64 and len(shown.x) == 17
+    assert (
+        (shown.x_column, shown.column) == ("interval_bytes", "index_bytes")
+        and shown.x[0] == 64
+        and len(shown.x) == 17
+    )
     assert shown.below == "index_bytes, over interval_bytes; 0 has no place on this axis"
     drawn = chart.figure(shown, "light")
-    assert drawn.layout.xaxis.type == "log" and drawn.layout.xaxis.ticktext[0] == "64 B" and list(drawn.data[0].x) == list(shown.x)
-    at = pa.table({"timestamp_ms": [1_790_000_000_000 + step * 60_000 for step in range(5)], "n": [1, 5, 2, 8, 3]})
+    assert (
+        drawn.layout.xaxis.type == "log"
+        and drawn.layout.xaxis.ticktext[0] == "64 B"
+        and list(drawn.data[0].x) == list(shown.x)
+    )
+    at = pa.table(
+        {
+            "timestamp_ms": [1_790_000_000_000 + step * 60_000 for step in range(5)],
+            "n": [1, 5, 2, 8, 3],
+        }
+    )
     moments = chart.figure(chart.view(at), "dark")
-    assert str(moments.data[0].x[0]).startswith("2026-09-21 14:13:20") and list(moments.data[0].y) == [1, 5, 2, 8, 3]
+    assert str(moments.data[0].x[0]).startswith("2026-09-21 14:13:20") and list(
+        moments.data[0].y
+    ) == [1, 5, 2, 8, 3]
 
 
 def test_times_beyond_the_calendar_are_numbers():
     """As of producers whose clocks count microseconds."""
-    at = pa.table({"timestamp_ms": [1_790_000_000_000_000 + step * 60_000 for step in range(5)], "n": [1, 5, 2, 8, 3]})
+    at = pa.table(
+        {
+            "timestamp_ms": [1_790_000_000_000_000 + step * 60_000 for step in range(5)],
+            "n": [1, 5, 2, 8, 3],
+        }
+    )
     assert chart.figure(chart.view(at), "dark").data[0].x[0] == 1_790_000_000_000_000
 
 
-@pytest.mark.parametrize("rows", [pa.table({"topic": ["a"]}), pa.table({"n": pa.array([], pa.int64())}), pa.table({"base_offset": [1, 2]})])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pa.table({"topic": ["a"]}),
+        pa.table({"n": pa.array([], pa.int64())}),
+        pa.table({"base_offset": [1, 2]}),
+    ],
+)
 def test_nothing_to_draw(rows):
     """Texts, no rows, numbers that only name."""
     assert chart.view(rows) is None
@@ -96,11 +174,21 @@ def test_nothing_to_draw(rows):
 def test_nulls_and_numbers_below_zero():
     """A row without a number keeps its place."""
     shown = chart.view(pa.table({"topic": ["a", "b", "c"], "n": [None, -4, 8]}))
-    assert shown.values == (None, -4, 8) and shown.tails == ("–", "-4", "8") and shown.title == "n: -4 to 8"
+    assert (
+        shown.values == (None, -4, 8)
+        and shown.tails == ("–", "-4", "8")
+        and shown.title == "n: -4 to 8"
+    )
     drawn = chart.figure(shown, "light")
-    assert list(drawn.data[0].x) == [0, -4, 8] and tuple(drawn.layout.xaxis.range) == (-4, 8) and 0 in drawn.layout.xaxis.tickvals
+    assert (
+        list(drawn.data[0].x) == [0, -4, 8]
+        and tuple(drawn.layout.xaxis.range) == (-4, 8)
+        and 0 in drawn.layout.xaxis.tickvals
+    )
     empty = chart.view(pa.table({"topic": ["a"], "n": pa.array([None], pa.int64())}))
-    assert empty.title == "No row has a number in n" and chart.figure(empty, "light").data[0].x[0] == 0
+    assert (
+        empty.title == "No row has a number in n" and chart.figure(empty, "light").data[0].x[0] == 0
+    )
 
 
 def test_the_axis_has_round_places():
@@ -108,7 +196,10 @@ def test_the_axis_has_round_places():
     assert chart._ticks(0, 1_051_176, "index_bytes") == [0, 524_288, 1_048_576]
     assert chart._ticks(0, 57, "headers") == [0, 20, 40]
     assert chart._ticks(0, 0.0625, "fill") == pytest.approx([0, 0.02, 0.04, 0.06])
-    assert chart._ticks(0, 400 * 86_400_000, "late_ms") == [0, *(days * 86_400_000 for days in (100, 200, 300, 400))]
+    assert chart._ticks(0, 400 * 86_400_000, "late_ms") == [
+        0,
+        *(days * 86_400_000 for days in (100, 200, 300, 400)),
+    ]
 
 
 def test_markup_in_a_name_is_text():
@@ -122,5 +213,7 @@ def test_the_bars_are_the_view(mode):
     """Length for length, its words behind each."""
     shown = chart.view(CODECS, BY_NAME["codecs"])
     drawn = chart.figure(shown, mode)
-    assert list(drawn.data[0].x) == [31.5, 100.0] and [text.strip() for text in drawn.data[1].text] == list(shown.tails)
+    assert list(drawn.data[0].x) == [31.5, 100.0] and [
+        text.strip() for text in drawn.data[1].text
+    ] == list(shown.tails)
     assert drawn.layout.height == 2 * chart.ROW_PX + chart.BOTTOM

@@ -43,15 +43,33 @@ def names(view: broker_map.BrokerMapView) -> list[str]:
 
 def test_rows_stand_in_the_order_asked_for(known):
     """Largest first, densest first, or by name."""
-    assert names(broker_map.view(known, "By size")) == ["orders-0", "logs-0", "__consumer_offsets-3", "old-0 (deleted)"]
-    assert names(broker_map.view(known, "By density")) == ["__consumer_offsets-3", "orders-0", "logs-0", "old-0 (deleted)"]
-    assert names(broker_map.view(known, "By name")) == ["__consumer_offsets-3", "logs-0", "old-0 (deleted)", "orders-0"]
+    assert names(broker_map.view(known, "By size")) == [
+        "orders-0",
+        "logs-0",
+        "__consumer_offsets-3",
+        "old-0 (deleted)",
+    ]
+    assert names(broker_map.view(known, "By density")) == [
+        "__consumer_offsets-3",
+        "orders-0",
+        "logs-0",
+        "old-0 (deleted)",
+    ]
+    assert names(broker_map.view(known, "By name")) == [
+        "__consumer_offsets-3",
+        "logs-0",
+        "old-0 (deleted)",
+        "orders-0",
+    ]
 
 
 def test_a_row_says_its_gap(known):
     """Log bytes an entry, blue where dense; a dash is not known, and no entry is no entry."""
     rows = {row.name: row for row in broker_map.view(known).rows}
-    assert [(rows[name].gap, rows[name].dense, rows[name].quiet) for name in ("orders-0", "__consumer_offsets-3", "old-0 (deleted)")] == [
+    assert [
+        (rows[name].gap, rows[name].dense, rows[name].quiet)
+        for name in ("orders-0", "__consumer_offsets-3", "old-0 (deleted)")
+    ] == [
         ("400 B", True, False),
         ("40 B", True, True),
         ("no entry", False, True),
@@ -63,7 +81,9 @@ def test_a_row_says_its_gap(known):
 def test_bars_follow_one_another_to_scale(known):
     """Each segment starts where the one before it ends, and knows which one a click opens."""
     bars = [bar for bar in broker_map.view(known).bars if bar.directory in ("orders-0", "logs-0")]
-    assert [(bar.row, bar.start_byte, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars] == [
+    assert [
+        (bar.row, bar.start_byte, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars
+    ] == [
         (0, 0, 1600, "closed", 0),
         (0, 1600, 800, "active", 30),
         (1, 0, 1000, "deleted", 0),
@@ -74,9 +94,14 @@ def test_bars_follow_one_another_to_scale(known):
 def test_hover_gives_the_exact_row(known):
     """Name, state, bytes and counts; what is not read yet is a dash."""
     assert broker_map.view(known).bars[0].hover == (
-        "<b>orders-0</b> 00000000000000000000, closed<br>1\u202f600 B in – batches, – records<br>3 offset, 1 time entries"
+        "<b>orders-0</b> 00000000000000000000, closed<br>1\u202f600 B in – batches, – records"
+        "<br>3 offset, 1 time entries"
     )
-    assert broker_map.view(torn(known, "orders-0", 45)).bars[1].hover.endswith("<br>the last 45 B are no batch")
+    assert (
+        broker_map.view(torn(known, "orders-0", 45))
+        .bars[1]
+        .hover.endswith("<br>the last 45 B are no batch")
+    )
     known.segments["batches"] = known.segments["records"] = 1
     assert "in 1 batch, 1 record<br>" in broker_map.view(known).bars[0].hover
 
@@ -93,19 +118,28 @@ def test_equally_dense_topic_partitions_are_not_told_apart(tmp_path):
     kafka = tmp_path / "kafka"
     for number in range(3):
         make_segment(kafka / f"busy-{number}", 0, 1000, [100, 200, 300, 400, 500, 600, 700])
-    title = lambda: broker_map.view(overview.with_entries(overview.inventory(open_broker(kafka)))).title  # noqa: E731 - asked twice
+
+    def title() -> str:
+        entries = overview.with_entries(overview.inventory(open_broker(kafka)))
+        return broker_map.view(entries).title
+
     assert title() == "Three topic-partitions are equally dense: an index entry every 143 bytes"
     make_segment(kafka / "calm-0", 0, 1000, [100, 200, 300, 400, 500, 600])
     assert title() == "Three topic-partitions are indexed most densely: an entry every 143 bytes"
 
 
 def test_strips_stand_below_their_rows(known):
-    """One for each row, dark where its entries are; where only numbers are known, one shade a segment."""
+    """One for each row, dark where its entries are; where only numbers are known, one shade a
+    segment.
+    """
     strip = broker_map.view(known).strip
     assert strip.shape == (4, density_strip.CELLS) and np.isnan(strip[3]).all()
     assert 0 < np.count_nonzero(~np.isnan(strip[0])) < density_strip.CELLS
     counted = broker_map.view(replace(known, entries=None)).strip
-    assert np.count_nonzero(~np.isnan(counted[0])) > 0.99 * density_strip.CELLS - 4 and (counted[0][:400] == 1).all()
+    assert (
+        np.count_nonzero(~np.isnan(counted[0])) > 0.99 * density_strip.CELLS - 4
+        and (counted[0][:400] == 1).all()
+    )
 
 
 def test_a_strip_ends_with_its_bar(known):
@@ -125,7 +159,9 @@ def test_a_strip_ends_with_its_bar(known):
 
 @pytest.mark.parametrize("kind", ["deleted", "cleaned", "swap"])
 def test_what_is_not_read_any_more_is_not_torn(known, kind):
-    """A leftover of compaction or a deleted segment may end anywhere: no title, no mark, no hover says so."""
+    """A leftover of compaction or a deleted segment may end anywhere: no title, no mark, no hover
+    says so.
+    """
     cut = torn(known, "orders-0", 36)
     cut.segments["kind"][cut.segments["torn_bytes"] > 0] = overview.KINDS.index(kind)
     view = broker_map.view(cut)
@@ -144,13 +180,27 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
 
 
 def test_the_title_says_what_is_most_worth_knowing(known):
-    """Torn ends first, then the densest index, then where the bytes are, then that there are none."""
-    assert broker_map.view(torn(known, "orders-0", 45)).title == "One log ends in bytes that are no batch: 45 bytes in all"
+    """Torn ends first, then the densest index, then where the bytes are, then that there are
+    none.
+    """
+    assert (
+        broker_map.view(torn(known, "orders-0", 45)).title
+        == "One log ends in bytes that are no batch: 45 bytes in all"
+    )
     two = torn(known, "orders-0", 1000)
     two.segments["torn_bytes"][0] = 21
-    assert broker_map.view(two).title == "Two logs end in bytes that are no batch: 1\u202f021 bytes in all"
-    assert broker_map.view(known).title == "__consumer_offsets-3 is indexed most densely: an entry every 40 bytes"
-    assert broker_map.view(overview.inventory(known.broker)).title == "orders-0 is the largest: 2.34 KiB of 3.85 KiB"
+    assert (
+        broker_map.view(two).title
+        == "Two logs end in bytes that are no batch: 1\u202f021 bytes in all"
+    )
+    assert (
+        broker_map.view(known).title
+        == "__consumer_offsets-3 is indexed most densely: an entry every 40 bytes"
+    )
+    assert (
+        broker_map.view(overview.inventory(known.broker)).title
+        == "orders-0 is the largest: 2.34 KiB of 3.85 KiB"
+    )
 
 
 def test_only_a_page_of_rows_is_shown(known, monkeypatch):
@@ -172,7 +222,10 @@ def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
     """It opens the largest segment, and says how many there are."""
     monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
     bars = broker_map.view(known).bars
-    assert [(bar.row, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars[:2]] == [(0, 2400, "many", 0), (1, 1200, "many", 0)]
+    assert [(bar.row, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars[:2]] == [
+        (0, 2400, "many", 0),
+        (1, 1200, "many", 0),
+    ]
     assert bars[0].hover.startswith("<b>orders-0</b>, 2 segments")
     assert bars[2].kind == "active"
 
@@ -186,8 +239,12 @@ def test_the_rows_with_most_segments_become_one_bar_first():
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_figure_draws_the_view(known, mode):
-    """Every bar at its place, with its segment; every name and gap; one image of strips; nothing else."""
-    view = broker_map.view(torn(known, "orders-0", 45), tails={("orders-0", 30): "45 bytes that do not belong"})
+    """Every bar at its place, with its segment; every name and gap; one image of strips; nothing
+    else.
+    """
+    view = broker_map.view(
+        torn(known, "orders-0", 45), tails={("orders-0", 30): "45 bytes that do not belong"}
+    )
     figure = broker_map.figure(view, mode)
     traces = {trace.name: trace for trace in figure.data}
     drawn = sorted(
@@ -196,13 +253,20 @@ def test_the_figure_draws_the_view(known, mode):
         if trace.type == "bar" and trace.customdata
         for base, data in zip(trace.base, trace.customdata, strict=True)
     )
-    assert drawn == sorted((bar.start_byte, bar.directory, str(bar.base_offset)) for bar in view.bars)
+    assert drawn == sorted(
+        (bar.start_byte, bar.directory, str(bar.base_offset)) for bar in view.bars
+    )
     assert list(traces["closed"].x) == pytest.approx([1600], rel=0.01)
     assert np.array_equal(np.array(traces["density"].z)[1::2], view.strip, equal_nan=True)
-    words = next(note for note in figure.layout.annotations if note.text == "45 bytes that do not belong")
+    words = next(
+        note for note in figure.layout.annotations if note.text == "45 bytes that do not belong"
+    )
     mark = traces["error marks"]
-    assert words.x == mark.x[0] and words.xshift == (mark.marker.size - 1) / 2 + 6  # an octagon is a pixel narrower than its size
-    assert {note.text for note in figure.layout.annotations} >= {row.name for row in view.rows} | {row.gap for row in view.rows}
+    # an octagon is a pixel narrower than its size
+    assert words.x == mark.x[0] and words.xshift == (mark.marker.size - 1) / 2 + 6
+    assert {note.text for note in figure.layout.annotations} >= {row.name for row in view.rows} | {
+        row.gap for row in view.rows
+    }
     assert figure.layout.xaxis.range[1] > view.longest_bytes
 
 
@@ -219,7 +283,10 @@ def test_words_behind_a_torn_end_have_room(known):
     words = "512 zero bytes at the end"
     view = broker_map.view(torn(known, "orders-0", 512), tails={("orders-0", 30): words})
     assert (
-        2400 / view.axis_bytes * broker_map.PLOT_PX + broker_map.WORDS_PX + broker_map.CHARACTER_PX * len(words) <= broker_map.PLOT_PX + 1
+        2400 / view.axis_bytes * broker_map.PLOT_PX
+        + broker_map.WORDS_PX
+        + broker_map.CHARACTER_PX * len(words)
+        <= broker_map.PLOT_PX + 1
     )
 
 
@@ -229,72 +296,124 @@ def test_an_empty_broker_is_drawn_too(tmp_path):
     view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path))))
     assert view.title == "No topic-partition holds a record" and view.rows == () and view.bars == ()
     figure = broker_map.figure(view, "light")
-    assert figure.layout.height > 0 and all(len(trace.y) == 0 for trace in figure.data if trace.type == "bar")
+    assert figure.layout.height > 0 and all(
+        len(trace.y) == 0 for trace in figure.data if trace.type == "bar"
+    )
 
 
 def test_an_empty_topic_partition_says_so(tmp_path):
     """A row without a byte has a word where its bar would be."""
     make_segment(tmp_path / "void-0", 0, 0, [])
-    view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path / "void-0"))))
+    view = broker_map.view(
+        overview.with_entries(overview.inventory(open_broker(tmp_path / "void-0")))
+    )
     assert view.title == "No topic-partition holds a record"
-    word = next(note for note in broker_map.figure(view, "light").layout.annotations if note.text == "empty")
-    assert (word.x, word.xshift) == (0, broker_map.EMPTY_PX) and broker_map.EMPTY_PX > broker_map.GAP_SHARE * broker_map.PLOT_PX + 3
+    word = next(
+        note for note in broker_map.figure(view, "light").layout.annotations if note.text == "empty"
+    )
+    assert (word.x, word.xshift) == (
+        0,
+        broker_map.EMPTY_PX,
+    ) and broker_map.EMPTY_PX > broker_map.GAP_SHARE * broker_map.PLOT_PX + 3
 
 
 def test_long_names_keep_their_end(tmp_path):
     """The partition's number stands at the end; the whole name is in the hover."""
     name = "a-topic-with-a-very-long-name-indeed-17"
     make_segment(tmp_path / name, 0, 10, [])
-    figure = broker_map.figure(broker_map.view(overview.inventory(open_broker(tmp_path / name))), "dark")
-    assert figure.layout.annotations[0].text == "a-topic-with-a-ve…ndeed-17" and figure.layout.annotations[0].hovertext == name
+    figure = broker_map.figure(
+        broker_map.view(overview.inventory(open_broker(tmp_path / name))), "dark"
+    )
+    assert (
+        figure.layout.annotations[0].text == "a-topic-with-a-ve…ndeed-17"
+        and figure.layout.annotations[0].hovertext == name
+    )
 
 
-FUTURE, MISSING = Mark("timestamp-in-future", "warning", (0,)), Mark("timeindex-missing", "error", (30,))
+FUTURE, MISSING = (
+    Mark("timestamp-in-future", "warning", (0,)),
+    Mark("timeindex-missing", "error", (30,)),
+)
 
 
 def test_a_row_is_marked_with_the_worst_that_was_found(known):
-    """Its words, how bad it is, which segment a click opens; how much more there is, and where, under the pointer."""
-    view = broker_map.view(known, marks={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)})
+    """Its words, how bad it is, which segment a click opens; how much more there is, and where,
+    under the pointer.
+    """
+    view = broker_map.view(
+        known, marks={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)}
+    )
     marks = {row.name: row.mark for row in view.rows}
     orders, logs = marks["orders-0"], marks["logs-0"]
-    assert (orders.severity, orders.words, orders.base_offset) == ("error", ".timeindex missing, 1 other", 30)
+    assert (orders.severity, orders.words, orders.base_offset) == (
+        "error",
+        ".timeindex missing, 1 other",
+        30,
+    )
     assert orders.hover.split("<br>") == [
         "<b>orders-0</b>",
         "error: The .timeindex is missing, 00000000000000000030",
         "warning: Records are from the future, 00000000000000000000",
     ]
-    assert (logs.severity, logs.words, logs.base_offset) == ("warning", "records from the future", 9)
+    assert (logs.severity, logs.words, logs.base_offset) == (
+        "warning",
+        "records from the future",
+        9,
+    )
     assert marks["old-0 (deleted)"] is None
     drawn = "Segments of 4 topic-partitions, to scale."
-    assert view.alt.endswith(f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: records from the future.")
+    assert view.alt.endswith(
+        f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: records from the future."
+    )
     assert broker_map.view(known).alt.endswith(drawn)
 
 
 def test_a_torn_end_is_worse_than_all(known):
     """Its words stand behind the row, whatever else was found."""
     tails = {("orders-0", 30): "45 bytes that do not belong"}
-    row = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks={"orders-0": (FUTURE,)}).rows[0]
-    assert (row.mark.severity, row.mark.words, row.mark.base_offset) == ("error", "45 bytes that do not belong", 0)
+    row = broker_map.view(
+        torn(known, "orders-0", 45), tails=tails, marks={"orders-0": (FUTURE,)}
+    ).rows[0]
+    assert (row.mark.severity, row.mark.words, row.mark.base_offset) == (
+        "error",
+        "45 bytes that do not belong",
+        0,
+    )
 
 
 def test_a_torn_end_needs_no_pin(known):
     """Its patch says where; the segment before it has its own."""
-    tails, marks = {("orders-0", 30): "45 bytes that do not belong"}, {"orders-0": (MISSING, FUTURE)}
+    tails, marks = (
+        {("orders-0", 30): "45 bytes that do not belong"},
+        {"orders-0": (MISSING, FUTURE)},
+    )
     view = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks=marks)
-    assert [list(trace.x) for trace in broker_map.figure(view, "dark").data if "pins" in trace.name] == [[800]]
+    assert [
+        list(trace.x) for trace in broker_map.figure(view, "dark").data if "pins" in trace.name
+    ] == [[800]]
 
 
 def test_a_segment_says_what_was_found_about_it(known):
     """Under the pointer, and by a pin above it where the row has several."""
     view = broker_map.view(known, marks={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)})
-    told = {(bar.directory, bar.base_offset): (bar.severity, bar.hover.rpartition("<br>")[2]) for bar in view.bars if bar.severity}
+    told = {
+        (bar.directory, bar.base_offset): (bar.severity, bar.hover.rpartition("<br>")[2])
+        for bar in view.bars
+        if bar.severity
+    }
     assert told == {
         ("orders-0", 30): ("error", "error: The .timeindex is missing"),
         ("__consumer_offsets-3", 0): ("warning", "warning: Records are from the future"),
     }
     traces = {trace.name: trace for trace in broker_map.figure(view, "light").data}
-    assert list(traces["error pins"].x) == [2000] and traces["error pins"].marker.color == theme.colours("light")["torn"]
-    signs = {name: (list(traces[name].customdata), traces[name].marker.symbol) for name in ("error marks", "warning marks")}
+    assert (
+        list(traces["error pins"].x) == [2000]
+        and traces["error pins"].marker.color == theme.colours("light")["torn"]
+    )
+    signs = {
+        name: (list(traces[name].customdata), traces[name].marker.symbol)
+        for name in ("error marks", "warning marks")
+    }
     assert signs == {
         "error marks": ([["orders-0", "30"]], "octagon"),
         "warning marks": ([["__consumer_offsets-3", "0"]], "triangle-up"),
@@ -311,5 +430,7 @@ def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
 
 def test_what_names_no_segment_that_is_there_opens_the_last(known):
     """An index without its log has a base offset of its own."""
-    row = broker_map.view(known, marks={"orders-0": (Mark("orphan-index", "warning", (999,)),)}).rows[0]
+    row = broker_map.view(
+        known, marks={"orders-0": (Mark("orphan-index", "warning", (999,)),)}
+    ).rows[0]
     assert row.mark.base_offset == 30 and row.mark.words == "an index without its .log"

@@ -7,14 +7,35 @@ from kafkaviz.figures import checkup
 from kafkaviz.simulate.starting.restart import Restart, Step
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
-TORN = Step("orders-1", 0, "truncate", "tail", "its last batch is not whole", "orders-1/0.log", 2900, 100)
-AGAIN = tuple(Step(name, 0, "rebuild", "unflushed", "it was not flushed", f"{name}/0.index") for name in ("orders-0", "orders-1", "a-0"))
-FULL = Step("a-0", 0, "fail", "index-full", "the index is full", "a-0/0.timeindex", error="E: full (size = 84)", way_out="raise it")
+TORN = Step(
+    "orders-1", 0, "truncate", "tail", "its last batch is not whole", "orders-1/0.log", 2900, 100
+)
+AGAIN = tuple(
+    Step(name, 0, "rebuild", "unflushed", "it was not flushed", f"{name}/0.index")
+    for name in ("orders-0", "orders-1", "a-0")
+)
+FULL = Step(
+    "a-0",
+    0,
+    "fail",
+    "index-full",
+    "the index is full",
+    "a-0/0.timeindex",
+    error="E: full (size = 84)",
+    way_out="raise it",
+)
 
 
 def found(code: str, partition: str = "orders-1", **more: object) -> Finding:
     """A finding of a file."""
-    return finding(code, "it is so", Evidence("this", "that"), partition=partition, file=f"{partition}/{0:020d}.log", **more)
+    return finding(
+        code,
+        "it is so",
+        Evidence("this", "that"),
+        partition=partition,
+        file=f"{partition}/{0:020d}.log",
+        **more,
+    )
 
 
 def nothing(file: str, position: int, length: int) -> bytes:
@@ -25,58 +46,146 @@ def nothing(file: str, position: int, length: int) -> bytes:
 @pytest.mark.parametrize(
     ("restart", "findings", "kind", "title", "text"),
     [
-        (Restart(True, True, ()), [], "ok", "This broker will start, and change nothing",
-         "It was stopped cleanly, so contents are not checked at the start."),
-        (Restart(True, True, ()), [found("index-offset-mismatch")], "error", "This broker will start, and change nothing",
-         "It was stopped cleanly, so contents are not checked at the start. One error will stay: the start does not see it."),
-        (Restart(False, True, AGAIN), [], "warning", "This broker will start, and rebuild indexes of three segments",
-         "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt."),
-        (Restart(False, True, (*AGAIN, TORN)), [finding("log-torn-tail", "cut", Evidence(""), partition="orders-1", file="orders-1/0.log",
-                                                        position=2900, length=100)],
-         "warning", "This broker will start, and cut 100 bytes off one log, and rebuild indexes of three segments",
-         "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt. "
-         "One log ends in bytes that are no batch: 100 are a batch cut short. No whole batch is lost."),
-        (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
-         "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
-        (Restart(True, True, (Step("a-0", None, "keep", "becomes-stray", "no id"),)), [found("becomes-stray")], "error",
-         "This broker will start, but not serve one directory, which it takes for stray",
-         "It was stopped cleanly, so contents are not checked at the start. "
-         "One directory will be renamed to end in -stray; its finding says why."),
-        (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: the offset index of a-0 cannot be rebuilt",
-         "The index is full. Kafka says: E: full (size = 84). The whole broker stops with it: its one other log is not served either."),
+        (
+            Restart(True, True, ()),
+            [],
+            "ok",
+            "This broker will start, and change nothing",
+            "It was stopped cleanly, so contents are not checked at the start.",
+        ),
+        (
+            Restart(True, True, ()),
+            [found("index-offset-mismatch")],
+            "error",
+            "This broker will start, and change nothing",
+            (
+                "It was stopped cleanly, so contents are not checked at the start. One error will "
+                "stay: the start does not see it."
+            ),
+        ),
+        (
+            Restart(False, True, AGAIN),
+            [],
+            "warning",
+            "This broker will start, and rebuild indexes of three segments",
+            (
+                "It was not stopped cleanly, so 3 logs are read again from their recovery points, "
+                "and their indexes rebuilt."
+            ),
+        ),
+        (
+            Restart(False, True, (*AGAIN, TORN)),
+            [
+                finding(
+                    "log-torn-tail",
+                    "cut",
+                    Evidence(""),
+                    partition="orders-1",
+                    file="orders-1/0.log",
+                    position=2900,
+                    length=100,
+                )
+            ],
+            "warning",
+            (
+                "This broker will start, and cut 100 bytes off one log, and rebuild indexes of "
+                "three segments"
+            ),
+            "It was not stopped cleanly, so 3 logs are read again from their recovery points, and "
+            "their indexes rebuilt. One log ends in bytes that are no batch: 100 are a batch cut "
+            "short. No whole batch is lost.",
+        ),
+        (
+            Restart(
+                True,
+                True,
+                (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),),
+            ),
+            [],
+            "warning",
+            "This broker will start, and delete one file",
+            "It was stopped cleanly, so contents are not checked at the start.",
+        ),
+        (
+            Restart(True, True, (Step("a-0", None, "keep", "becomes-stray", "no id"),)),
+            [found("becomes-stray")],
+            "error",
+            "This broker will start, but not serve one directory, which it takes for stray",
+            "It was stopped cleanly, so contents are not checked at the start. "
+            "One directory will be renamed to end in -stray; its finding says why.",
+        ),
+        (
+            Restart(False, False, (*AGAIN, FULL)),
+            [],
+            "error",
+            "This broker will not start: the offset index of a-0 cannot be rebuilt",
+            (
+                "The index is full. Kafka says: E: full (size = 84). The whole broker stops with "
+                "it: its one other log is not served either."
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
     """Starts or not, what it cuts, deletes, rebuilds, and what it leaves."""
     assert checkup.verdict(findings, restart, 2) == (kind, title, text)
 
 
-@pytest.mark.parametrize("restart", [Restart(False, True, (*AGAIN, TORN)), Restart(False, False, (*AGAIN, FULL))], ids=["starts", "fails"])
 @pytest.mark.parametrize(
-    ("release", "is_said"), [((4, 3, 1), False), ((4, 4, 0), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)]
+    "restart",
+    [Restart(False, True, (*AGAIN, TORN)), Restart(False, False, (*AGAIN, FULL))],
+    ids=["starts", "fails"],
+)
+@pytest.mark.parametrize(
+    ("release", "is_said"),
+    [((4, 3, 1), False), ((4, 4, 0), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)],
 )
 def test_a_start_that_was_not_recorded_is_said_to_be_told_by_the_source(restart, release, is_said):
     """Those of 4.3.1 and 4.4.0 were."""
     text = ".".join(map(str, release))
     told = checkup.verdict([], restart, 2, release=release).text
-    assert told.endswith(f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 and 4.4.0 alone.") == is_said
+    assert (
+        told.endswith(
+            f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 and 4.4.0 alone."
+        )
+        == is_said
+    )
     assert is_said or "recorded" not in told
 
 
 def test_a_batch_lost_is_not_called_no_batch_lost():
     """A cut for another reason than a tail takes whole batches."""
-    cut = Step("orders-1", 0, "truncate", "invalid-offset", "offsets run backwards", "orders-1/0.log", 0, 3000)
+    cut = Step(
+        "orders-1",
+        0,
+        "truncate",
+        "invalid-offset",
+        "offsets run backwards",
+        "orders-1/0.log",
+        0,
+        3000,
+    )
     tail = found("log-torn-tail", position=2900, length=100)
-    assert "No whole batch is lost" not in checkup.verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
+    assert (
+        "No whole batch is lost"
+        not in checkup.verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
+    )
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
     """Trouble first, then by size; a small log keeps some room; the shares are a whole."""
     strip = checkup.strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
     assert strip.title == "What the start will do: read 8.80 KiB in 3 logs, in proportion"
-    assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [("orders-1", 100), ("orders-0", 0), ("a-0", 0)]
+    assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
+        ("orders-1", 100),
+        ("orders-0", 0),
+        ("a-0", 0),
+    ]
     assert sum(bar.share for bar in strip.bars) == pytest.approx(1) and strip.bars[2].share > 0.015
-    assert (strip.below, strip.aside) == ("cut at the end: orders-1 by 100 B", "others: kept whole, index rebuilt")
+    assert (strip.below, strip.aside) == (
+        "cut at the end: orders-1 by 100 B",
+        "others: kept whole, index rebuilt",
+    )
     assert strip.bars[0].words == "1 segment, 2.93 KiB: cut by 100 B, index rebuilt"
 
 
@@ -95,17 +204,29 @@ def test_logs_that_are_only_read_are_said_to_be_kept():
 
 def test_what_is_read_again_and_comes_out_the_same_is_said_so():
     """Headline, sentence and strip, as the steps: no index is another one behind it."""
-    same = Restart(False, True, tuple(Step(name, 0, "keep", "unflushed", "", f"{name}/0.log") for name in ("orders-0", "a-0")))
+    same = Restart(
+        False,
+        True,
+        tuple(
+            Step(name, 0, "keep", "unflushed", "", f"{name}/0.log") for name in ("orders-0", "a-0")
+        ),
+    )
     told = checkup.verdict([], same, 2)
     assert told.title == "This broker will start, and change nothing"
-    again = "It was not stopped cleanly, so 2 logs are read again from their recovery points, and their indexes rebuilt to the same bytes."
+    again = (
+        "It was not stopped cleanly, so 2 logs are read again from their recovery points, and "
+        "their indexes rebuilt to the same bytes."
+    )
     assert told.text == again
     strip = checkup.strip(same, LOGS)
     assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
     assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
     cut = checkup.strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
     assert cut.aside == "others: kept whole, index rebuilt to the same bytes"
-    assert checkup.strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside == "kept whole, indexes rebuilt"
+    assert (
+        checkup.strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
+        == "kept whole, indexes rebuilt"
+    )
 
 
 def test_a_renamed_directory_is_named_shortly():
@@ -121,20 +242,44 @@ def test_a_clean_start_reads_nothing():
 
 
 def test_many_of_one_code_are_one_line():
-    """Three errors stand by themselves, four do not; two of what is merely worth knowing are one line."""
-    few = checkup.items([found("batch-crc-mismatch", position=place) for place in range(3)], nothing)
-    assert [(item.count, item.key) for item in few] == [(1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)]
-    (many,) = checkup.items([found("batch-crc-mismatch", position=place) for place in range(4)], nothing)
-    assert (many.count, many.title, many.where) == (4, "A batch does not match its checksum", "4 times in orders-1")
-    (infos,) = checkup.items([found("timeindex-empty", "a-0"), found("timeindex-empty", "b-0")], nothing)
+    """Three errors stand by themselves, four do not; two of what is merely worth knowing are one
+    line.
+    """
+    few = checkup.items(
+        [found("batch-crc-mismatch", position=place) for place in range(3)], nothing
+    )
+    assert [(item.count, item.key) for item in few] == [
+        (1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)
+    ]
+    (many,) = checkup.items(
+        [found("batch-crc-mismatch", position=place) for place in range(4)], nothing
+    )
+    assert (many.count, many.title, many.where) == (
+        4,
+        "A batch does not match its checksum",
+        "4 times in orders-1",
+    )
+    (infos,) = checkup.items(
+        [found("timeindex-empty", "a-0"), found("timeindex-empty", "b-0")], nothing
+    )
     assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
 
 
 def test_errors_come_first_and_words_are_sentences():
     """Whatever the order of the findings."""
-    listed = checkup.items([found("timeindex-empty"), found("log-torn-tail", position=10, length=5), found("orphan-index")], nothing)
+    listed = checkup.items(
+        [
+            found("timeindex-empty"),
+            found("log-torn-tail", position=10, length=5),
+            found("orphan-index"),
+        ],
+        nothing,
+    )
     assert [item.severity for item in listed] == ["error", "warning", "info"]
-    assert listed[0].title == "The last batch is cut short" and listed[0].members[0].message == "It is so."
+    assert (
+        listed[0].title == "The last batch is cut short"
+        and listed[0].members[0].message == "It is so."
+    )
     assert listed[0].where == "orders-1 0.log, bytes 10–14"
     assert listed[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
     assert listed[0].members[0].expected == "Expected: that."
@@ -162,7 +307,9 @@ def test_a_start_that_cannot_be_foretold_is_said():
 
 def test_only_so_many_members_are_sent():
     """The count still tells of all."""
-    (item,) = checkup.items([found("batch-crc-mismatch", position=place) for place in range(1000)], nothing)
+    (item,) = checkup.items(
+        [found("batch-crc-mismatch", position=place) for place in range(1000)], nothing
+    )
     assert (item.count, len(item.members)) == (1000, checkup.MEMBERS)
 
 
@@ -171,15 +318,25 @@ def test_the_message_is_plain_values():
     import json
 
     torn = found("log-torn-tail", position=1, length=5)
-    shown = checkup.view([torn], Restart(False, True, (*AGAIN, TORN)), LOGS, lambda *_: b"\x01\x02", 3)
+    shown = checkup.view(
+        [torn], Restart(False, True, (*AGAIN, TORN)), LOGS, lambda *_: b"\x01\x02", 3
+    )
     sent = json.loads(json.dumps(checkup.message(shown, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
 
 
 def test_a_finding_leads_to_its_bytes():
-    """To the file of the segment and the byte; a file that is not there, or is empty, has none to show."""
+    """To the file of the segment and the byte; a file that is not there, or is empty, has none to
+    show.
+    """
     (there,) = checkup.items([found("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01")
-    assert there.members[0].link == {"tp": "orders-1", "segment": "0", "tab": "Bytes", "file": ".log", "byte": "2900"}
+    assert there.members[0].link == {
+        "tp": "orders-1",
+        "segment": "0",
+        "tab": "Bytes",
+        "file": ".log",
+        "byte": "2900",
+    }
     (gone,) = checkup.items([found("log-torn-tail", position=2900, length=5)], nothing)
     assert gone.members[0].link == {}

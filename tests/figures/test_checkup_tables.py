@@ -7,8 +7,18 @@ from kafkaviz.simulate.starting.restart import Restart, Step
 DAY_MS = 86_400_000
 
 
-def step(partition: str, action: str = "rebuild", cause: str = "unflushed", suffix: str = "index", **more) -> Step:
-    return Step(partition, 7, action, cause, "its last batch is not whole", f"{partition}/{7:020d}.{suffix}", **more)
+def step(
+    partition: str, action: str = "rebuild", cause: str = "unflushed", suffix: str = "index", **more
+) -> Step:
+    return Step(
+        partition,
+        7,
+        action,
+        cause,
+        "its last batch is not whole",
+        f"{partition}/{7:020d}.{suffix}",
+        **more,
+    )
 
 
 def started(*steps: Step, starts: bool = True) -> Restart:
@@ -17,34 +27,75 @@ def started(*steps: Step, starts: bool = True) -> Restart:
 
 def test_what_changes_most_comes_first():
     """What fails, what is cut, deleted, rebuilt; then what every start may do."""
-    shown = tables.steps(started(
-        step("a-0", cause="producer-state"), step("b-0"), step("c-0", "delete", "orphan-index", size_bytes=24),
-        step("d-0", "truncate", "tail", "log", from_position=561_373, size_bytes=45), step("e-0", "fail", "index-full", error="full"),
-        starts=False,
-    ))  # fmt: skip
+    shown = tables.steps(
+        started(
+            step("a-0", cause="producer-state"),
+            step("b-0"),
+            step("c-0", "delete", "orphan-index", size_bytes=24),
+            step("d-0", "truncate", "tail", "log", from_position=561_373, size_bytes=45),
+            step("e-0", "fail", "index-full", error="full"),
+            starts=False,
+        )
+    )
     assert [(row.kind, row.cells[0]) for row in shown.rows] == [
-        ("error", "Fails"), ("error", "Cuts"), ("warning", "Deletes"), ("info", "Rebuilds"), ("", "Rebuilds"),
-    ]  # fmt: skip
-    assert shown.rows[0].cells[3] == "Full" and shown.rows[1].cells[1:3] == ("d-0/7.log", "45 B from byte 561\u202f373")
+        ("error", "Fails"),
+        ("error", "Cuts"),
+        ("warning", "Deletes"),
+        ("info", "Rebuilds"),
+        ("", "Rebuilds"),
+    ]
+    assert shown.rows[0].cells[3] == "Full" and shown.rows[1].cells[1:3] == (
+        "d-0/7.log",
+        "45 B from byte 561\u202f373",
+    )
     assert shown.rows[1].link == {"tp": "d-0", "segment": "7"} and shown.rows[2].link == {}
-    assert shown.shown == 4 and shown.title == "What the start does before it fails, step by step: 5 steps"
+    assert (
+        shown.shown == 4
+        and shown.title == "What the start does before it fails, step by step: 5 steps"
+    )
 
 
 def test_many_alike_are_one_row():
     """By kind and cause, with how many."""
-    shown = tables.steps(started(*(step(f"t-{number}") for number in range(4)), step("x-0", "delete", "orphan-index")))
+    shown = tables.steps(
+        started(
+            *(step(f"t-{number}") for number in range(4)), step("x-0", "delete", "orphan-index")
+        )
+    )
     assert [row.cells[1] for row in shown.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
     assert [row.is_one for row in shown.rows] == [True, False] and "t-3" in shown.rows[1].hover[1]
-    within = tables.steps(started(*(step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10) for number in range(4))))
-    assert within.title == "What every start does, step by step: 4 steps, alike ones together, in 1 row"
-    rows = tables.steps(started(*(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")))
-    assert rows.title == "What the start does, step by step: 10 steps, alike ones together, in 2 rows" and len(rows.rows) == 2
-    assert within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B") and within.shown == tables.SHOWN
+    within = tables.steps(
+        started(
+            *(
+                step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10)
+                for number in range(4)
+            )
+        )
+    )
+    assert (
+        within.title
+        == "What every start does, step by step: 4 steps, alike ones together, in 1 row"
+    )
+    rows = tables.steps(
+        started(
+            *(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")
+        )
+    )
+    assert (
+        rows.title == "What the start does, step by step: 10 steps, alike ones together, in 2 rows"
+        and len(rows.rows) == 2
+    )
+    assert (
+        within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B")
+        and within.shown == tables.SHOWN
+    )
 
 
 def test_a_start_without_steps_has_no_table():
     """Nor one that cannot be told."""
-    assert tables.steps(None) is None and tables.steps(started()) is None and tables.kept([]) is None
+    assert (
+        tables.steps(None) is None and tables.steps(started()) is None and tables.kept([]) is None
+    )
 
 
 def test_names_stay_short():
@@ -57,21 +108,43 @@ def test_names_stay_short():
 def test_what_keeps_each_segment():
     """What goes, what waits for an older one, and by which settings."""
     limits = Limits(True, "so", 7 * DAY_MS, "default of Kafka 4.3", -1, "default of Kafka 4.3")
-    segments = [Aged(0, 5, 0, "record", 9), Aged(10, 5, 50 * DAY_MS, "mtime"), Aged(20, 5, 11 * DAY_MS, "record", 29)]
-    compacted = of_log("b-1", [Aged(0, 5, 0, "record", 9)], Limits(False, "cleanup.policy"), 10 * DAY_MS)
+    segments = [
+        Aged(0, 5, 0, "record", 9),
+        Aged(10, 5, 50 * DAY_MS, "mtime"),
+        Aged(20, 5, 11 * DAY_MS, "record", 29),
+    ]
+    compacted = of_log(
+        "b-1", [Aged(0, 5, 0, "record", 9)], Limits(False, "cleanup.policy"), 10 * DAY_MS
+    )
     shown = tables.kept([of_log("a-0", segments, limits, 10 * DAY_MS), compacted])
     assert [(row.kind, row.cells[0], row.cells[2]) for row in shown.rows] == [
-        ("info", "a-0 0", "offset 9"), ("warning", "a-0 20", "offset 29"), ("", "a-0 10", "the .log was written last"),
+        ("info", "a-0 0", "offset 9"),
+        ("warning", "a-0 20", "offset 29"),
+        ("", "a-0 10", "the .log was written last"),
         ("", "b-1 0", "offset 9"),
-    ]  # fmt: skip
-    assert shown.rows[1].cells[3] == "Until 1970-02-27 00:00:00, 39 d longer than by itself: it waits for segment 10"
-    assert shown.notes[0].startswith("1 log: retention.ms 7 d (default") and "--set log.retention.ms=-1" in shown.notes[-2]
-    assert shown.notes[-1] == "Counted are the segments in use of every topic; __cluster_metadata has rules of its own."
+    ]
+    assert (
+        shown.rows[1].cells[3]
+        == "Until 1970-02-27 00:00:00, 39 d longer than by itself: it waits for segment 10"
+    )
+    assert (
+        shown.notes[0].startswith("1 log: retention.ms 7 d (default")
+        and "--set log.retention.ms=-1" in shown.notes[-2]
+    )
+    assert shown.notes[-1] == (
+        "Counted are the segments in use of every topic; __cluster_metadata has rules of its own."
+    )
     assert shown.rows[1].link == {"tp": "a-0", "segment": "20"}
 
 
 def test_only_so_many_rows_are_sent():
     """The rest is in the report."""
     limits = Limits(True, "so", 5, "typed", -1, "typed")
-    shown = tables.kept([of_log("a-0", [Aged(number, 1, 0, "record", number) for number in range(400)], limits, 0)])
-    assert len(shown.rows) == tables.SENT and shown.more == 100 and not any("--set" in note for note in shown.notes)
+    shown = tables.kept(
+        [of_log("a-0", [Aged(number, 1, 0, "record", number) for number in range(400)], limits, 0)]
+    )
+    assert (
+        len(shown.rows) == tables.SENT
+        and shown.more == 100
+        and not any("--set" in note for note in shown.notes)
+    )

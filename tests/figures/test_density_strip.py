@@ -17,7 +17,9 @@ def shown(cells: np.ndarray) -> list[int]:
 
 
 def test_a_column_is_as_dark_as_its_entries_are_close():
-    """One entry in 4000 bytes is three tenths of one every 1200; two are six tenths; none is nothing."""
+    """One entry in 4000 bytes is three tenths of one every 1200; two are six tenths; none is
+    nothing.
+    """
     size = 4000 * CELLS // COLUMN_CELLS
     cells = strip(segments((size, 3)), np.array([100, 8000, 9000]), size, 0)
     assert shown(cells) == [0, 1, 2, 6, 7, 8]

@@ -1,4 +1,6 @@
-"""What could not be done, in another language: every error that a page can show is told, and none that is gone."""
+"""What could not be done, in another language: every error that a page can show is told, and none
+that is gone.
+"""
 
 import ast
 import errno
@@ -13,7 +15,14 @@ import pytest
 
 from kafkaviz import words
 from kafkaviz.config_def import parse
-from kafkaviz.errors import CannotOpen, CorruptBytes, CorruptFile, KafkavizError, RefusedSetting, failing_kindly
+from kafkaviz.errors import (
+    CannotOpen,
+    CorruptBytes,
+    CorruptFile,
+    KafkavizError,
+    RefusedSetting,
+    failing_kindly,
+)
 from kafkaviz.figures.fault_words import told, what
 from kafkaviz.log import archive
 from kafkaviz.simulate.sending import workload
@@ -23,17 +32,46 @@ from tests.words.phrases import HOLE
 PACKAGE = phrases.ROOT / "kafkaviz"
 OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
 ENGLISH = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")  # a sentence, or part of one
-KINDS = ("missing", "permission", "not-kafka", "archive", "file", "outside")  # of CannotOpen: words for programs
-COMMANDS = (  # asked for by the command line, by Spark's own users, or by nobody: no page shows what they raise
-    "commands", "reporting", "analyse/paths.py", "analyse/calibration.py", "analyse/replayed.py", "format/internal.py", "format/remote.py",
-    "pipeline/source.py", "pipeline/source_schema.py", "pipeline/source_read.py", "pipeline/sql.py", "search/consumer.py",
+# of CannotOpen: words for programs
+KINDS = ("missing", "permission", "not-kafka", "archive", "file", "outside")
+# asked for by the command line, by Spark's own users, or by nobody: no page shows what they raise
+COMMANDS = (
+    "commands",
+    "reporting",
+    "analyse/paths.py",
+    "analyse/calibration.py",
+    "analyse/replayed.py",
+    "format/internal.py",
+    "format/remote.py",
+    "pipeline/source.py",
+    "pipeline/source_schema.py",
+    "pipeline/source_read.py",
+    "pipeline/sql.py",
+    "search/consumer.py",
     "search/profile.py",
-)  # fmt: skip
+)
 KAFKAS = (  # what Kafka and Java say, as they say it
-    "Malformed", "Invalid topic ID", "Invalid wrapper", "Invalid negative", "Found ", "Record ", "Snapshot ", "Unrecognized ", "Expected 7",
-    "File ended", "Inner messages", "IndexOutOfBounds", "newLimit", "Unexpected aborted", "Last offset of aborted", "The file channel",
-    "Unknown compression", "lz4: ", "java.", "Received request for offset ",
-)  # fmt: skip
+    "Malformed",
+    "Invalid topic ID",
+    "Invalid wrapper",
+    "Invalid negative",
+    "Found ",
+    "Record ",
+    "Snapshot ",
+    "Unrecognized ",
+    "Expected 7",
+    "File ended",
+    "Inner messages",
+    "IndexOutOfBounds",
+    "newLimit",
+    "Unexpected aborted",
+    "Last offset of aborted",
+    "The file channel",
+    "Unknown compression",
+    "lz4: ",
+    "java.",
+    "Received request for offset ",
+)
 
 
 @pytest.fixture
@@ -46,17 +84,28 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 def sources() -> list[Path]:
     """Every file that may raise what a page shows."""
     found = [(file, file.relative_to(PACKAGE).as_posix()) for file in sorted(PACKAGE.rglob("*.py"))]
-    return [file for file, name in found if not any(name == one or name.startswith(f"{one}/") for one in COMMANDS)]
+    return [
+        file
+        for file, name in found
+        if not any(name == one or name.startswith(f"{one}/") for one in COMMANDS)
+    ]
 
 
 @cache
 def errors() -> frozenset[str]:
     """The names of KafkavizError, of all that are made from it, and of what makes one."""
     found, before = {"KafkavizError"}, 0
-    nodes = [node for file in PACKAGE.rglob("*.py") for node in ast.walk(phrases.code(file).tree) if isinstance(node, ast.ClassDef)]
+    nodes = [
+        node
+        for file in PACKAGE.rglob("*.py")
+        for node in ast.walk(phrases.code(file).tree)
+        if isinstance(node, ast.ClassDef)
+    ]
     while len(found) > before:
         before = len(found)
-        found |= {node.name for node in nodes if any(phrases.called(base) in found for base in node.bases)}
+        found |= {
+            node.name for node in nodes if any(phrases.called(base) in found for base in node.bases)
+        }
     return frozenset(found | {"wrong"})
 
 
@@ -74,7 +123,11 @@ def raised() -> dict[str, str]:
 def test_every_error_is_told(chinese):
     """Each part of it; Kafka's own words and what is put together of values alone stay."""
     filled = {text.replace(HOLE, "7"): place for text, place in raised().items()}
-    left = {text: place for text, place in filled.items() if not text.startswith(KAFKAS) and ENGLISH.search(text) and what(text) == text}
+    left = {
+        text: place
+        for text, place in filled.items()
+        if not text.startswith(KAFKAS) and ENGLISH.search(text) and what(text) == text
+    }
     assert len(filled) > 100 and left == {}
 
 
@@ -82,35 +135,84 @@ def test_no_error_is_told_in_part(chinese):
     """Nothing English is left where one was told."""
     filled = (text.replace(HOLE, "7") for text in raised())
     shown = [what(text) for text in filled if not text.startswith(KAFKAS)]
-    assert [text for text in shown if ENGLISH.search(text) and not re.search("kafkaviz ingest|pip install|The file channel", text)] == []
+    assert [
+        text
+        for text in shown
+        if ENGLISH.search(text)
+        and not re.search("kafkaviz ingest|pip install|The file channel", text)
+    ] == []
 
 
 @pytest.mark.parametrize("spoken", OTHERS)
 def test_no_error_is_told_that_is_gone(spoken):
-    """Each text of ours is raised somewhere; those of the system and of Python's readers are theirs."""
-    keys = [key.removeprefix("errors.") for key in words.catalogue(spoken) if key.startswith("errors.")]
-    said = [phrase.text for file in PACKAGE.rglob("*.py") if not {"commands", "ui"} & set(file.parts) for phrase in phrases.said(file)]
+    """Each text of ours is raised somewhere; those of the system and of Python's readers are
+    theirs.
+    """
+    keys = [
+        key.removeprefix("errors.") for key in words.catalogue(spoken) if key.startswith("errors.")
+    ]
+    said = [
+        phrase.text
+        for file in PACKAGE.rglob("*.py")
+        if not {"commands", "ui"} & set(file.parts)
+        for phrase in phrases.said(file)
+    ]
     known = [*said, *raised(), *theirs()]
     gone = [key for key in keys if not phrases.makes(known, key)]
     assert gone == []
 
 
 def theirs() -> Iterator[str]:
-    """What the system says, and what the readers of the standard library say of a TOML text and of an archive."""
+    """What the system says, and what the readers of the standard library say of a TOML text and of
+    an archive.
+    """
     yield from (os.strerror(number).lower() for number in errno.errorcode)
-    for module in ("tomllib/_parser.py", "tarfile.py", "zipfile.py", "zipfile/__init__.py", "gzip.py", "_compression.py"):
+    for module in (
+        "tomllib/_parser.py",
+        "tarfile.py",
+        "zipfile.py",
+        "zipfile/__init__.py",
+        "gzip.py",
+        "_compression.py",
+    ):
         file = Path(os.__file__).parent / module
         if file.exists():
             tree = ast.parse(file.read_text(encoding="utf-8"))
-            yield from (re.sub("%[rds]", HOLE, text) for node in ast.walk(tree) for text in phrases.alone(node))
-    yield from ("{} (at line {}, column {})", "{} (at end of document)", "Not a gzipped file ({})", "CRC check failed {}")
+            yield from (
+                re.sub("%[rds]", HOLE, text)
+                for node in ast.walk(tree)
+                for text in phrases.alone(node)
+            )
+    yield from (
+        "{} (at line {}, column {})",
+        "{} (at end of document)",
+        "Not a gzipped file ({})",
+        "CRC check failed {}",
+    )
     yield "Memory usage limit exceeded"  # of lzma, which is no Python
 
 
 SYSTEM = (
-    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS,
-    errno.ENAMETOOLONG, errno.ELOOP, errno.ESTALE, errno.EDQUOT, errno.EBUSY, errno.ENOMEM, errno.EFBIG, errno.ETIMEDOUT, errno.ENOTCONN,
-)  # fmt: skip
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.ENOSPC,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.EIO,
+    errno.EROFS,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+    errno.ESTALE,
+    errno.EDQUOT,
+    errno.EBUSY,
+    errno.ENOMEM,
+    errno.EFBIG,
+    errno.ETIMEDOUT,
+    errno.ENOTCONN,
+)
 
 
 @pytest.mark.parametrize("number", SYSTEM, ids=os.strerror)
@@ -122,9 +224,19 @@ def test_the_system_is_told(number, chinese, tmp_path):
 
 
 BROKEN = (
-    "x", "x = ", "[a", "[[a]", "x = 1\nx = 2", "x = [1", 'x = "a', "x = 1 y = 2", "x = {a=1, a=2}", "a.b = 1\n[a]", 'x = "\\q"',
+    "x",
+    "x = ",
+    "[a",
+    "[[a]",
+    "x = 1\nx = 2",
+    "x = [1",
+    'x = "a',
+    "x = 1 y = 2",
+    "x = {a=1, a=2}",
+    "a.b = 1\n[a]",
+    'x = "\\q"',
     "x = 2026-99-99",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -140,7 +252,13 @@ def test_a_broken_toml_is_told(text, chinese):
 def test_a_workload_names_its_place(chinese):
     """The file, the phase and the key, then what is wrong there."""
     with pytest.raises(KafkavizError) as caught:
-        workload.load('[[phase]]\nbatches_per_s = 5\nrecords = 10\n[[phase]]\nbatches_per_s = "x"\nrecords = 10', "mine.toml")
+        workload.load(
+            (
+                '[[phase]]\nbatches_per_s = 5\nrecords = 10\n[[phase]]\nbatches_per_s = "x"\nrecords = '
+                "10"
+            ),
+            "mine.toml",
+        )
     assert told(caught.value) == 'mine.toml：第 2 个 phase，batches_per_s："x" 不是数'
 
 
@@ -151,7 +269,11 @@ def test_a_refused_setting_is_told(chinese):
     assert told(caught.value) == "配置 segment.bytes 的值 5 无效：不能小于 1048576"
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 no zip", b"\x1f\x8b\x08\x00cut", b"nothing" * 99], ids=["empty", "zip", "gzip", "none"])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"PK\x03\x04 no zip", b"\x1f\x8b\x08\x00cut", b"nothing" * 99],
+    ids=["empty", "zip", "gzip", "none"],
+)
 @pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz"])
 def test_a_broken_archive_is_told(data, name, chinese, tmp_path, monkeypatch):
     """Whatever Python's reader says of it."""
@@ -183,12 +305,23 @@ def test_english_is_the_error_itself():
 def test_no_folder_of_the_cache_is_told(spoken, clean, monkeypatch):
     """A fault in an archive's file names the archive, in every language."""
     monkeypatch.setattr(words, "language", lambda: spoken)
-    for fault in (CannotOpen(clean / "orders-0", "is not there"), CorruptFile(clean / "orders-0" / "0.log", 7, "batch length is -1")):
-        assert "unpacked" not in told(fault) and f"kafka-4.3.1-clean.tar.gz{os.sep}orders-0" in told(fault)
+    for fault in (
+        CannotOpen(clean / "orders-0", "is not there"),
+        CorruptFile(clean / "orders-0" / "0.log", 7, "batch length is -1"),
+    ):
+        assert "unpacked" not in told(
+            fault
+        ) and f"kafka-4.3.1-clean.tar.gz{os.sep}orders-0" in told(fault)
 
 
 def test_a_recovery_that_ends_says_what_a_start_does_then(chinese):
     """Kafka's words as they are, and behind them the way out."""
-    then = "a start that recovers it fails: start again with the producer snapshots put back, if there is a copy"
+    then = (
+        "a start that recovers it fails: start again with the producer snapshots put back, if "
+        "there is a copy"
+    )
     fault = CannotOpen("a-0/0.log", "E: full (size = 84)", then)
-    assert told(fault) == "a-0/0.log：E: full (size = 84)；恢复它的启动会失败：如果有备份，放回生产者快照后再次启动"
+    assert (
+        told(fault)
+        == "a-0/0.log：E: full (size = 84)；恢复它的启动会失败：如果有备份，放回生产者快照后再次启动"
+    )

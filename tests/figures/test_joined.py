@@ -1,4 +1,6 @@
-"""No second way to join what the reader sees: figures/listed.py knows what stands between two words in each language."""
+"""No second way to join what the reader sees: figures/listed.py knows what stands between two words
+in each language.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -15,10 +17,13 @@ BETWEEN = {", ", "; ", ". ", " or ", " and ", "、", "，", "；", "和", "或"}
 SAYS = {"say", "counted", "told"}
 APART = {  # sentences that are no reader's, or texts of programs
     "kafkaviz/figures/listed.py": "the one way",
-    "kafkaviz/ui/lessons/reader.py": "to the author of a lesson", "kafkaviz/ui/lessons/grammar.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/tasks.py": "to the author of a lesson", "kafkaviz/ui/lessons/live/rolled.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/live/findings.py": "to the author of a lesson", "kafkaviz/ui/lessons/live/places.py": "to the author of a lesson",
-}  # fmt: skip
+    "kafkaviz/ui/lessons/reader.py": "to the author of a lesson",
+    "kafkaviz/ui/lessons/grammar.py": "to the author of a lesson",
+    "kafkaviz/ui/lessons/tasks.py": "to the author of a lesson",
+    "kafkaviz/ui/lessons/live/rolled.py": "to the author of a lesson",
+    "kafkaviz/ui/lessons/live/findings.py": "to the author of a lesson",
+    "kafkaviz/ui/lessons/live/places.py": "to the author of a lesson",
+}
 
 
 def files() -> Iterator[Path]:
@@ -30,7 +35,11 @@ def files() -> Iterator[Path]:
 def joined(file: Path) -> Iterator[tuple[int, str, ast.Call]]:
     """Each "text".join(...) of a file: its line, the text between, and the call."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        is_join = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join"
+        is_join = (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "join"
+        )
         if is_join and isinstance(node.func.value, ast.Constant):
             yield node.lineno, node.func.value.value, node
 
@@ -38,25 +47,39 @@ def joined(file: Path) -> Iterator[tuple[int, str, ast.Call]]:
 def speaks(call: ast.Call) -> bool:
     """Whether a sentence, or a list of some, is put into the join there."""
     inner = list(ast.walk(call))[1:]
-    is_said = any(isinstance(one, ast.Call) and getattr(one.func, "id", "") in SAYS for one in inner)
-    return is_said or any(isinstance(one, ast.Name) and one.id in {"told", "sentences"} for one in inner)
+    is_said = any(
+        isinstance(one, ast.Call) and getattr(one.func, "id", "") in SAYS for one in inner
+    )
+    return is_said or any(
+        isinstance(one, ast.Name) and one.id in {"told", "sentences"} for one in inner
+    )
 
 
 def test_what_is_shown_is_joined_by_listed_alone():
     """A comma, an and or a blank between two sentences is another one in another language."""
     found = {
-        f"{name}:{line}" for file in files() if (name := file.relative_to(ROOT).as_posix()) not in APART
-        for line, between, call in joined(file) if between in BETWEEN or (between == " " and speaks(call))
-    }  # fmt: skip
+        f"{name}:{line}"
+        for file in files()
+        if (name := file.relative_to(ROOT).as_posix()) not in APART
+        for line, between, call in joined(file)
+        if between in BETWEEN or (between == " " and speaks(call))
+    }
     assert found == set()
 
 
 def test_what_is_apart_is_there():
     """And joins something."""
-    assert [name for name in APART if name != "kafkaviz/figures/listed.py" and not list(joined(ROOT / name))] == []
+    assert [
+        name
+        for name in APART
+        if name != "kafkaviz/figures/listed.py" and not list(joined(ROOT / name))
+    ] == []
 
 
-@pytest.mark.parametrize(("spoken", "said"), [("en", "/数据/kafka: is not there."), ("zh", "/数据/kafka: is not there。")])
+@pytest.mark.parametrize(
+    ("spoken", "said"),
+    [("en", "/数据/kafka: is not there."), ("zh", "/数据/kafka: is not there。")],
+)
 def test_a_full_stop_is_the_readers(spoken, said, monkeypatch):
     """Whatever letters a path has."""
     monkeypatch.setattr(words, "_asked", [lambda: spoken])

@@ -1,4 +1,6 @@
-"""Names that hold control characters, marks that turn the order of letters, or bytes that are no UTF-8: written out wherever shown."""
+"""Names that hold control characters, marks that turn the order of letters, or bytes that are no
+UTF-8: written out wherever shown.
+"""
 
 import io
 import json
@@ -14,19 +16,26 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.ui import parts, state
 from tests.commands.bounded import broker
 
-DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]")
+DRIVING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]"
+)
 
 
-@pytest.mark.parametrize(("name", "shown"), [
-    ("\u202egnp.exe-7", "\\u202egnp.exe-7"),
-    ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
-    ("caf\udce9\u200b", "caf\ufffd\\u200b"),
-    ("\ud800half", "\ufffdhalf"),
-    ("two\nlines\tand more", "two\nlines\tand more"),
-    ("topic \u4e2d\u6587 \u05d0", "topic \u4e2d\u6587 \u05d0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\u202egnp.exe-7", "\\u202egnp.exe-7"),
+        ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
+        ("caf\udce9\u200b", "caf\ufffd\\u200b"),
+        ("\ud800half", "\ufffdhalf"),
+        ("two\nlines\tand more", "two\nlines\tand more"),
+        ("topic \u4e2d\u6587 \u05d0", "topic \u4e2d\u6587 \u05d0"),
+    ],
+)
 def test_what_turns_or_drives_is_written_out(name, shown):
-    """In HTML and in labels of Streamlit; an address keeps the name as it is, as far as it can be sent."""
+    """In HTML and in labels of Streamlit; an address keeps the name as it is, as far as it can be
+    sent.
+    """
     assert (units.legible(name), parts.escape(name)) == (shown, shown)
     assert not DRIVING.search(parts.plain(name))
     assert units.on_one_line(name) == shown.replace("\n", "\\n").replace("\t", "\\t")
@@ -40,9 +49,21 @@ def test_labels_of_the_map(tmp_path):
         (root / name).mkdir()
         (root / name / f"{0:020d}.log").write_bytes((root / "t-0" / f"{0:020d}.log").read_bytes())
     known = overview.inventory(open_broker(root))
-    assert sorted(row.directory for row in known.partitions) == ["\\u202egnp.exe-7", "\\x1b[31mred-0", 'say "so"-1', "t-0"]
-    drawn = json.dumps(json.loads(broker_map.figure(broker_map.view(known), "light").to_json()), ensure_ascii=False)
-    assert ("u202egnp.exe" in drawn, "&quot;" in drawn, "\u202e" in drawn, "u001b" in drawn) == (True, False, False, False)
+    assert sorted(row.directory for row in known.partitions) == [
+        "\\u202egnp.exe-7",
+        "\\x1b[31mred-0",
+        'say "so"-1',
+        "t-0",
+    ]
+    drawn = json.dumps(
+        json.loads(broker_map.figure(broker_map.view(known), "light").to_json()), ensure_ascii=False
+    )
+    assert ("u202egnp.exe" in drawn, "&quot;" in drawn, "\u202e" in drawn, "u001b" in drawn) == (
+        True,
+        False,
+        False,
+        False,
+    )
 
 
 class Terminal(io.BytesIO):
@@ -53,10 +74,13 @@ class Terminal(io.BytesIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "shown"), [
-    (Terminal, b"key: \\x1b[2J\\u202e\xc3\xa9\xef\xbf\xbd\\r\tv\n"),
-    (io.BytesIO, b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stream", "shown"),
+    [
+        (Terminal, b"key: \\x1b[2J\\u202e\xc3\xa9\xef\xbf\xbd\\r\tv\n"),
+        (io.BytesIO, b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n"),
+    ],
+)
 def test_a_dump_drives_no_terminal(stream, shown):
     """What is piped stays to the byte what Kafka's tool prints."""
     out, err = stream(), stream()
@@ -64,4 +88,6 @@ def test_a_dump_drives_no_terminal(stream, shown):
     console.write(b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n")
     console.complain("/d/\x1b]0;x\x07.log")
     assert out.getvalue() == shown
-    assert err.getvalue() == (b"/d/\\x1b]0;x\\x07.log" if stream is Terminal else b"/d/\x1b]0;x\x07.log")
+    assert err.getvalue() == (
+        b"/d/\\x1b]0;x\\x07.log" if stream is Terminal else b"/d/\x1b]0;x\x07.log"
+    )

@@ -4,7 +4,18 @@ import pytest
 
 from kafkaviz import words
 from kafkaviz.figures import listed
-from kafkaviz.figures.listed import and_more, beside, both, clauses, either, many, named, number, one_of, sentences
+from kafkaviz.figures.listed import (
+    and_more,
+    beside,
+    both,
+    clauses,
+    either,
+    many,
+    named,
+    number,
+    one_of,
+    sentences,
+)
 
 JOINED = {  # function, parts: in English, in Chinese
     (listed.listed, ("a", "b", "c")): ("a, b, c", "a、b、c"),
@@ -38,5 +49,8 @@ def test_what_is_left_out_is_counted():
 def test_a_small_number_is_a_word():
     """A large one is not; in Chinese none is."""
     assert [number(one) for one in (0, 1, 12, 13)] == ["no", "one", "twelve", "13"]
-    assert many("common.n_segments", 1) == "one segment" and many("common.n_segments", 3) == "three segments"
+    assert (
+        many("common.n_segments", 1) == "one segment"
+        and many("common.n_segments", 3) == "three segments"
+    )
     assert words.text_in("zh", "common.numbers").split() == [str(one) for one in range(13)]

@@ -7,7 +7,11 @@ from kafkaviz.figures import broker_map, map_rows
 
 def test_orders_have_their_names():
     """The largest first is what a page opens with."""
-    assert [map_rows.LARGEST, map_rows.DENSEST, map_rows.NAMED] == list(map_rows.ORDERS) == ["By size", "By density", "By name"]
+    assert (
+        [map_rows.LARGEST, map_rows.DENSEST, map_rows.NAMED]
+        == list(map_rows.ORDERS)
+        == ["By size", "By density", "By name"]
+    )
     assert broker_map.ORDERS is map_rows.ORDERS
 
 
@@ -18,7 +22,9 @@ def test_pages_of_sixty(count, pages):
     rows = [None] * count
     map_rows.ORDERS["as it is"] = lambda row: 0
     try:
-        shown = [place for page in range(pages) for place in map_rows.places(rows, "as it is", page)]
+        shown = [
+            place for page in range(pages) for place in map_rows.places(rows, "as it is", page)
+        ]
     finally:
         del map_rows.ORDERS["as it is"]
     assert shown == list(range(count))

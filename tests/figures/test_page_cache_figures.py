@@ -1,4 +1,6 @@
-"""The figures of the Page cache page: what each view says, value by value, and that its figure draws that."""
+"""The figures of the Page cache page: what each view says, value by value, and that its figure
+draws that.
+"""
 
 import numpy as np
 import pytest
@@ -15,9 +17,16 @@ EVERYONE = Readers()
 MODES = ("light", "dark")
 
 
-def replayed(warm_bytes: int | None, growth: Growth = FORTY, readers: Readers = EVERYONE, cold: int = 16_000_000) -> pages.Replay:
+def replayed(
+    warm_bytes: int | None,
+    growth: Growth = FORTY,
+    readers: Readers = EVERYONE,
+    cold: int = 16_000_000,
+) -> pages.Replay:
     """A replay with an image."""
-    return pages.replay(growth, Memory(cold_after_bytes=cold), readers, warm_bytes, columns=page_faults.COLUMNS)
+    return pages.replay(
+        growth, Memory(cold_after_bytes=cold), readers, warm_bytes, columns=page_faults.COLUMNS
+    )
 
 
 def trace(figure, name: str):
@@ -30,19 +39,36 @@ def test_the_image_of_a_plain_growth(mode):
     """Eight faults, of the middle page as it moves on: pages 13 to 20, one after the other."""
     replay = replayed(None)
     shown = page_faults.view(replay, PLAIN)
-    assert shown.title == "8 faults while the index grows to 40 pages" and shown.below == "Plain bisection, Kafka 2.0 and before"
-    assert np.floor(shown.dots[:, 1]).tolist() == [13, 14, 15, 16, 17, 18, 19, 20] == replay.first_faults["page"].tolist()
+    assert (
+        shown.title == "8 faults while the index grows to 40 pages"
+        and shown.below == "Plain bisection, Kafka 2.0 and before"
+    )
+    assert (
+        np.floor(shown.dots[:, 1]).tolist()
+        == [13, 14, 15, 16, 17, 18, 19, 20]
+        == replay.first_faults["page"].tolist()
+    )
     assert np.abs(shown.dots[:, 0] - replay.first_faults["entries"]).max() <= 20 * 512 / 280 + 1
     assert shown.touched[0].min() > 0 and shown.touched[30].argmax() > 200
-    assert [note.text for note in shown.notes] == ["page 0, read first", "the middle page moves on, step by step"]
+    assert [note.text for note in shown.notes] == [
+        "page 0, read first",
+        "the middle page moves on, step by step",
+    ]
     figure = page_faults.figure(shown, mode)
     image, faults = trace(figure, "touched"), trace(figure, "faults")
-    assert np.array_equal(np.nan_to_num(image.z), shown.touched) and (faults.x.tolist(), faults.y.tolist()) == (
-        shown.dots[:, 0].tolist(), replay.first_faults["page"].tolist(),
-    )  # fmt: skip
-    assert (image.y0, list(figure.layout.yaxis.range)) == (0, [-0.5, 39.5])  # told of a row is its page
+    assert np.array_equal(np.nan_to_num(image.z), shown.touched) and (
+        faults.x.tolist(),
+        faults.y.tolist(),
+    ) == (
+        shown.dots[:, 0].tolist(),
+        replay.first_faults["page"].tolist(),
+    )
+    # told of a row is its page
+    assert (image.y0, list(figure.layout.yaxis.range)) == (0, [-0.5, 39.5])
     (line,) = figure.layout.shapes
-    assert (line.x1, line.y0, line.y1) == (20_480, -0.5, 39.5) and figure.layout.annotations[-1].text == "20\u202f480 entries"
+    assert (line.x1, line.y0, line.y1) == (20_480, -0.5, 39.5) and figure.layout.annotations[
+        -1
+    ].text == "20\u202f480 entries"
 
 
 def test_the_image_with_a_warm_section():
@@ -52,13 +78,18 @@ def test_the_image_with_a_warm_section():
     assert [note.text for note in shown.notes] == ["older pages are left alone"]
     assert len(page_faults.figure(shown, "light").data) == 1
     assert page_faults.view(replayed(4096), WARM, 4096).below == "A warm section of 4 KiB first"
-    assert page_faults.view(replayed(None), WARM, None).below == "No warm section: plain bisection again"
+    assert (
+        page_faults.view(replayed(None), WARM, None).below
+        == "No warm section: plain bisection again"
+    )
 
 
 def test_many_faults_are_an_image_too():
     """Beyond some hundred dots nobody tells them apart."""
     shown = page_faults.view(replayed(None, Growth(262_144), Readers(0.05), 1_000_000), PLAIN)
-    assert shown.is_dense and shown.notes == () and shown.row_pages == 2 and len(shown.touched) == 256
+    assert (
+        shown.is_dense and shown.notes == () and shown.row_pages == 2 and len(shown.touched) == 256
+    )
     drawn = trace(page_faults.figure(shown, "light"), "faults")
     assert drawn.type == "heatmap" and np.nansum(drawn.z) == shown.dots[:, 2].sum()
 
@@ -67,32 +98,57 @@ def test_many_faults_are_an_image_too():
 def test_the_image_of_a_small_index(entries):
     """A page at most, and nothing to fault; still drawn."""
     shown = page_faults.view(replayed(8192, Growth(entries)), WARM)
-    assert shown.title == ("No fault: one page at most" if entries else "No lookup while the index grows to 0 pages")
+    assert shown.title == (
+        "No fault: one page at most" if entries else "No lookup while the index grows to 0 pages"
+    )
     figure = page_faults.figure(shown, "dark")
-    assert figure.layout.height == page_faults.HEIGHT and figure.layout.shapes[0].y1 == entries / 512 - 0.5  # not its whole last page
+    # not its whole last page
+    assert (
+        figure.layout.height == page_faults.HEIGHT
+        and figure.layout.shapes[0].y1 == entries / 512 - 0.5
+    )
 
 
 def test_the_image_as_a_table():
     """A row a page: lookups and faults, plain and warm."""
     plain, warm = replayed(None), replayed(8192)
     rows = page_faults.rows(plain, warm)
-    assert len(rows) == 40 and rows[0][:3] == (0, 20_480, 0) and [row[0] for row in rows if row[2]] == list(range(13, 21))
+    assert (
+        len(rows) == 40
+        and rows[0][:3] == (0, 20_480, 0)
+        and [row[0] for row in rows if row[2]] == list(range(13, 21))
+    )
     assert sum(row[1] for row in rows) == sum(plain.pages_read) and sum(row[4] for row in rows) == 0
 
 
 def test_one_lookup_page_by_page():
     """6901 entries: 14 probes on 6 pages, 12 on 3."""
     shown = tail_pages.view(6901)
-    assert shown.title == "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13"
-    assert shown.below.startswith("The warm section touches 11, 12, 13.") and shown.pages_drawn == 14
+    assert (
+        shown.title
+        == "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13"
+    )
+    assert (
+        shown.below.startswith("The warm section touches 11, 12, 13.") and shown.pages_drawn == 14
+    )
     plain, warm = shown.lanes
-    assert (len(plain.probes), len(warm.probes), plain.warm_from, warm.warm_from) == (14, 12, None, 5876)
-    assert tail_pages.rows(shown)[:2] == [("Plain", "1", "0", "0"), ("Plain", "2", "3\u202f450", "6")]
+    assert (len(plain.probes), len(warm.probes), plain.warm_from, warm.warm_from) == (
+        14,
+        12,
+        None,
+        5876,
+    )
+    assert tail_pages.rows(shown)[:2] == [
+        ("Plain", "1", "0", "0"),
+        ("Plain", "2", "3\u202f450", "6"),
+    ]
     figure = tail_pages.figure(shown, "light")
     assert [x * 512 for x in trace(figure, "Plain").x] == list(plain.probes)
     section = trace(figure, "the warm section")
     assert (section.base[0] * 512, (section.base[0] + section.x[0]) * 512) == (5876, 6901)
-    outlined = [number % 14 for number, shape in enumerate(figure.layout.shapes) if shape.line.width == 2]
+    outlined = [
+        number % 14 for number, shape in enumerate(figure.layout.shapes) if shape.line.width == 2
+    ]
     assert outlined == [0, 6, 10, 11, 12, 13, 11, 12, 13]
 
 
@@ -111,14 +167,31 @@ BARS = (Turnover(1_000_000, 4.92, 0, 4.92), Turnover(16_000_000, 2.54, 0, None))
 def test_faults_a_grown_page_as_bars():
     """The considered turnover is marked; the warm section has a bar only where it has faults."""
     shown = fault_bars.view(BARS, 16_000_000, "below")
-    assert shown.title == "Plain search: up to 4.9 faults a page. Warm section: none" and shown.chosen == 1
-    assert fault_bars.rows(shown) == [("1 MB", "4.92", "4.92", "0.00"), ("16 MB", "2.54", "–", "0.00")]
+    assert (
+        shown.title == "Plain search: up to 4.9 faults a page. Warm section: none"
+        and shown.chosen == 1
+    )
+    assert fault_bars.rows(shown) == [
+        ("1 MB", "4.92", "4.92", "0.00"),
+        ("16 MB", "2.54", "–", "0.00"),
+    ]
     figure = fault_bars.figure(shown, "light")
-    assert list(figure.data[0].x) == [4.92, 2.54] and list(figure.data[0].text) == [" 4.92", " <b>2.54</b>"] and len(figure.data) == 1
+    assert (
+        list(figure.data[0].x) == [4.92, 2.54]
+        and list(figure.data[0].text) == [" 4.92", " <b>2.54</b>"]
+        and len(figure.data) == 1
+    )
     faulty = fault_bars.view([Turnover(1_000_000, 8.4, 1.6, None)], 2, "")
-    assert faulty.title == "Plain search: up to 8.4 faults a page. Warm section: up to 1.6" and faulty.chosen is None
+    assert (
+        faulty.title == "Plain search: up to 8.4 faults a page. Warm section: up to 1.6"
+        and faulty.chosen is None
+    )
     assert list(trace(fault_bars.figure(faulty, "dark"), "warm").x) == [1.6]
-    assert fault_bars.view((), 1, "").title == "No search meets a cold page here" and fault_bars.figure(fault_bars.view((), 1, ""), "light")
+    assert fault_bars.view(
+        (), 1, ""
+    ).title == "No search meets a cold page here" and fault_bars.figure(
+        fault_bars.view((), 1, ""), "light"
+    )
 
 
 def test_layouts_as_bars():
@@ -127,9 +200,15 @@ def test_layouts_as_bars():
     costs = layouts.compare(keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000))
     shown = layout_bars.view(costs, 200_000, 1000, "Even keys")
     assert shown.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
-    assert "first key of each page the fewest pages, 1.0 for 10." in shown.title and shown.below.startswith("Even keys. Mean of 1\u202f000")
+    assert (
+        "first key of each page the fewest pages, 1.0 for 10." in shown.title
+        and shown.below.startswith("Even keys. Mean of 1\u202f000")
+    )
     assert shown.ways[shown.kafkas].name == "Warm section first"
-    assert layout_bars.rows(shown)[1][5:7] == ("12 / 3", "none") and layout_bars.rows(shown)[6][6] == "3.05 KiB"
+    assert (
+        layout_bars.rows(shown)[1][5:7] == ("12 / 3", "none")
+        and layout_bars.rows(shown)[6][6] == "3.05 KiB"
+    )
     figure = layout_bars.figure(shown, "light")
     assert list(trace(figure, "probes").x) == [cost.probes_mean for cost in costs]
     assert list(trace(figure, "pages").x) == [cost.pages_mean for cost in costs]
@@ -139,4 +218,7 @@ def test_layouts_as_bars():
 def test_no_layout_is_drawn_too():
     """Of an index without an entry."""
     shown = layout_bars.view((), 0, 0, "None")
-    assert shown.title == "An index without an entry has nothing to search" and layout_bars.figure(shown, "dark").layout.height > 0
+    assert (
+        shown.title == "An index without an entry has nothing to search"
+        and layout_bars.figure(shown, "dark").layout.height > 0
+    )

@@ -19,10 +19,15 @@ def costs(counts: list[int]) -> Costs:
 def test_shares_and_mark():
     """Probes of the article's index, warm and plain."""
     made = practice.five()
-    warm, plain = (cost.of_offsets(made.log.segments[0], made.batches, profile(version)) for version in ("4.3.1", "2.0"))
+    warm, plain = (
+        cost.of_offsets(made.log.segments[0], made.batches, profile(version))
+        for version in ("4.3.1", "2.0")
+    )
     shown = probe_histogram.view(warm, plain, "probes", 3, "offset")
     assert shown.starts == (1, 2, 3, 4) and shown.mine == 2
-    assert [round(32 * one) for one in shown.shares] == [0, 8, 19, 5] and [round(32 * one) for one in shown.outline] == [6, 1, 20, 5]
+    assert [round(32 * one) for one in shown.shares] == [0, 8, 19, 5] and [
+        round(32 * one) for one in shown.outline
+    ] == [6, 1, 20, 5]
     assert shown.title == "3 probes, like 59 % of all 32 offsets here"
     assert probe_histogram.rows(shown)[1] == ("2", "25.00 %", "3.12 %")
 
@@ -40,7 +45,10 @@ def test_the_figure_draws_the_view(mode):
     shown = probe_histogram.view(costs([0, 3, 5, 2]), costs([0, 0, 4, 6]), "probes", 2, "offset")
     chart = probe_histogram.figure(shown, mode)
     assert list(chart.data[0].y) == [0.3, 0.5, 0.2] and len(chart.layout.shapes) == 2
-    assert len(set(chart.data[0].marker.color)) == 2 and chart.layout.annotations[0].text == "<b>this target</b>"
+    assert (
+        len(set(chart.data[0].marker.color)) == 2
+        and chart.layout.annotations[0].text == "<b>this target</b>"
+    )
 
 
 def test_nothing_to_draw():

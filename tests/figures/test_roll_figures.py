@@ -1,4 +1,6 @@
-"""The figures of the Rolls page: what each view says, value by value, and that its figure draws that."""
+"""The figures of the Rolls page: what each view says, value by value, and that its figure draws
+that.
+"""
 
 from itertools import pairwise
 
@@ -52,34 +54,74 @@ def test_lanes_run_to_the_limit_that_trips(mode):
     """Ten batches of 1000 B fill a segment of 10 000 B; its size is at the top where the dot is."""
     shown, appended = written(LogConfig(segment_bytes=10_000), stream(35))
     view = roll_timeline.view(shown, 0, appended)
-    assert view.title == "3 rolls: 3 by size" and view.below.endswith("the first to touch it causes the roll.") and view.count == 4
+    assert (
+        view.title == "3 rolls: 3 by size"
+        and view.below.endswith("the first to touch it causes the roll.")
+        and view.count == 4
+    )
     first = view.rows[0]
-    assert (first.name, first.cause, first.because, first.ink) == ("0", "size", f"10{T}000 + 1{T}000 > 10{T}000 B", "log")
-    assert first.lines[0].tolist() == [0, 0, 0, 0, 0] and first.lines[-1, :2].tolist() == [1000, 1] and first.lines[-1, 2] < 1
-    assert first.lines[5, 1] == 0.5 and view.rows[-1].because == "4.88 KiB" and view.rows[-1].ink is None
+    assert (first.name, first.cause, first.because, first.ink) == (
+        "0",
+        "size",
+        f"10{T}000 + 1{T}000 > 10{T}000 B",
+        "log",
+    )
+    assert (
+        first.lines[0].tolist() == [0, 0, 0, 0, 0]
+        and first.lines[-1, :2].tolist() == [1000, 1]
+        and first.lines[-1, 2] < 1
+    )
+    assert (
+        first.lines[5, 1] == 0.5
+        and view.rows[-1].because == "4.88 KiB"
+        and view.rows[-1].ink is None
+    )
     figure = roll_timeline.figure(view, mode)
-    assert len(trace(figure, "roll").x) == 3 and list(trace(figure, "segments").base) == [0, 1000, 2000, 3000]
-    assert trace(figure, "size").y[0] == roll_timeline.STRIP_PX + 3 + roll_timeline.BOX_PX  # from the floor of the first box
+    assert len(trace(figure, "roll").x) == 3 and list(trace(figure, "segments").base) == [
+        0,
+        1000,
+        2000,
+        3000,
+    ]
+    # from the floor of the first box
+    assert trace(figure, "size").y[0] == roll_timeline.STRIP_PX + 3 + roll_timeline.BOX_PX
     words = [note.text for note in figure.layout.annotations]
-    assert "written" in words and "0" in words and any("<b>size</b>" in one for one in words) and any("still open" in one for one in words)
+    assert (
+        "written" in words
+        and "0" in words
+        and any("<b>size</b>" in one for one in words)
+        and any("still open" in one for one in words)
+    )
 
 
 def test_the_limit_that_trips_is_reached_between_two_appends():
-    """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the lane at the top."""
+    """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the lane at
+    the top.
+    """
     view = roll_timeline.view(written(LogConfig(segment_ms=950), stream(15))[0])
     lines = view.rows[0].lines
     assert lines[-2, 2] == 900 / 950 and lines[-1, :3].tolist() == [1000, lines[-2, 1], 1]
 
 
 def test_a_long_log_is_drawn_page_by_page():
-    """14 rows at once, and a sentence that says which; a first row beyond the end is the last page's."""
+    """14 rows at once, and a sentence that says which; a first row beyond the end is the last
+    page's.
+    """
     shown, appended = written(LogConfig(segment_bytes=1000), stream(300))
     assert roll_timeline.view(shown).below.endswith("The first 14 of 300 are drawn.")
     later = roll_timeline.view(shown, 28, appended)
-    assert later.below.endswith("29 to 42 of 300 are drawn.") and later.rows[0].name == "28" and later.start_ms == 2800
+    assert (
+        later.below.endswith("29 to 42 of 300 are drawn.")
+        and later.rows[0].name == "28"
+        and later.start_ms == 2800
+    )
     assert len(roll_timeline.view(shown, 10**6).rows) == 1
     slices = roll_timeline.slices(300)
-    assert slices[0] == (0, 13) and slices[-1] == (294, 299) and all(a[1] + 1 == b[0] for a, b in pairwise(slices))
+    assert (
+        slices[0] == (0, 13)
+        and slices[-1] == (294, 299)
+        and all(a[1] + 1 == b[0] for a, b in pairwise(slices))
+    )
     figure = roll_timeline.figure(later, "light")
     assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
 
@@ -90,12 +132,16 @@ def test_what_was_written_is_told_in_stretches():
     slow["now_ms"] += 12_000
     slow["base_offset"] += 600
     appended = lanes.thin(np.concatenate([fast, slow]))
-    lane = lanes.Lane(0, START_MS, int(appended["now_ms"][-1]), 1, 0, 0, None, True, np.zeros(1, lanes.FILL))
+    lane = lanes.Lane(
+        0, START_MS, int(appended["now_ms"][-1]), 1, 0, 0, None, True, np.zeros(1, lanes.FILL)
+    )
     view = roll_timeline.view(Lanes((lane,), LogConfig()), 0, appended)
     assert len(view.written) == 2
     one, two = view.written
     assert one.bytes_per_s == pytest.approx(400_000, rel=0.02) and one.batch_bytes == 8000
-    assert two.bytes_per_s == pytest.approx(33_333, rel=0.05) and two.batch_bytes == pytest.approx(2000, rel=0.2)
+    assert two.bytes_per_s == pytest.approx(33_333, rel=0.05) and two.batch_bytes == pytest.approx(
+        2000, rel=0.2
+    )
     assert one.last_ms == two.first_ms and "400 kB/s in 7.81 KiB batches" in [
         note.text for note in roll_timeline.figure(view, "dark").layout.annotations
     ]
@@ -103,21 +149,31 @@ def test_what_was_written_is_told_in_stretches():
 
 @pytest.mark.parametrize(
     ("apart_ms", "ticks"),
-    [(1, ["0", "0.005 s", "0.01 s"]), (150, ["0", "1 s", "2 s"]), (7500, ["0", "1 min", "2 min"]), (10**6, ["0", "2 h", "4 h"])],
+    [
+        (1, ["0", "0.005 s", "0.01 s"]),
+        (150, ["0", "1 s", "2 s"]),
+        (7500, ["0", "1 min", "2 min"]),
+        (10**6, ["0", "2 h", "4 h"]),
+    ],
 )
 def test_ticks_read_well(apart_ms, ticks):
     """Whole milliseconds, seconds, minutes, hours: at most nine, never 1.2 min."""
     view = roll_timeline.view(written(LogConfig(), stream(40, apart_ms=apart_ms))[0])
     axis = roll_timeline.figure(view, "light").layout.xaxis
     assert list(axis.ticktext[:3]) == ticks and len(axis.ticktext) <= roll_timeline.MOST_TICKS + 1
-    later = roll_timeline.view(written(LogConfig(segment_bytes=2000), stream(60, apart_ms=5000))[0], 14)
+    later = roll_timeline.view(
+        written(LogConfig(segment_bytes=2000), stream(60, apart_ms=5000))[0], 14
+    )
     assert "2 min 30 s" in roll_timeline.figure(later, "light").layout.xaxis.ticktext
 
 
 def test_nothing_to_draw():
     """No segment, one segment without a span of time: no roll, no failure."""
     empty = roll_timeline.view(Lanes((), LogConfig()))
-    assert empty.title == "No roll yet: nothing reached its limit" and roll_timeline.figure(empty, "light").data
+    assert (
+        empty.title == "No roll yet: nothing reached its limit"
+        and roll_timeline.figure(empty, "light").data
+    )
     shown, appended = written(LogConfig(), stream(1))
     view = roll_timeline.view(shown, 0, appended)
     assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 116
@@ -127,9 +183,24 @@ def test_nothing_to_draw():
     ("reason", "cause", "because", "ink"),
     [
         (RollReason(Cause.TIME, 60_006, 60_000, 9), "time", f"60{T}006 ms > 60{T}000 ms", "ink"),
-        (RollReason(Cause.TIME_INDEX_FULL, 24, 24, 9), "time index", "24 of 24 usable slots", "time_text"),
-        (RollReason(Cause.OFFSET_INDEX_FULL, 37, 37, 9), "offset index", "37 of 37 slots", "offset_text"),
-        (RollReason(Cause.SIZE, 500, 1000, 9), "size", "500 + 9, under other settings than today's", "log_text"),
+        (
+            RollReason(Cause.TIME_INDEX_FULL, 24, 24, 9),
+            "time index",
+            "24 of 24 usable slots",
+            "time_text",
+        ),
+        (
+            RollReason(Cause.OFFSET_INDEX_FULL, 37, 37, 9),
+            "offset index",
+            "37 of 37 slots",
+            "offset_text",
+        ),
+        (
+            RollReason(Cause.SIZE, 500, 1000, 9),
+            "size",
+            "500 + 9, under other settings than today's",
+            "log_text",
+        ),
         (RollReason(Cause.OFFSET_OVERFLOW, 2**31, 2**31 - 1, 9), "offset range", None, "ink"),
         (None, "not seen", None, "ink_3"),
     ],
@@ -149,24 +220,46 @@ def test_causes_in_words(reason, cause, because, ink):
 def test_curves_of_the_defaults(mode):
     """Below 1.78 kB/s a segment of 1 GiB is a week old before it is full."""
     view = limit_curves.view(LogConfig(), Load(1000), 5000)
-    assert view.title == "Up to 1.78 kB/s time decides, above it size" and view.here[1] == pytest.approx(2**30 / 5000, rel=1e-3)
+    assert view.title == "Up to 1.78 kB/s time decides, above it size" and view.here[
+        1
+    ] == pytest.approx(2**30 / 5000, rel=1e-3)
     figure = limit_curves.figure(view, mode)
-    assert {one.name for one in figure.data} == {"lowest", "size", "time", "offset index", "time index", "here"}
-    assert trace(figure, "here").x == (5000,) and "<b>here, 5 kB/s</b>" in [note.text for note in figure.layout.annotations]
-    assert figure.layout.yaxis.ticktext[:4] == ("1 s", "1 min", "1 h", "1 d") and figure.layout.xaxis.ticktext[1] == "1 kB/s"
+    assert {one.name for one in figure.data} == {
+        "lowest",
+        "size",
+        "time",
+        "offset index",
+        "time index",
+        "here",
+    }
+    assert trace(figure, "here").x == (5000,) and "<b>here, 5 kB/s</b>" in [
+        note.text for note in figure.layout.annotations
+    ]
+    assert (
+        figure.layout.yaxis.ticktext[:4] == ("1 s", "1 min", "1 h", "1 d")
+        and figure.layout.xaxis.ticktext[1] == "1 kB/s"
+    )
     lowest = np.array(trace(figure, "lowest").y)
-    assert all((lowest <= np.array(trace(figure, name).y) + 1e-9).all() for name in ("size", "time", "offset index", "time index"))
+    assert all(
+        (lowest <= np.array(trace(figure, name).y) + 1e-9).all()
+        for name in ("size", "time", "offset index", "time index")
+    )
 
 
 def test_curves_that_end_in_nothing():
-    """A time index that is always full decides at every speed; no speed, no mark; names keep apart."""
+    """A time index that is always full decides at every speed; no speed, no mark; names keep
+    apart.
+    """
     view = limit_curves.view(LogConfig(segment_index_bytes=12), Load(100), 0)
     assert view.title == "Time index decides at every speed" and view.here is None
     figure = limit_curves.figure(view, "light")
     assert min(trace(figure, "time index").y) == 0.01 and not figure.layout.shapes
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
-    assert len(names) == 4 and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+    assert (
+        len(names) == 4
+        and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+    )
 
 
 @pytest.mark.parametrize("segment_ms", [1000, 12_000, 20_000, 60_000, 600_000, 10**12])
@@ -176,15 +269,25 @@ def test_names_of_curves_keep_apart(segment_ms):
     figure = limit_curves.figure(limit_curves.view(config, Load(1000), 0), "dark")
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
-    assert len(names) == 4 and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+    assert (
+        len(names) == 4
+        and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+    )
     assert names[0] >= 0 and names[-1] <= 1
 
 
 def test_curves_as_a_table():
     """A row every decade and a half, the limit that decides named."""
     rows = limit_curves.rows(limit_curves.view(LogConfig(), Load(1000), 5000))
-    assert rows[0][:2] == ("10 B/s", "time") and rows[-1][:2] == ("100 MB/s", "size") and len(rows) == 15
-    assert limit_curves.rows(limit_curves.view(LogConfig(index_interval_bytes=0), Load(100), 0))[-1][1] == "offset index"
+    assert (
+        rows[0][:2] == ("10 B/s", "time")
+        and rows[-1][:2] == ("100 MB/s", "size")
+        and len(rows) == 15
+    )
+    assert (
+        limit_curves.rows(limit_curves.view(LogConfig(index_interval_bytes=0), Load(100), 0))[-1][1]
+        == "offset index"
+    )
 
 
 # ---- before and after
@@ -193,20 +296,36 @@ def test_curves_as_a_table():
 def test_a_run_beside_the_run_before():
     """Half the segment: twice the rolls, half the size each."""
     before, now = (
-        roll_summary.summary(written(LogConfig(segment_bytes=size), stream(400))[0], {"segment.bytes": str(size)})
+        roll_summary.summary(
+            written(LogConfig(segment_bytes=size), stream(400))[0], {"segment.bytes": str(size)}
+        )
         for size in (20_000, 10_000)
     )
     assert roll_summary.changes(before, now) == "segment.bytes 20000 → 10000"
     rows = {name: (old, new, change) for name, old, new, change in roll_summary.rows(before, now)}
-    assert rows["Segments"] == ("20", "40", "× 2.0") and rows["Rolls by size"] == ("19", "39", "× 2.1")
-    assert rows["A segment, on average"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows["Open for, on average"] == ("2 s", "1 s", "−50 %")
+    assert rows["Segments"] == ("20", "40", "× 2.0") and rows["Rolls by size"] == (
+        "19",
+        "39",
+        "× 2.1",
+    )
+    assert rows["A segment, on average"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows[
+        "Open for, on average"
+    ] == ("2 s", "1 s", "−50 %")
     assert roll_summary.changes(now, now) == "nothing was changed"
     assert all(change == roll_summary.SAME for *_, change in roll_summary.rows(now, now))
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
-    [(10, 10, "="), (0, 5, "+5"), (None, 5, "–"), (5, None, "–"), (1000, 1001, "< 1 %"), (4, 3, "−25 %"), (2, 400, "× 200")],
+    [
+        (10, 10, "="),
+        (0, 5, "+5"),
+        (None, 5, "–"),
+        (5, None, "–"),
+        (1000, 1001, "< 1 %"),
+        (4, 3, "−25 %"),
+        (2, 400, "× 200"),
+    ],
 )
 def test_changes_in_words(old, new, words):
     """More is × or %, less is %."""
@@ -217,43 +336,71 @@ def test_changes_in_words(old, new, words):
 
 
 def test_every_step_has_its_reason():
-    """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation: one sentence each."""
+    """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation: one
+    sentence each.
+    """
     shown = growth_figure.view(growth.first_segments(), "a")
     words = dict(enumerate(shown.sentences))
     assert words[0].endswith(f"10{T}485{T}760 and 10{T}485{T}756 B, and nothing is written in them")
-    assert words[1] == f"The segment's first batch: 0 B since the last entry, not above 4{T}096: no entry"
+    assert (
+        words[1]
+        == f"The segment's first batch: 0 B since the last entry, not above 4{T}096: no entry"
+    )
     assert words[2] == f"1{T}000 B since the last entry, not above 4{T}096: no entry"
-    assert f"the offset index gets offset 59 at byte 5{T}000, the time index 22:13:20.600 at offset 59" in words[6]
-    assert words[16].endswith("The newest timestamp equals the last time entry's: maybeAppend writes nothing")
+    assert (
+        f"the offset index gets offset 59 at byte 5{T}000, the time index 22:13:20.600 at offset 59"
+    ) in words[6]
+    assert words[16].endswith(
+        "The newest timestamp equals the last time entry's: maybeAppend writes nothing"
+    )
     assert words[20].endswith(f"The counter lives in memory alone: its 3{T}000 B are forgotten")
     assert "1 of the time index" in words[26] and "The counter was set back" in words[27]
-    assert words[34].startswith(f"By size, 24{T}000 + 1{T}000 > 24{T}000 B") and f"10{T}485{T}760 → 32" in words[35]
+    assert (
+        words[34].startswith(f"By size, 24{T}000 + 1{T}000 > 24{T}000 B")
+        and f"10{T}485{T}760 → 32" in words[35]
+    )
 
 
 def test_the_message_counts_what_it_shows():
-    """No step shows more entries than its segment has; lines and values of every step fit the card."""
+    """No step shows more entries than its segment has; lines and values of every step fit the
+    card.
+    """
     for story in (growth.first_segments(), growth.full_time_index()):
         message = growth_figure.message(growth_figure.view(story, "a"))
         for step in message["steps"]:
             seen = message["segments"][step["of"]]
             assert (
-                step["offsets"] <= len(seen["offsets"]) and step["times"] <= len(seen["times"]) and step["batches"] <= len(seen["batches"])
+                step["offsets"] <= len(seen["offsets"])
+                and step["times"] <= len(seen["times"])
+                and step["batches"] <= len(seen["batches"])
             )
-            assert len(step["values"]) == len(message["names"]) and all(0 <= line < len(message["code"]) for line in step["lines"])
+            assert len(step["values"]) == len(message["names"]) and all(
+                0 <= line < len(message["code"]) for line in step["lines"]
+            )
             assert step["since"] <= message["most_since"]
         assert not any(changed for _, changed in message["steps"][0]["values"])
 
 
 def test_what_kafka_refuses_is_told():
     """Its own words, at the end."""
-    story = growth.grow(LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0)
-    assert growth_figure.view(story, "a").sentences[-1].startswith("Kafka refuses this batch: org.apache.kafka")
+    story = growth.grow(
+        LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0
+    )
+    assert (
+        growth_figure.view(story, "a")
+        .sentences[-1]
+        .startswith("Kafka refuses this batch: org.apache.kafka")
+    )
 
 
 def test_steps_without_timestamps():
     """No time entry, and a reason for it."""
-    shown = growth_figure.view(growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a")
-    assert shown.sentences[-1].endswith("The newest timestamp is not known: maybeAppend writes nothing")
+    shown = growth_figure.view(
+        growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a"
+    )
+    assert shown.sentences[-1].endswith(
+        "The newest timestamp is not known: maybeAppend writes nothing"
+    )
 
 
 def test_few_batches_are_one_stretch():

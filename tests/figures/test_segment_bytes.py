@@ -6,7 +6,18 @@ import pytest
 
 from kafkaviz.analyse import anatomy
 from kafkaviz.binary.spans import check
-from kafkaviz.figures.segment_bytes import BytesView, Look, Pane, Wanted, address, files, legend, message, view, whole
+from kafkaviz.figures.segment_bytes import (
+    BytesView,
+    Look,
+    Pane,
+    Wanted,
+    address,
+    files,
+    legend,
+    message,
+    view,
+    whole,
+)
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
 
@@ -24,7 +35,11 @@ def value(pane: Pane, byte: int) -> tuple[str, str]:
 
 def is_whole(pane: Pane) -> None:
     """The bytes that are sent have a span each."""
-    assert pane.spans[0].start <= pane.first and pane.spans[-1].end >= pane.first + len(pane.data) and len(pane.data) <= 4096
+    assert (
+        pane.spans[0].start <= pane.first
+        and pane.spans[-1].end >= pane.first + len(pane.data)
+        and len(pane.data) <= 4096
+    )
     check(pane.spans, pane.spans[0].start, pane.spans[-1].end)
 
 
@@ -35,18 +50,31 @@ def payments(clean):
 
 
 def test_the_pinned_batch(payments):
-    """From its first byte to its last, the key of its index entry chosen; the neighbours by their first offsets."""
+    """From its first byte to its last, the key of its index entry chosen; the neighbours by their
+    first offsets.
+    """
     shown = view(payments, ".log", 413, 95, 95)
-    assert (shown.outer.start, shown.outer.end, shown.inner, shown.fault) == (479997, 481858, None, "")
+    assert (shown.outer.start, shown.outer.end, shown.inner, shown.fault) == (
+        479997,
+        481858,
+        None,
+        "",
+    )
     assert value(shown.outer, shown.outer.chosen) == ("lastOffsetDelta", "13")
     assert (shown.before, shown.after) == (11592, 11626)
-    assert value(view(payments, ".log", 413, 95, 95, look=Look(by_time=True)).outer, 480032) == ("maxTimestamp", "1795253384123")
+    assert value(view(payments, ".log", 413, 95, 95, look=Look(by_time=True)).outer, 480032) == (
+        "maxTimestamp",
+        "1795253384123",
+    )
     is_whole(shown.outer)
 
 
 def test_the_ends_have_one_neighbour(payments):
     """The first batch has none before it, the last none behind it."""
-    assert view(payments, ".log", 0, -1, -1).before is None and view(payments, ".log", 905, 208, 205).after is None
+    assert (
+        view(payments, ".log", 0, -1, -1).before is None
+        and view(payments, ".log", 905, 208, 205).after is None
+    )
 
 
 def test_an_index_around_its_slot(payments):
@@ -55,7 +83,10 @@ def test_an_index_around_its_slot(payments):
     assert (shown.outer.start, shown.outer.end, shown.outer.chosen) == (0, 209 * 8, 760)
     assert value(shown.outer, 764) == ("position", "479\u202f997")
     assert shown.outer.links[760] == shown.outer.links[764] == 11625
-    assert value(view(payments, ".timeindex", 413, 95, 95).outer, 95 * 12) == ("slot 95 timestamp", "1795253384123")
+    assert value(view(payments, ".timeindex", 413, 95, 95).outer, 95 * 12) == (
+        "slot 95 timestamp",
+        "1795253384123",
+    )
     assert list(files(payments.segment)) == [".log", ".index", ".timeindex", ".txnindex"]
     assert value(view(payments, ".txnindex", 413, 95, 95).outer, 2)[0] == "producerId"
 
@@ -63,8 +94,15 @@ def test_an_index_around_its_slot(payments):
 def test_what_a_compressed_batch_holds(clean):
     """A second pane with the decompressed records."""
     shown = view(read(clean, "clicks-gzip-0", 0), ".log", 0, -1, -1)
-    assert (shown.inner.of, shown.inner.end, shown.title) == ("records", 1063, "9 records, decompressed: 1\u202f063 B")
-    assert value(shown.inner, 6) == ("key", "s00286") and value(shown.outer, 61) == ("records, compressed", "gzip, 411 B")
+    assert (shown.inner.of, shown.inner.end, shown.title) == (
+        "records",
+        1063,
+        "9 records, decompressed: 1\u202f063 B",
+    )
+    assert value(shown.inner, 6) == ("key", "s00286") and value(shown.outer, 61) == (
+        "records, compressed",
+        "gzip, 411 B",
+    )
     is_whole(shown.inner)
 
 
@@ -77,13 +115,17 @@ def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
     (folder / "00000000000000000000.log").write_bytes(log)
     shown = view(read(tmp_path, "clicks-gzip-0", 0), ".log", 0, -1, -1)
     assert shown.inner is None and shown.fault.startswith("The batch cannot be decompressed: gzip:")
-    assert "It does not match" in next(span.note for span in shown.outer.spans if span.name == "crc")
+    assert "It does not match" in next(
+        span.note for span in shown.outer.spans if span.name == "crc"
+    )
 
 
 def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
     """What is torn behind it is part of what is shown, and of the legend."""
     torn = [
-        (partition.directory, segment.base_offset) for partition in open_broker(killed).partitions for segment in partition.live
+        (partition.directory, segment.base_offset)
+        for partition in open_broker(killed).partitions
+        for segment in partition.live
         if segment.walk().end.reason != "end"
     ]
     assert torn
@@ -104,33 +146,60 @@ def test_a_place_far_on_is_sent_when_it_is_wanted(payments):
 
 def test_the_legend_has_what_is_met(payments):
     """Of a log the six kinds that batches have, of an index its own two."""
-    assert [kind for kind, _ in legend(view(payments, ".log", 413, 95, 95))] == ["offset", "size", "check", "time", "producer", "payload"]
+    assert [kind for kind, _ in legend(view(payments, ".log", 413, 95, 95))] == [
+        "offset",
+        "size",
+        "check",
+        "time",
+        "producer",
+        "payload",
+    ]
     assert [kind for kind, _ in legend(view(payments, ".index", 413, 95, 95))] == ["offset", "size"]
 
 
 def test_the_message(payments):
-    """Its length, its words, then the bytes; offsets as text, since a double cannot hold all of them."""
+    """Its length, its words, then the bytes; offsets as text, since a double cannot hold all of
+    them.
+    """
     shown = view(payments, ".index", 413, 95, 95)
     sent = message(shown, "k")
     length = int.from_bytes(sent[:8], "little")
     words = json.loads(sent[8 : 8 + length])
-    assert sent[8 + length :] == shown.outer.data and words["panes"][0]["data"] == len(shown.outer.data)
-    assert words["panes"][0]["spans"][190][2:5] == ["slot 95 relativeOffset", "3\u202f650", "offset"]
+    assert sent[8 + length :] == shown.outer.data and words["panes"][0]["data"] == len(
+        shown.outer.data
+    )
+    assert words["panes"][0]["spans"][190][2:5] == [
+        "slot 95 relativeOffset",
+        "3\u202f650",
+        "offset",
+    ]
     assert words["panes"][0]["spans"][190][-1] == "11625" and isinstance(shown, BytesView)
 
 
 def test_a_byte_that_an_address_names(payments):
-    """It is chosen where it is shown, in a batch, an index and any other file; elsewhere the key is."""
+    """It is chosen where it is shown, in a batch, an index and any other file; elsewhere the key
+    is.
+    """
     assert view(payments, ".log", 413, 95, 95, look=Look(480000)).outer.chosen == 480000
     assert view(payments, ".log", 413, 95, 95, look=Look(0)).outer.chosen == 479997 + 23
     assert view(payments, ".index", 413, 95, 95, look=Look(12)).outer.chosen == 12
-    assert whole(payments.segment.log, "log", byte=10**12).outer.chosen == payments.segment.log.size_bytes - 1
+    assert (
+        whole(payments.segment.log, "log", byte=10**12).outer.chosen
+        == payments.segment.log.size_bytes - 1
+    )
 
 
 def test_a_file_of_its_own(payments):
-    """From its first byte to its last, batches or not; what is sent lies around the byte that is wanted."""
+    """From its first byte to its last, batches or not; what is sent lies around the byte that is
+    wanted.
+    """
     shown = whole(payments.segment.log, "a copy", byte=479997)
-    assert (shown.file, shown.outer.of, shown.outer.start, shown.outer.end) == ("a copy", "file", 0, payments.segment.log.size_bytes)
+    assert (shown.file, shown.outer.of, shown.outer.start, shown.outer.end) == (
+        "a copy",
+        "file",
+        0,
+        payments.segment.log.size_bytes,
+    )
     assert value(shown.outer, 479997)[0] == "baseOffset"
     is_whole(shown.outer)
     is_whole(whole(payments.segment.log, "a copy", Wanted(outer=900_000)).outer)
@@ -143,16 +212,22 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
         made.truncate(64 << 20)
     pane = whole(info(path), path.name, byte=40 << 20).outer
     assert (pane.start, pane.end, pane.chosen) == (32 << 20, 48 << 20, 40 << 20)
-    assert whole(info(path), path.name, byte=1 << 40).outer.end == 64 << 20 and whole(info(path), path.name).outer.start == 0
+    assert (
+        whole(info(path), path.name, byte=1 << 40).outer.end == 64 << 20
+        and whole(info(path), path.name).outer.start == 0
+    )
 
 
-@pytest.mark.parametrize(("partition", "file", "named"), [
-    ("orders-0", f"orders-0/{7:020d}.timeindex", {"segment": "7", "file": ".timeindex"}),
-    ("orders-0", f"orders-0/{7:020d}.log.swap", {"segment": "7", "file": f"{7:020d}.log.swap"}),
-    ("orders-0", f"orders-0/{7:020d}.snapshot", {"file": f"{7:020d}.snapshot"}),
-    ("orders-0", "orders-0/leader-epoch-checkpoint", {"file": "leader-epoch-checkpoint"}),
-    (None, "meta.properties", {"file": "meta.properties"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("partition", "file", "named"),
+    [
+        ("orders-0", f"orders-0/{7:020d}.timeindex", {"segment": "7", "file": ".timeindex"}),
+        ("orders-0", f"orders-0/{7:020d}.log.swap", {"segment": "7", "file": f"{7:020d}.log.swap"}),
+        ("orders-0", f"orders-0/{7:020d}.snapshot", {"file": f"{7:020d}.snapshot"}),
+        ("orders-0", "orders-0/leader-epoch-checkpoint", {"file": "leader-epoch-checkpoint"}),
+        (None, "meta.properties", {"file": "meta.properties"}),
+    ],
+)
 def test_the_address_of_a_byte(partition, file, named):
     """A file of a segment by its kind, any other by its name."""
     told = {"tp": partition} if partition else {}

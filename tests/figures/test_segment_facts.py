@@ -1,4 +1,6 @@
-"""The facts beside the ruler, as text: of sound segments, damaged ones, and those without a file."""
+"""The facts beside the ruler, as text: of sound segments, damaged ones, and those without a
+file.
+"""
 
 from dataclasses import replace
 
@@ -15,12 +17,18 @@ from tests.analyse import made
 
 def rows(whole, reason: str | None = None) -> dict[str, dict[str, Fact]]:
     """The facts of each file by their labels."""
-    return {file: {fact.label: fact for fact in facts} for _, file, facts in segment_facts.facts(whole, reason)}
+    return {
+        file: {fact.label: fact for fact in facts}
+        for _, file, facts in segment_facts.facts(whole, reason)
+    }
 
 
 def said(facts: dict[str, Fact]) -> dict[str, str]:
     """Label and what is read, with plain spaces."""
-    return {label: f"{fact.value} {fact.small}".strip().replace("\u202f", " ") for label, fact in facts.items()}
+    return {
+        label: f"{fact.value} {fact.small}".strip().replace("\u202f", " ")
+        for label, fact in facts.items()
+    }
 
 
 def test_a_closed_segment(clean):
@@ -47,15 +55,21 @@ def test_a_closed_segment(clean):
         "Index points without": "3 no newer record",
         "Written at the roll": "0",
     }
-    assert facts[".log"]["Bytes"].hover == "1\u202f048\u202f043 B" and facts[".log"]["First record"].hover == "2026-11-21 09:29:43.113 UTC"
+    assert (
+        facts[".log"]["Bytes"].hover == "1\u202f048\u202f043 B"
+        and facts[".log"]["First record"].hover == "2026-11-21 09:29:43.113 UTC"
+    )
 
 
 def test_a_killed_segment(killed):
     """Unwritten slots and a torn tail; nothing rolled it."""
     facts = rows(anatomy.read(open_broker(killed).partition("append-time-0").segment(0)))
     log, index, times = (said(facts[file]) for file in (".log", ".index", ".timeindex"))
-    assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[".log"]["After the last batch"].wrong
-    assert log["First record"] == "09:32:29.424"  # by the broker's clock, which a header keeps as the largest timestamp alone
+    assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[
+        ".log"
+    ]["After the last batch"].wrong
+    # by the broker's clock, which a header keeps as the largest timestamp alone
+    assert log["First record"] == "09:32:29.424"
     assert (index["Entries"], index["Never written"]) == ("104 = 832 B of 64 KiB", "8 088 slots")
     assert (times["Never written"], times["Written at a stop"]) == ("5 357 slots", "0")
 
@@ -73,27 +87,43 @@ def test_a_killed_segment(killed):
 )
 def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
     """One row each, in the colour of what is torn."""
-    fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][label]
+    fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][
+        label
+    ]
     assert fact.value == words and fact.wrong
 
 
 def test_why_index_points_are_without_a_time():
-    """That no newer record came is said only where it is so: not of slots that were lost, not of batches that have no time."""
+    """That no newer record came is said only where it is so: not of slots that were lost, not of
+    batches that have no time.
+    """
+
     def why(table, times=None) -> str:
         entries, written = made.indexed(table, 300)
-        return rows(made.anatomy(table, entries, written if times is None else times))[".timeindex"]["Index points without"].small
+        return rows(made.anatomy(table, entries, written if times is None else times))[
+            ".timeindex"
+        ]["Index points without"].small
 
-    late = made.batches([100] * 40, times_ms=[1_700_000_000_000 + min(number, 20) for number in range(40)])
+    late = made.batches(
+        [100] * 40, times_ms=[1_700_000_000_000 + min(number, 20) for number in range(40)]
+    )
     assert why(late) == "no newer record"
     _, written = made.indexed(late, 300)
-    assert why(late, written[:1]) == "" and why(made.batches([100] * 40), made.time_entries([])) == ""
-    assert why(made.batches([100] * 40, times_ms=[-1] * 40), made.time_entries([])) == "no timestamps"
+    assert (
+        why(late, written[:1]) == "" and why(made.batches([100] * 40), made.time_entries([])) == ""
+    )
+    assert (
+        why(made.batches([100] * 40, times_ms=[-1] * 40), made.time_entries([])) == "no timestamps"
+    )
 
 
 def test_a_segment_of_a_deleted_topic_is_deleted(clean):
     """As the Broker page counts it, whatever its own files are called."""
     whole = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
-    for state, labels in (("delete", {"State": "deleted"}), ("current", {"Rolled by": "size (inferred)"})):
+    for state, labels in (
+        ("delete", {"State": "deleted"}),
+        ("current", {"Rolled by": "size (inferred)"}),
+    ):
         log = said({fact.label: fact for fact in segment_facts.facts(whole, "size", state)[0][2]})
         assert {label: log[label] for label in log if label in ("State", "Rolled by")} == labels
 
@@ -102,8 +132,14 @@ def test_time_entries_without_an_index():
     """When they were written cannot be told."""
     table = made.batches([100] * 9)
     entries, times = made.indexed(table, 400)
-    assert said(rows(made.anatomy(table, None, times))[".timeindex"]) == {"Entries": "2 = 24 B, no slack", "Without an index entry": "2"}
-    assert "Without an index entry" in rows(made.anatomy(table, entries, times, unwritten=(4, 0)))[".timeindex"]
+    assert said(rows(made.anatomy(table, None, times))[".timeindex"]) == {
+        "Entries": "2 = 24 B, no slack",
+        "Without an index entry": "2",
+    }
+    assert (
+        "Without an index entry"
+        in rows(made.anatomy(table, entries, times, unwritten=(4, 0)))[".timeindex"]
+    )
 
 
 def test_a_reason_that_nobody_knows():
@@ -111,20 +147,37 @@ def test_a_reason_that_nobody_knows():
     table = made.batches([100] * 2)
     fact = rows(made.anatomy(table, None, None))[".log"]["Rolled by"]
     assert fact.value == "–" and "no setting explains it" in fact.hover
-    assert rows(made.anatomy(table, None, None, state="deleted"))[".log"]["State"].value == "deleted"
+    assert (
+        rows(made.anatomy(table, None, None, state="deleted"))[".log"]["State"].value == "deleted"
+    )
 
 
 def test_an_empty_log():
     """Bytes and state; nothing of records."""
     table = made.batches([])
-    facts = rows(made.anatomy(table, made.offset_entries([]), made.time_entries([]), state="active"))
-    assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {"Entries": "0 in an empty file"}
+    facts = rows(
+        made.anatomy(table, made.offset_entries([]), made.time_entries([]), state="active")
+    )
+    assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {
+        "Entries": "0 in an empty file"
+    }
 
 
 def test_wrappers_do_not_tell():
     """How many records, and where the first one starts."""
-    log = said(rows(made.anatomy(made.wrapped(made.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9))[".log"])
-    assert (log["Offsets"], log["Records"], log["Batches"], log["First record"]) == ("up to 11", "–", "3 of 100 B", "–")
+    log = said(
+        rows(
+            made.anatomy(
+                made.wrapped(made.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9
+            )
+        )[".log"]
+    )
+    assert (log["Offsets"], log["Records"], log["Batches"], log["First record"]) == (
+        "up to 11",
+        "–",
+        "3 of 100 B",
+        "–",
+    )
     assert log["Newest record"] == "22:13:20.002"
 
 
@@ -132,25 +185,37 @@ def test_segments_of_days_tell_the_day():
     """A time of day alone would say nothing."""
     table = made.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
     log = said(rows(made.anatomy(table, None, None))[".log"])
-    assert (log["First record"], log["Newest record"]) == ("2023-11-14 22:13:20", "2023-11-15 22:13:20")
+    assert (log["First record"], log["Newest record"]) == (
+        "2023-11-14 22:13:20",
+        "2023-11-15 22:13:20",
+    )
 
 
 def test_large_files_are_told_in_larger_units():
     """A row has room for 25 characters."""
     entries = made.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
     facts = said(rows(made.anatomy(made.batches([100]), entries, None))[".index"])
-    assert facts["Entries"] == "200 000 = 1.53 MiB, no slack" and facts["Leads astray"] == "200 000 slots"
+    assert (
+        facts["Entries"] == "200 000 = 1.53 MiB, no slack"
+        and facts["Leads astray"] == "200 000 slots"
+    )
 
 
 def test_until_when_a_segment_is_kept(clean):
-    """By the settings of its topic, and by which rule on hover; without a limit there is nothing to wait for."""
+    """By the settings of its topic, and by which rule on hover; without a limit there is nothing to
+    wait for.
+    """
     planned = health.plan(open_broker(clean))
     partition = planned.broker.partition("payments-0")
     whole = anatomy.read(partition.segment(7975))
     told = kept(planned, partition, whole)
     fact = segment_facts.facts(whole, None, "current", told)[0][2][-1]
     assert (fact.label, fact.value) == ("Kept until", units.moment(told[1].gone_ms, fraction=False))
-    assert fact.hover.startswith("Until 2026-11-28 ") and "retention.ms 7 d" in fact.hover and fact.hover.endswith(".")
+    assert (
+        fact.hover.startswith("Until 2026-11-28 ")
+        and "retention.ms 7 d" in fact.hover
+        and fact.hover.endswith(".")
+    )
     for state, words in (("unlimited", "no limit"), ("compacted", "–"), ("bytes", "1 KiB more")):
         one = replace(told[1], state=state, until_ms=None, gone_ms=None, more_bytes=1024)
         assert segment_facts.facts(whole, None, "current", (told[0], one))[0][2][-1].value == words

@@ -17,14 +17,28 @@ def test_lanes_say_what_they_lack():
     table = made.batches([100] * 9)
     entries, times = made.indexed(table, 400)
     shown = ruler.view(made.anatomy(table, None, None), Asked("", 0))
-    assert shown.index.missing and shown.index.words.startswith("no .index: ") and shown.times.words.startswith("no .timeindex: ")
-    shown = ruler.view(made.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)), Asked("", 0))
-    assert shown.index == Lane(1, 6, "zeros", "no entry", False, 3) and shown.times == Lane(2, 8, "zeros", "no entry", False, 0)
     assert (
-        ruler.view(made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Asked("", 0)).index.unwritten == "never_written"
+        shown.index.missing
+        and shown.index.words.startswith("no .index: ")
+        and shown.times.words.startswith("no .timeindex: ")
+    )
+    shown = ruler.view(
+        made.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)), Asked("", 0)
+    )
+    assert shown.index == Lane(1, 6, "zeros", "no entry", False, 3) and shown.times == Lane(
+        2, 8, "zeros", "no entry", False, 0
+    )
+    assert (
+        ruler.view(
+            made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Asked("", 0)
+        ).index.unwritten
+        == "never_written"
     )
     old = made.anatomy(made.wrapped(table, range(9)), entries, made.time_entries([]))
-    assert ruler.view(old, Asked("", 0)).times.words == "no entry: messages of magic 0 have no timestamp"
+    assert (
+        ruler.view(old, Asked("", 0)).times.words
+        == "no entry: messages of magic 0 have no timestamp"
+    )
 
 
 def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.ndarray]:
@@ -33,7 +47,9 @@ def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.
     words, body = json.loads(message[8 : 8 + length]), message[8 + length :]
     tables = {}
     for name, columns in words["columns"].items():
-        numbers = np.frombuffer(body[slice(*words["sections"][name])], "<i8").reshape(len(columns), -1)
+        numbers = np.frombuffer(body[slice(*words["sections"][name])], "<i8").reshape(
+            len(columns), -1
+        )
         tables[name] = {column: row.tolist() for column, row in zip(columns, numbers, strict=True)}
     return words, tables, np.frombuffer(body[slice(*words["sections"]["overview"])], np.uint8)
 
@@ -45,10 +61,20 @@ def test_the_message_holds_the_view():
     message = ruler.message(shown, "a segment", {"tp": "orders-0"})
     words, tables, overview = unpacked(message)
     assert int.from_bytes(message[:8], "little") % 8 == 0
-    assert (words["key"], words["address"], words["base"], words["title"]) == ("a segment", {"tp": "orders-0"}, str(2**60), shown.title)
+    assert (words["key"], words["address"], words["base"], words["title"]) == (
+        "a segment",
+        {"tp": "orders-0"},
+        str(2**60),
+        shown.title,
+    )
     assert words["asked"] == {"offset": str(2**60 + 7), "row": 7, "why": "", "slot": -1, "time": -1}
-    assert words["slice"]["rows"] == 1200 and words["lanes"]["index"]["written"] == len(whole.index.entries)
-    assert words["shade"] == {"by": "Age", "low": 1_700_000_000_000, "high": 1_700_000_001_199} and words["tail"] is None
+    assert words["slice"]["rows"] == 1200 and words["lanes"]["index"]["written"] == len(
+        whole.index.entries
+    )
+    assert (
+        words["shade"] == {"by": "Age", "low": 1_700_000_000_000, "high": 1_700_000_001_199}
+        and words["tail"] is None
+    )
     assert tables["batch"]["position"] == whole.batches["position"].tolist()
     assert tables["entry"]["key"] == whole.index.entries["relative_offset"].tolist()
     assert tables["time"]["timestamp"] == whole.times.entries["timestamp_ms"].tolist()
@@ -57,7 +83,12 @@ def test_the_message_holds_the_view():
 
 def test_a_message_of_few_batches_has_no_overview():
     """And one without entries has empty tables."""
-    shown = ruler.view(made.anatomy(made.batches([100, 100]), None, None, tail=("torn", 45)), Asked("", 0))
+    shown = ruler.view(
+        made.anatomy(made.batches([100, 100]), None, None, tail=("torn", 45)), Asked("", 0)
+    )
     words, tables, overview = unpacked(ruler.message(shown, "", {}))
     assert (tables["entry"]["key"], tables["time"]["offset"], len(overview)) == ([], [], 0)
-    assert words["tail"] == {"kind": "torn", "size": 45} and (words["end"], words["size"]) == (200, 245)
+    assert words["tail"] == {"kind": "torn", "size": 45} and (words["end"], words["size"]) == (
+        200,
+        245,
+    )

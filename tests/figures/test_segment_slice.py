@@ -19,58 +19,99 @@ def sent(whole: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
 def test_a_small_segment_is_sent_whole():
     """Up to 5000 batches; the browser never asks."""
     part, shown = sent(even(5000), 0)
-    assert part == Slice(0, 5000, 5000, 0, len(shown["entry"]["key"]), 0, len(shown["time"]["offset"]))
+    assert part == Slice(
+        0, 5000, 5000, 0, len(shown["entry"]["key"]), 0, len(shown["time"]["offset"])
+    )
     assert len(shown["batch"]["position"]) == 5000
 
 
 @pytest.mark.parametrize(
-    ("centre_row", "from_row"), [(0, 0), (1499, 0), (1500, 1000), (2499, 1000), (2500, 2000), (8999, 7001), (5000, 4000)]
+    ("centre_row", "from_row"),
+    [(0, 0), (1499, 0), (1500, 1000), (2499, 1000), (2500, 2000), (8999, 7001), (5000, 4000)],
 )
 def test_a_large_segment_is_sent_in_slices(centre_row, from_row):
-    """2000 rows that start at a multiple of 1000; at least 500 on each side of the row asked for; the last slice is whole."""
+    """2000 rows that start at a multiple of 1000; at least 500 on each side of the row asked for;
+    the last slice is whole.
+    """
     part = segment_slice.sliced(even(9001), centre_row)
     assert (part.from_row, part.to_row, part.rows) == (from_row, from_row + 2000, 9001)
 
 
 def test_a_slice_has_the_entries_of_its_rows():
-    """From the one that serves its first row on, to the last that points into it; times likewise."""
+    """From the one that serves its first row on, to the last that points into it; times
+    likewise.
+    """
     whole = even(9001)
     part = segment_slice.sliced(whole, 3000)
     positions = whole.index.entries["position"][part.from_slot : part.to_slot]
     inside = (whole.batches["position"][part.from_row], whole.batches["position"][part.to_row - 1])
-    assert positions[0] <= inside[0] < positions[1] and positions[-1] <= inside[1] < whole.index.entries["position"][part.to_slot]
-    assert (part.from_time, part.to_time) == (part.from_slot, part.to_slot)  # here every entry has its time
-    assert sent(whole, 3000)[1]["entry"]["key"][0] == whole.index.entries["relative_offset"][part.from_slot]
+    assert (
+        positions[0] <= inside[0] < positions[1]
+        and positions[-1] <= inside[1] < whole.index.entries["position"][part.to_slot]
+    )
+    # here every entry has its time
+    assert (part.from_time, part.to_time) == (part.from_slot, part.to_slot)
+    assert (
+        sent(whole, 3000)[1]["entry"]["key"][0]
+        == whole.index.entries["relative_offset"][part.from_slot]
+    )
 
 
 def test_a_time_from_long_before_is_sent_with_its_entry():
-    """The newest record came first of all; its time entry belongs to the first entry that was written."""
+    """The newest record came first of all; its time entry belongs to the first entry that was
+    written.
+    """
     table = made.batches([100] * 9000, times_ms=[5] + [1] * 8999)
     entries, times = made.indexed(table, 300)
     whole = made.anatomy(table, entries, times)
-    assert len(times) == 1 and segment_slice.sliced(whole, 500).from_time == 0 and segment_slice.sliced(whole, 500).to_time == 1
+    assert (
+        len(times) == 1
+        and segment_slice.sliced(whole, 500).from_time == 0
+        and segment_slice.sliced(whole, 500).to_time == 1
+    )
     late = segment_slice.sliced(whole, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
     sparse = made.anatomy(table, *made.indexed(table, 300_000))
     part = segment_slice.sliced(sparse, 3500)
-    assert sparse.links.entry_batch[0] == 3001 and (part.from_row, part.from_slot, part.from_time) == (3000, 0, 0)
+    assert sparse.links.entry_batch[0] == 3001 and (
+        part.from_row,
+        part.from_slot,
+        part.from_time,
+    ) == (3000, 0, 0)
 
 
 def test_columns_are_those_of_the_segment():
-    """Offsets from the base offset; NONE where a link has no other end; a time entry alone has no slot."""
+    """Offsets from the base offset; NONE where a link has no other end; a time entry alone has no
+    slot.
+    """
     whole = even(9, base_offset=2**60)
     shown = sent(whole, 4)[1]
     assert shown["batch"]["first"].tolist() == list(range(9)) == shown["batch"]["last"].tolist()
     assert shown["batch"]["slot"].tolist() == [NONE] * 5 + [0] + [NONE] * 3
     assert shown["batch"]["via"].tolist() == [NONE] * 5 + [0] * 4
     entry = {name: column.tolist() for name, column in shown["entry"].items()}
-    assert entry == {"key": [5], "position": [500], "batch": [5], "home": [5], "home_position": [500], "time": [0], "aim": [0]}
+    assert entry == {
+        "key": [5],
+        "position": [500],
+        "batch": [5],
+        "home": [5],
+        "home_position": [500],
+        "time": [0],
+        "aim": [0],
+    }
     time = {name: column.tolist() for name, column in shown["time"].items()}
-    assert (time["offset"], time["slot"], time["batch"], time["true"]) == ([5, 8], [0, NONE], [5, 8], [True, True])
+    assert (time["offset"], time["slot"], time["batch"], time["true"]) == (
+        [5, 8],
+        [0, NONE],
+        [5, 8],
+        [True, True],
+    )
 
 
 def test_offsets_that_damage_pushed_beyond_int64():
-    """A garbage offset far below the base wraps around and comes back exact, modulo 2**64, as the browser adds it."""
+    """A garbage offset far below the base wraps around and comes back exact, modulo 2**64, as the
+    browser adds it.
+    """
     table = made.batches([100, 100], base_offset=2**62)
     table["last_offset"][1] = -(2**62) - 5
     shown = sent(made.anatomy(table, None, None, 2**62), 0)[1]

@@ -22,7 +22,9 @@ def payments(clean):
 
 def plain(row):
     """A row with plain spaces."""
-    return type(row)(*(cell.replace("\u202f", " ") if isinstance(cell, str) else cell for cell in row))
+    return type(row)(
+        *(cell.replace("\u202f", " ") if isinstance(cell, str) else cell for cell in row)
+    )
 
 
 def test_rows_of_a_real_segment(payments):
@@ -30,33 +32,75 @@ def test_rows_of_a_real_segment(payments):
     row = int(np.flatnonzero(payments.batches["base_offset"] == 11612)[0])
     pin = tables.chosen(payments, row)
     assert pin == Chosen(row, 95, 95)
-    batches, index, times = (list(map(plain, rows)) for rows in (
-        tables.batch_rows(payments, pin), tables.index_rows(payments, pin), tables.time_rows(payments, pin, "roll")))  # fmt: skip
-    assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 2, 95, 94, "", True)
-    assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(batches) == 11
+    batches, index, times = (
+        list(map(plain, rows))
+        for rows in (
+            tables.batch_rows(payments, pin),
+            tables.index_rows(payments, pin),
+            tables.time_rows(payments, pin, "roll"),
+        )
+    )
+    assert batches[5] == BatchRow(
+        "479 997",
+        "1 861 B",
+        "11 612–11 625",
+        "14",
+        "09:29:44.123",
+        "none",
+        "0",
+        "f602385d",
+        2,
+        95,
+        94,
+        "",
+        True,
+    )
+    assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(
+        batches
+    ) == 11
     assert index[5] == IndexRow(
-        "95", "760", "00000e42 000752fd", "3 650", "11 625", "479 997", "4 371 B", "11 612–11 625", "", True
+        "95",
+        "760",
+        "00000e42 000752fd",
+        "3 650",
+        "11 625",
+        "479 997",
+        "4 371 B",
+        "11 612–11 625",
+        "",
+        True,
     )  # 0xe42 = 3650, 0x752fd = 479 997
     first = tables.index_rows(payments, Chosen(0, 0, 0))[0]
     assert first.slot == "0" and first.gap == f"{first.position} B"
-    assert times[5] == TimeRow("95", "1 140", "2026-11-21 09:29:44.123", "11 625", "slot 95", "1 ms", "", True)
+    assert times[5] == TimeRow(
+        "95", "1 140", "2026-11-21 09:29:44.123", "11 625", "slot 95", "1 ms", "", True
+    )
 
 
 def test_the_chosen_row_stays_in_view():
     """At the ends it moves out of the middle; short tables are shown whole."""
     assert list(tables.around(100, 50)) == list(range(45, 56))
-    assert list(tables.around(100, 0)) == list(range(11)) and list(tables.around(100, 99)) == list(range(89, 100))
+    assert list(tables.around(100, 0)) == list(range(11)) and list(tables.around(100, 99)) == list(
+        range(89, 100)
+    )
     assert list(tables.around(3, 2)) == [0, 1, 2] and list(tables.around(0, 0)) == []
 
 
 def test_what_goes_with_a_row():
-    """Its own entry, else the one a search lands on; the time entry of that, else one that names this batch alone."""
+    """Its own entry, else the one a search lands on; the time entry of that, else one that names
+    this batch alone.
+    """
     table = made.batches([100] * 9)
-    whole = made.anatomy(table, *made.indexed(table, 400))  # entries at row 5; times at rows 5 and 8
+    # entries at row 5; times at rows 5 and 8
+    whole = made.anatomy(table, *made.indexed(table, 400))
     assert tables.chosen(whole, 5) == Chosen(5, 0, 0)
-    assert tables.chosen(whole, 7) == Chosen(7, 0, 0) and tables.chosen(whole, 2) == Chosen(2, NONE, NONE)
+    assert tables.chosen(whole, 7) == Chosen(7, 0, 0) and tables.chosen(whole, 2) == Chosen(
+        2, NONE, NONE
+    )
     assert tables.chosen(whole, 8, time=1) == Chosen(8, 0, 1)
-    assert tables.chosen(whole, 5, slot=0) == Chosen(5, 0, 0) and tables.chosen(whole, 5, time=0) == Chosen(5, 0, 0)
+    assert tables.chosen(whole, 5, slot=0) == Chosen(5, 0, 0) and tables.chosen(
+        whole, 5, time=0
+    ) == Chosen(5, 0, 0)
     alone = made.anatomy(table, None, made.indexed(table, 400)[1])
     assert tables.chosen(alone, 8) == Chosen(8, NONE, 1)
 
@@ -66,7 +110,11 @@ def test_tables_of_an_entry_that_leads_astray(damaged):
     whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
     pin = tables.chosen(whole, int(whole.links.entry_batch[3]), slot=3)
     row = next(row for row in tables.index_rows(whole, pin) if row.chosen)
-    assert (row.slot, row.fault, row.batch) == ("3", "behind the batch of this offset", "1\u202f017–1\u202f025")
+    assert (row.slot, row.fault, row.batch) == (
+        "3",
+        "behind the batch of this offset",
+        "1\u202f017–1\u202f025",
+    )
     assert plain(tables.index_rows(whole, pin)[4]).gap == "−4 995 B"
 
 
@@ -76,21 +124,39 @@ def test_faults_of_the_other_kinds():
     entries = made.offset_entries([(1, 101), (2, 5000), (1, 300)])
     whole = made.anatomy(table, entries, made.time_entries([(7, 3), (8, 99)]))
     rows = tables.index_rows(whole, Chosen(0, NONE, NONE))
-    assert [row.fault for row in rows] == ["in the middle of a batch", "beyond the last batch", "key not above the one before"]
+    assert [row.fault for row in rows] == [
+        "in the middle of a batch",
+        "beyond the last batch",
+        "key not above the one before",
+    ]
     assert [row.batch for row in rows] == ["none starts there", "none starts there", "3–3"]
-    assert [row.fault for row in tables.time_rows(whole, Chosen(0, NONE, NONE), "")] == ["its batch holds another time"] * 2
+    assert [row.fault for row in tables.time_rows(whole, Chosen(0, NONE, NONE), "")] == [
+        "its batch holds another time"
+    ] * 2
 
 
 def test_cells_that_have_no_value():
-    """Wrappers of magic 0: no count, no time, no leader epoch; an unknown codec keeps its number."""
+    """Wrappers of magic 0: no count, no time, no leader epoch; an unknown codec keeps its
+    number.
+    """
     table = made.wrapped(made.batches([100, 100]), [0, 1])
     table["leader_epoch"] = -1
     table["attributes"][1] = 6
     first, second = tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))
-    assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == ("up to 0", "–", "–", None, "gzip")
+    assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == (
+        "up to 0",
+        "–",
+        "–",
+        None,
+        "gzip",
+    )
     assert second.codec == "codec 6"
-    table["leader_epoch"][1] = 3  # of a log whose messages were converted: then there is a column, and a dash in it
-    assert [row.epoch for row in tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))] == ["–", "3"]
+    # of a log whose messages were converted: then there is a column, and a dash in it
+    table["leader_epoch"][1] = 3
+    assert [
+        row.epoch
+        for row in tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))
+    ] == ["–", "3"]
 
 
 def test_a_time_entry_alone():
@@ -109,11 +175,21 @@ def read_back(whole, table: str) -> list[dict[str, str]]:
 
 
 def test_csv_of_batches(payments):
-    """Every batch, numbers plain, its entry and the one that finds it; nothing where there is nothing."""
+    """Every batch, numbers plain, its entry and the one that finds it; nothing where there is
+    nothing.
+    """
     rows = read_back(payments, "batches")
-    assert len(rows) == 906 and [int(row["position"]) for row in rows] == payments.batches["position"].tolist()
+    assert (
+        len(rows) == 906
+        and [int(row["position"]) for row in rows] == payments.batches["position"].tolist()
+    )
     chosen = next(row for row in rows if row["base_offset"] == "11612")
-    assert (chosen["entry_slot"], chosen["found_from_slot"], chosen["codec"], chosen["crc"]) == ("95", "94", "none", str(0xF602385D))
+    assert (chosen["entry_slot"], chosen["found_from_slot"], chosen["codec"], chosen["crc"]) == (
+        "95",
+        "94",
+        "none",
+        str(0xF602385D),
+    )
     assert rows[0]["entry_slot"] == rows[0]["found_from_slot"] == ""
 
 
@@ -121,18 +197,30 @@ def test_csv_of_the_indexes(payments):
     """Every written slot."""
     rows = read_back(payments, "index")
     assert rows[95] == {
-        "slot": "95", "relative_offset": "3650", "offset": "11625", "position": "479997", "gap_bytes": "4371", "time_slot": "95",
-    }  # fmt: skip
+        "slot": "95",
+        "relative_offset": "3650",
+        "offset": "11625",
+        "position": "479997",
+        "gap_bytes": "4371",
+        "time_slot": "95",
+    }
     assert read_back(payments, "timeindex")[95] == {
-        "slot": "95", "timestamp_ms": "1795253384123", "relative_offset": "3650", "offset": "11625", "entry_slot": "95",
-    }  # fmt: skip
+        "slot": "95",
+        "timestamp_ms": "1795253384123",
+        "relative_offset": "3650",
+        "offset": "11625",
+        "entry_slot": "95",
+    }
 
 
 def test_csv_leaves_out_what_a_wrapper_does_not_tell():
     """No -1 that looks like a value."""
     whole = made.anatomy(made.wrapped(made.batches([100, 100]), [1]), None, None)
     rows = read_back(whole, "batches")
-    assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (rows[1]["base_offset"], rows[1]["record_count"]) == ("", "")
+    assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (
+        rows[1]["base_offset"],
+        rows[1]["record_count"],
+    ) == ("", "")
     assert read_back(whole, "index") == read_back(whole, "timeindex") == []
 
 
@@ -141,7 +229,10 @@ def test_batches_around_a_wrong_entry(damaged):
     whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
     pin = tables.chosen(whole, int(whole.links.entry_batch[3]), 3)
     home = tables.chosen(whole, int(whole.links.entry_home[3]))
-    rows = {plain(row).offsets: row.fault for row in (*tables.batch_rows(whole, pin), *tables.batch_rows(whole, home))}
+    rows = {
+        plain(row).offsets: row.fault
+        for row in (*tables.batch_rows(whole, pin), *tables.batch_rows(whole, home))
+    }
     assert {offsets: fault for offsets, fault in rows.items() if fault} == {
         "1 017–1 025": "slot 3 leads here",
         "947–949": "slot 3 belongs here",

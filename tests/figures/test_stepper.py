@@ -1,4 +1,6 @@
-"""The steps of a lookup, sentence by sentence and value by value; the same as those of the design's reference."""
+"""The steps of a lookup, sentence by sentence and value by value; the same as those of the design's
+reference.
+"""
 
 import re
 from dataclasses import replace
@@ -24,16 +26,31 @@ from kafkaviz.simulate.lessons.practice import Practice
 T = "\u202f"
 
 
-def looked_up(made: Practice, offset: int | None = None, timestamp_ms: int | None = None, version: str = "4.3.1", warm: int = 8192) -> Made:
+def looked_up(
+    made: Practice,
+    offset: int | None = None,
+    timestamp_ms: int | None = None,
+    version: str = "4.3.1",
+    warm: int = 8192,
+) -> Made:
     """A lookup in a practice log."""
     of = replace(profile(version), warm_bytes=warm)
-    found = by_timestamp(made.log, timestamp_ms, of) if offset is None else by_offset(made.log, offset, of)
+    found = (
+        by_timestamp(made.log, timestamp_ms, of)
+        if offset is None
+        else by_offset(made.log, offset, of)
+    )
 
     def records(base_offset: int, position: int) -> list[Seen]:
         row = made.batches[np.searchsorted(made.batches["position"], position)]
-        return [Seen(one.offset, one.timestamp_ms) for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))]
+        return [
+            Seen(one.offset, one.timestamp_ms)
+            for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))
+        ]
 
-    return Made(found, made.log, lambda base_offset: made.batches, records, 32 if warm < 512 else 4096)
+    return Made(
+        found, made.log, lambda base_offset: made.batches, records, 32 if warm < 512 else 4096
+    )
 
 
 def words(made: Made) -> list[tuple[str, str]]:
@@ -45,32 +62,68 @@ def test_the_article_step_by_step():
     """Keys 6 14 22 26 31, target 23."""
     assert words(looked_up(practice.five(), 23)) == [
         ("segment", "There is one segment, and it starts at offset 0, not above 23."),
-        ("offset", "Slot 0, where the warm section begins, holds 6, below 23. So the answer is in the warm section: slots 0 to 4."),
-        ("offset", "The middle, slot 2, holds 22, below 23. Keep slot 2 and everything right of it."),
+        (
+            "offset",
+            (
+                "Slot 0, where the warm section begins, holds 6, below 23. So the answer is in the "
+                "warm section: slots 0 to 4."
+            ),
+        ),
+        (
+            "offset",
+            "The middle, slot 2, holds 22, below 23. Keep slot 2 and everything right of it.",
+        ),
         ("offset", "The middle, slot 3, holds 26, above 23. Keep only what is left of it."),
-        ("offset", "Slot 2 is the last entry not above 23: 22 → byte 656. Read the log from there."),
-        ("log", "17 bytes at 656: this batch starts at 17, below 23. It may hold the target; look at the next header, 182 bytes on."),
+        (
+            "offset",
+            "Slot 2 is the last entry not above 23: 22 → byte 656. Read the log from there.",
+        ),
+        (
+            "log",
+            (
+                "17 bytes at 656: this batch starts at 17, below 23. It may hold the target; look "
+                "at the next header, 182 bytes on."
+            ),
+        ),
         ("log", "17 bytes at 838: this batch starts at offset 23, exactly the target. Found."),
-        ("record", "The broker answers with bytes from 838 on. Offset 23 is the first record in them."),
+        (
+            "record",
+            "The broker answers with bytes from 838 on. Offset 23 is the first record in them.",
+        ),
     ]
 
 
 def test_the_article_by_time():
     """Through both indexes; the batch is read whole."""
     told = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 3000))
-    assert [phase for phase, _ in told] == ["segment"] + ["time"] * 4 + ["offset"] * 3 + ["log"] * 2 + ["record"]
+    assert [phase for phase, _ in told] == ["segment"] + ["time"] * 4 + ["offset"] * 3 + [
+        "log"
+    ] * 2 + ["record"]
     assert told[0][1] == "The only segment reaches 2023-11-14 22:13:24.100, late enough."
-    assert told[4][1].startswith("Slot 2 is the last time entry not after the target: 22:13:22.600 → offset 22.")
-    assert told[8][1] == "At byte 656 the header says: newest record 22:13:22.600, too early. Jump 182 bytes to the next header."
-    assert told[10][1] == "The batch is read whole. Its first record not before the target is offset 23: that is the answer."
+    assert told[4][1].startswith(
+        "Slot 2 is the last time entry not after the target: 22:13:22.600 → offset 22."
+    )
+    assert told[8][1] == (
+        "At byte 656 the header says: newest record 22:13:22.600, too early. Jump 182 bytes to the "
+        "next header."
+    )
+    assert told[10][1] == (
+        "The batch is read whole. Its first record not before the target is offset 23: that is the "
+        "answer."
+    )
 
 
 def test_releases_read_other_headers():
     """Up to 4.0 two reads a batch, and up to 2.0 a plain search."""
     older = words(looked_up(practice.five(), 23, version="3.9"))
-    assert older[5][1] == "At byte 656: 17 bytes, then 61 for the last offset. It ends at 22, below 23. Jump 182 bytes."
+    assert older[5][1] == (
+        "At byte 656: 17 bytes, then 61 for the last offset. It ends at 22, below 23. Jump 182 "
+        "bytes."
+    )
     oldest = words(looked_up(practice.five(), 23, version="2.0"))
-    assert oldest[1][1] == "Slot 0 holds 6, not above 23. The whole index is searched: slots 0 to 4."
+    assert (
+        oldest[1][1] == "Slot 0 holds 6, not above 23. The whole index is searched: slots 0 to 4."
+    )
 
 
 def test_what_each_step_shows():
@@ -80,11 +133,29 @@ def test_what_each_step_shows():
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
     values = dict(zip(lookup_steps.value_names(), steps[4].values, strict=True))
     assert {name: text for name, (text, _) in values.items()} == {
-        "target": "66", "N": "20", "F": "15", "probes": "5", "lo": "8", "hi": "9", "mid": "10", "key": "79", "p": "–", "17 B reads": "0",
-        "61 B reads": "0", "pages": "3",
-    }  # fmt: skip
-    assert [name for name, (_, changed) in values.items() if changed] == ["probes", "hi", "mid", "key"]
-    assert steps[4].titles[:2] == ("5 probes; 2 of 20 slots left", "The log, waiting for a start position")
+        "target": "66",
+        "N": "20",
+        "F": "15",
+        "probes": "5",
+        "lo": "8",
+        "hi": "9",
+        "mid": "10",
+        "key": "79",
+        "p": "–",
+        "17 B reads": "0",
+        "61 B reads": "0",
+        "pages": "3",
+    }
+    assert [name for name, (_, changed) in values.items() if changed] == [
+        "probes",
+        "hi",
+        "mid",
+        "key",
+    ]
+    assert steps[4].titles[:2] == (
+        "5 probes; 2 of 20 slots left",
+        "The log, waiting for a start position",
+    )
     assert steps[4].titles[2] == "The records of the batch, not read yet"
     assert shown.steps[-1].titles[1] == "2 reads of 17 bytes found the batch"
     assert shown.steps[-1].titles[2] == f"Offset 66 is record 1 of 4 in the batch at byte 2{T}827"
@@ -94,10 +165,17 @@ def test_what_is_drawn_of_a_search():
     """Before and behind each probe; pages of four slots."""
     shown = stepper.view(looked_up(practice.twenty(), 66, warm=32)).searches[0]
     assert [(row.slot, row.before, row.after) for row in shown.rows] == [
-        (15, (0, 19), (0, 19)), (0, (0, 19), (0, 15)), (8, (0, 15), (8, 15)), (12, (8, 15), (8, 11)), (10, (8, 11), (8, 9)),
-        (9, (8, 9), (8, 8)),
+        (15, (0, 19), (0, 19)), (0, (0, 19), (0, 15)), (8, (0, 15), (8, 15)),
+        (12, (8, 15), (8, 11)), (10, (8, 11), (8, 9)), (9, (8, 9), (8, 8)),
     ]  # fmt: skip
-    assert [row.pages for row in shown.rows] == [(3,), (0,), (2,), (3,), (2,), (2,)] and shown.pages == 5
+    assert [row.pages for row in shown.rows] == [
+        (3,),
+        (0,),
+        (2,),
+        (3,),
+        (2,),
+        (2,),
+    ] and shown.pages == 5
     assert shown.cells[8][:2] == ("65", "2" + T + "722") and len(shown.cells) == 20
 
 
@@ -108,20 +186,32 @@ def test_a_full_index_takes_few_bytes():
     sent = stepper.message(shown, made, "key")
     assert len(shown.steps) == 27 and shown.searches[0].cells is None
     assert stepper.size_bytes(sent) < 30_000
-    assert shown.steps[-2].text == f"61 bytes at 123{T}456{T}400: the batch before ends at 1{T}234{T}567, not below 1{T}234{T}567. Found."
+    assert shown.steps[-2].text == (
+        f"61 bytes at 123{T}456{T}400: the batch before ends at 1{T}234{T}567, not below 1{T}234{T}567. "
+        "Found."
+    )
     assert shown.steps[-2].titles[0] == f"21 probes on 13 pages found slot 308{T}640"
 
 
 def test_every_target_of_a_small_log_has_its_steps():
-    """By offset and by time, each release; the last step names the answer, and the probes add up."""
+    """By offset and by time, each release; the last step names the answer, and the probes add
+    up.
+    """
     made = practice.twenty()
     for version in ("4.3.1", "3.9", "2.0"):
         for target in range(141):
             one = looked_up(made, target, version=version)
             shown = stepper.view(one)
-            assert sum(step.phase == "offset" for step in shown.steps) == len(one.found.searches[0].found.probes) + 1
+            assert (
+                sum(step.phase == "offset" for step in shown.steps)
+                == len(one.found.searches[0].found.probes) + 1
+            )
             assert shown.steps[-1].phase == "record"
-            assert shown.records.hit_offset == target in [record.offset for record in shown.records.near]
+            assert (
+                shown.records.hit_offset
+                == target
+                in [record.offset for record in shown.records.near]
+            )
         for target in range(practice.START_MS, practice.START_MS + 8264, 37):
             shown = stepper.view(looked_up(made, timestamp_ms=target, version=version))
             assert f"offset {shown.records.hit_offset}" in shown.steps[-1].text
@@ -129,7 +219,11 @@ def test_every_target_of_a_small_log_has_its_steps():
 
 @pytest.mark.parametrize(
     ("offset", "said"),
-    [(32, "Offset 32 is the log end: nothing is there yet."), (33, "we only have log segments upto 32"), (-1, "starting from offset: 0")],
+    [
+        (32, "Offset 32 is the log end: nothing is there yet."),
+        (33, "we only have log segments upto 32"),
+        (-1, "starting from offset: 0"),
+    ],
 )
 def test_beyond_the_log(offset, said):
     """One step, no search."""
@@ -140,7 +234,9 @@ def test_beyond_the_log(offset, said):
 def test_later_than_all():
     """No segment is searched."""
     told = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 9000))
-    assert len(told) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in told[0][1]
+    assert (
+        len(told) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in told[0][1]
+    )
 
 
 def test_before_the_first_entry():
@@ -156,10 +252,24 @@ def test_typed_keys_have_no_log():
 
     log = practice.typed([6, 14, 22, 26, 31])
     search = index.find_offset(log.segments[0], 23, profile())
-    found = replace(by_offset(practice.five().log, 23, profile()), searches=(search,), scans=(), record=None, choices=())
-    made = Made(found, log, lambda base_offset: np.empty(0, practice.ROW), lambda base_offset, position: (), is_alone=True)
+    found = replace(
+        by_offset(practice.five().log, 23, profile()),
+        searches=(search,),
+        scans=(),
+        record=None,
+        choices=(),
+    )
+    made = Made(
+        found,
+        log,
+        lambda base_offset: np.empty(0, practice.ROW),
+        lambda base_offset, position: (),
+        is_alone=True,
+    )
     told = words(made)
-    assert [phase for phase, _ in told] == ["offset"] * 4 and told[-1][1] == "Slot 2 is the last entry not above 23."
+    assert [phase for phase, _ in told] == ["offset"] * 4 and told[-1][
+        1
+    ] == "Slot 2 is the last entry not above 23."
     assert stepper.message(stepper.view(made), made, "key")["scans"] == []
 
 
@@ -170,9 +280,14 @@ def test_a_long_scan_is_shortened():
     rows["base_offset"] = rows["last_offset"] = np.arange(1000)
     reads = tuple(LogRead(int(position), 17) for position in rows["position"])
     batch = by_offset(practice.five().log, 23, profile()).scan.batch
-    shown = lookup_log.view(Scan(0, 0, reads, replace(batch, position=99_900)), rows, 100_000, 999, False, "base_offset")
+    shown = lookup_log.view(
+        Scan(0, 0, reads, replace(batch, position=99_900)), rows, 100_000, 999, False, "base_offset"
+    )
     assert len(shown.readings) == 120 and shown.readings[-1].read == 1000
-    assert shown.readings[60].text.startswith("881 more headers in the same way") and shown.readings[60].read == 941
+    assert (
+        shown.readings[60].text.startswith("881 more headers in the same way")
+        and shown.readings[60].read == 941
+    )
     assert shown.tally(1000) == (1000, 0)
 
 
@@ -189,7 +304,9 @@ def test_plain_beside_warm(made, target, warm, title):
     shown = lookup_lanes.view(looked_up(made(), target, warm=warm))
     assert shown.title == title
     assert shown.warm.warm_from is not None and shown.plain.warm_from is None
-    assert len(shown.warm.pages) == len(shown.warm.slots) and list(shown.plain.pages) == sorted(shown.plain.pages)
+    assert len(shown.warm.pages) == len(shown.warm.slots) and list(shown.plain.pages) == sorted(
+        shown.plain.pages
+    )
 
 
 def test_records_that_cannot_be_read():
@@ -199,17 +316,27 @@ def test_records_that_cannot_be_read():
         raise CorruptFile("0.log", position, "no record")
 
     shown = stepper.view(replace(looked_up(practice.five(), 23), records=records))
-    assert shown.records.near == () and shown.steps[-1].titles[2] == "Not all records of this batch can be read: 0.log, byte 838: no record"
+    assert (
+        shown.records.near == ()
+        and shown.steps[-1].titles[2]
+        == "Not all records of this batch can be read: 0.log, byte 838: no record"
+    )
     assert shown.steps[-1].text.endswith("Offset 23 is the first record in them.")
 
 
 def test_a_checksum_that_is_wrong():
     """The last step is the consumer's exception; the broker answered."""
     made = looked_up(practice.five(), 23)
-    wrong = replace(made, found=replace(made.found, record=None, answer=None, error=CorruptRecord("Record batch is invalid")))
+    wrong = replace(
+        made,
+        found=replace(
+            made.found, record=None, answer=None, error=CorruptRecord("Record batch is invalid")
+        ),
+    )
     told = words(wrong)
     assert told[0] == words(made)[0] and told[-1][1].endswith(
-        "from 838 on. The consumer looks at the checksum and throws an exception: Record batch is invalid."
+        "from 838 on. The consumer looks at the checksum and throws an exception: Record batch "
+        "is invalid."
     )
 
 
@@ -218,9 +345,17 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     partition = open_broker(damaged).partition("bookings-0")
     log = lookups.served(partition)
     found = by_offset(log, 954, profile("4.3.1"))
-    made = Made(found, log, lambda base_offset: partition.segment(base_offset).batches(), lambda base_offset, position: [])
+    made = Made(
+        found,
+        log,
+        lambda base_offset: partition.segment(base_offset).batches(),
+        lambda base_offset, position: [],
+    )
     sent = stepper.message(stepper.view(made), made, "key")
-    hint = "Segment 00000000000000000858. The whole index fits in the warm section (up to 1\u202f025 entries)."
+    hint = (
+        "Segment 00000000000000000858. The whole index fits in the warm section (up to 1\u202f025 "
+        "entries)."
+    )
     assert [one["hint"] for one in sent["searches"]] == [hint]
     assert [one["hint"].split(". ")[0] for one in sent["scans"]] == ["Segment 00000000000000000858"]
     alone = looked_up(practice.five(), 23)
@@ -231,9 +366,14 @@ def test_figures_name_the_segment_that_is_searched(damaged):
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
 @pytest.mark.parametrize("made", [practice.five, practice.twenty], ids=["five", "twenty"])
 def test_every_sentence_in_chinese(made, version, monkeypatch):
-    """No English is left in a step, a title or a cell; as many steps, at the same lines of the pseudocode."""
+    """No English is left in a step, a title or a cell; as many steps, at the same lines of the
+    pseudocode.
+    """
     times = [practice.START_MS - 1, practice.START_MS + 3000, practice.START_MS + 99_999]
-    asked = [*({"offset": one} for one in range(int(made().batches["last_offset"][-1]) + 2)), *({"timestamp_ms": one} for one in times)]
+    asked = [
+        *({"offset": one} for one in range(int(made().batches["last_offset"][-1]) + 2)),
+        *({"timestamp_ms": one} for one in times),
+    ]
     for query in asked:
         found = looked_up(made(), version=version, warm=32, **query)
         english = stepper.view(found)
@@ -241,13 +381,28 @@ def test_every_sentence_in_chinese(made, version, monkeypatch):
             speaking.setattr(said, "_asked", [lambda: "zh"])
             chinese = stepper.view(found)
             sent = stepper.message(chinese, found, "key")
-        assert [(step.phase, step.line) for step in chinese.steps] == [(step.phase, step.line) for step in english.steps]
+        assert [(step.phase, step.line) for step in chinese.steps] == [
+            (step.phase, step.line) for step in english.steps
+        ]
         told = [text for step in chinese.steps for text in (step.text, *step.titles) if text]
-        told += [one["hint"] for one in sent["scans"]] + [cell[2] for one in sent["searches"] for cell in one["cells"] or ()]
-        assert [one for one in told if not re.search(r"[\u4e00-\u9fff]", one) or re.search(r"[a-z]{2,} [a-z]{2,}", one)] == []
+        told += [one["hint"] for one in sent["scans"]] + [
+            cell[2] for one in sent["searches"] for cell in one["cells"] or ()
+        ]
+        assert [
+            one
+            for one in told
+            if not re.search(r"[\u4e00-\u9fff]", one) or re.search(r"[a-z]{2,} [a-z]{2,}", one)
+        ] == []
 
 
-@pytest.mark.parametrize("name", [one for one in said.catalogue("en") if one.startswith("lookup_words.") and one.endswith("_code")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        one
+        for one in said.catalogue("en")
+        if one.startswith("lookup_words.") and one.endswith("_code")
+    ],
+)
 def test_pseudocode_has_the_same_lines_in_every_language(name):
     """A step stands at one of them by its number."""
     assert len({said.text_in(one, name).count("\n") for one in said.LANGUAGES}) == 1

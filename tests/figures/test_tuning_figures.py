@@ -1,4 +1,6 @@
-"""The figures of the Tuning page: what each view says, value by value, and that its figure draws that."""
+"""The figures of the Tuning page: what each view says, value by value, and that its figure draws
+that.
+"""
 
 from dataclasses import replace
 
@@ -28,7 +30,14 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
     found = []
     for _ in range(segments):
         gathering = Gathering({4096}, by_base_offset=False)
-        gathering.add([made.batches(random.integers(size - spread, size + spread + 1, count).tolist(), [records] * count)])
+        gathering.add(
+            [
+                made.batches(
+                    random.integers(size - spread, size + spread + 1, count).tolist(),
+                    [records] * count,
+                )
+            ]
+        )
         found.append(gathering.measured())
     return joined(found)
 
@@ -37,7 +46,9 @@ def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = US
     """The view of both curves."""
     every = tuning.every(of, costs, budgets)
     now = tuning.today_at(of, costs, today, budgets)
-    return tuning_curve.view(every, now, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs)
+    return tuning_curve.view(
+        every, now, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs
+    )
 
 
 def trace(figure, name: str):
@@ -56,9 +67,28 @@ def notes(figure) -> list[str]:
 def test_times_and_changes_in_words():
     """µs and ms with one place below ten; a factor from two on, a share below."""
     assert [micros(one) for one in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
-    assert between(Range(7.75, 10, 21.6)) == "7.8 to 22 µs" and between(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
-    assert between(Range(2, 2, 2)) == "2.0 µs" and headers_words(1.0) == "1.0 header" and headers_words(3.67) == "3.7 headers"
-    said = [change(*pair) for pair in ((3.7, 9.0), (491, 143), (100, 108), (5, 5), (1000, 1001), (0, 4), (None, 1), (1, 250))]
+    assert (
+        between(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
+        and between(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
+    )
+    assert (
+        between(Range(2, 2, 2)) == "2.0 µs"
+        and headers_words(1.0) == "1.0 header"
+        and headers_words(3.67) == "3.7 headers"
+    )
+    said = [
+        change(*pair)
+        for pair in (
+            (3.7, 9.0),
+            (491, 143),
+            (100, 108),
+            (5, 5),
+            (1000, 1001),
+            (0, 4),
+            (None, 1),
+            (1, 250),
+        )
+    ]
     assert said == ["× 2.4", "−71 %", "+8 %", "same", "same", "–", "–", "× 250"]
 
 
@@ -67,44 +97,87 @@ def test_times_and_changes_in_words():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_curves_mark_today_and_what_is_considered(mode):
-    """Batches of 1000 B: an entry every fifth at 4096, every seventeenth at 16 384; both are counted, and drawn where they are."""
+    """Batches of 1000 B: an entry every fifth at 4096, every seventeenth at 16 384; both are
+    counted, and drawn where they are.
+    """
     of = measured(1000)
     view = curve(of)
     assert view.titles == (
         "16 KiB instead of 4 KiB: a lookup reads 2.5 times as many headers",
         "The index shrinks from 15.6 KiB to 4.60 KiB, beside 3.81 MiB of log",
     )
-    assert (view.today.interval_bytes, view.today.words, round(view.today.headers_mean, 2)) == (4096, "today, 4 KiB", 4.0)
+    assert (view.today.interval_bytes, view.today.words, round(view.today.headers_mean, 2)) == (
+        4096,
+        "today, 4 KiB",
+        4.0,
+    )
     assert (view.considered.interval_bytes, view.considered.words) == (16_384, "considered, 16 KiB")
-    assert view.today.index_bytes == 8 * 799 + 12 * 800 and view.considered.index_bytes == 8 * 235 + 12 * 236
+    assert (
+        view.today.index_bytes == 8 * 799 + 12 * 800
+        and view.considered.index_bytes == 8 * 235 + 12 * 236
+    )
     assert view.least_batch_bytes == 1000 and view.budget_words == "50 µs budget"
     assert view.budget == (pytest.approx((50 - 3.6) / 4.0), pytest.approx((50 - 1.0) / 1.5))
     at = view.intervals.tolist().index(4096)
-    assert view.intervals[0] == 64 and view.intervals[-1] == 4 << 20 and view.headers_p99[at] == 6 and view.headers_p50[at] == 4
+    assert (
+        view.intervals[0] == 64
+        and view.intervals[-1] == 4 << 20
+        and view.headers_p99[at] == 6
+        and view.headers_p50[at] == 4
+    )
     assert view.told[at].startswith(
-        f"<b>4{T}096 B</b><br>4.0 headers on average, p99 6<br>799 offset and 800 time entries, 15.6 KiB<br>about 9.4 µs"
+        f"<b>4{T}096 B</b><br>4.0 headers on average, p99 6"
+        "<br>799 offset and 800 time entries, 15.6 KiB<br>about 9.4 µs"
     )
     figure = tuning_curve.headers_figure(view, mode)
-    assert trace(figure, "marks").x == (4096, 16_384) and trace(figure, "points").customdata[at][0] == 4096
-    assert trace(figure, "p99").y[at] == 6 and trace(figure, "mean").line.color == theme.colours(mode)["scan"]
-    assert {"p99", "<b>mean</b>", "<b>50 µs budget</b>", "today, 4 KiB", "considered, 16 KiB", "index.interval.bytes"} <= set(notes(figure))
-    assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "256 B"] and list(figure.layout.yaxis.ticktext)[:3] == ["1", "2", "5"]
+    assert (
+        trace(figure, "marks").x == (4096, 16_384)
+        and trace(figure, "points").customdata[at][0] == 4096
+    )
+    assert (
+        trace(figure, "p99").y[at] == 6
+        and trace(figure, "mean").line.color == theme.colours(mode)["scan"]
+    )
+    assert {
+        "p99",
+        "<b>mean</b>",
+        "<b>50 µs budget</b>",
+        "today, 4 KiB",
+        "considered, 16 KiB",
+        "index.interval.bytes",
+    } <= set(notes(figure))
+    assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "256 B"] and list(
+        figure.layout.yaxis.ticktext
+    )[:3] == ["1", "2", "5"]
     sides = {one.text: one.xanchor for one in figure.layout.annotations}
-    assert sides["today, 4 KiB"] == "right" and sides["considered, 16 KiB"] == "left"  # the lines are close
+    # the lines are close
+    assert sides["today, 4 KiB"] == "right" and sides["considered, 16 KiB"] == "left"
     figure = tuning_curve.bytes_figure(view, mode)
-    assert trace(figure, "both indexes").y[at] == 8 * 799 + 12 * 800 and "<b>both indexes</b>" in notes(figure)
+    assert trace(figure, "both indexes").y[
+        at
+    ] == 8 * 799 + 12 * 800 and "<b>both indexes</b>" in notes(figure)
     assert all("⁰" not in one and "e" not in one for one in figure.layout.yaxis.ticktext)
 
 
 def test_below_the_smallest_batch_nothing_changes():
-    """A shaded stretch with words beside it where it is narrow, inside where it is wide; none below the axis' start."""
-    narrow, wide = (tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light") for size in (200, 6000))
+    """A shaded stretch with words beside it where it is narrow, inside where it is wide; none below
+    the axis' start.
+    """
+    narrow, wide = (
+        tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light")
+        for size in (200, 6000)
+    )
     assert any("Left of 180 B, your<br>smallest batch," in one for one in notes(narrow))
     assert any("Below your smallest batch" in one for one in notes(wide))
     plateau = next(one for one in wide.layout.shapes if one.type == "rect" and one.x0 == 64)
     assert plateau.x1 == curve(measured(6000, spread=600)).least_batch_bytes
     assert not any(
-        "smallest batch" in one for one in notes(tuning_curve.headers_figure(replace(curve(measured(200)), least_batch_bytes=61), "light"))
+        "smallest batch" in one
+        for one in notes(
+            tuning_curve.headers_figure(
+                replace(curve(measured(200)), least_batch_bytes=61), "light"
+            )
+        )
     )
 
 
@@ -114,37 +187,66 @@ def test_the_name_of_the_left_mark_stands_on_its_left():
     sides = {note.text: note.xanchor for note in figure.layout.annotations}
     assert (sides["considered, 2 KiB"], sides["today, 4 KiB"]) == ("right", "left")
     rows = {note.text: note.yshift for note in figure.layout.annotations}
-    assert rows["considered, 2 KiB"] == rows["today, 4 KiB"]  # at the foot, below where the curve of small intervals comes down
+    # at the foot, below where the curve of small intervals comes down
+    assert rows["considered, 2 KiB"] == rows["today, 4 KiB"]
 
 
 def test_no_line_goes_through_the_name_of_a_mark():
     """The line of a budget lies where it lies, at the foot too: behind a name it is covered."""
     figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
-    covered = {note.text: note.bgcolor for note in figure.layout.annotations if note.text in ("considered, 2 KiB", "today, 4 KiB")}
-    assert covered == dict.fromkeys(("considered, 2 KiB", "today, 4 KiB"), theme.colours("light")["raised"])
+    covered = {
+        note.text: note.bgcolor
+        for note in figure.layout.annotations
+        if note.text in ("considered, 2 KiB", "today, 4 KiB")
+    }
+    assert covered == dict.fromkeys(
+        ("considered, 2 KiB", "today, 4 KiB"), theme.colours("light")["raised"]
+    )
 
 
 def test_nothing_else_is_considered():
     """Today alone is marked; the title holds it against 64 KiB all the same."""
     view = curve(measured(1000), considered=4096)
-    assert view.considered is None and view.titles[0].startswith("64 KiB instead of 4 KiB: a lookup reads 8.6 times")
+    assert view.considered is None and view.titles[0].startswith(
+        "64 KiB instead of 4 KiB: a lookup reads 8.6 times"
+    )
     assert trace(tuning_curve.headers_figure(view, "light"), "marks").x == (4096,)
 
 
 def test_an_index_of_whole_appends_is_held_against_its_replay():
-    """What is on disk reads as with 64 KiB: no interval is the cause of that, so none is said to mend it."""
+    """What is on disk reads as with 64 KiB: no interval is the cause of that, so none is said to
+    mend it.
+    """
     of = measured(1000)
     every = tuning.every(of, OLD, USUAL)
     coarse = next(one for one in every if one.interval_bytes >= 65_536)
-    view = tuning_curve.view(every, replace(coarse, interval_bytes=4096), 4096, of.log_bytes, of.parts.least_batch_bytes, USUAL, OLD)
-    assert view.titles[0] == "On disk a lookup reads 34.4 headers; 4 KiB batch by batch would be 4.0 headers"
+    view = tuning_curve.view(
+        every,
+        replace(coarse, interval_bytes=4096),
+        4096,
+        of.log_bytes,
+        of.parts.least_batch_bytes,
+        USUAL,
+        OLD,
+    )
+    assert (
+        view.titles[0]
+        == "On disk a lookup reads 34.4 headers; 4 KiB batch by batch would be 4.0 headers"
+    )
 
 
 def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
     """0 indexes every batch and has no place on a log axis."""
     view = curve(measured(1000), today=0, considered=64)
-    assert (view.today.interval_bytes, view.today.x_bytes, view.today.words) == (0, 64, "today, 0 B")
-    assert view.titles == ("64 B instead of 0 B: a lookup reads as many headers", "The index stays at 78.1 KiB, beside 3.81 MiB of log")
+    assert (view.today.interval_bytes, view.today.x_bytes, view.today.words) == (
+        0,
+        64,
+        "today, 0 B",
+    )
+    assert view.titles == (
+        "64 B instead of 0 B: a lookup reads as many headers",
+        "The index stays at 78.1 KiB, beside 3.81 MiB of log",
+    )
 
 
 def test_without_a_budget_no_line():
@@ -158,10 +260,19 @@ def test_every_interval_as_a_row():
     """Numbers as they are, in the columns' order."""
     of = measured(1000)
     rows = tuning_curve.rows(tuning.every(of, OLD))
-    assert len(rows) == len(of.parts.intervals) and all(len(one) == len(tuning_curve.COLUMNS) for one in rows)
+    assert len(rows) == len(of.parts.intervals) and all(
+        len(one) == len(tuning_curve.COLUMNS) for one in rows
+    )
     row = dict(zip(tuning_curve.COLUMNS, next(one for one in rows if one[0] == 4096), strict=True))
-    assert (row["entries"], row["headers_p99"], row["headers_max"], row["index_bytes"]) == (799, 6, 6, 8 * 799 + 12 * 800)
-    assert row["warm_p99_us"] == pytest.approx(2.2 + 6 * 1.8) and row["warm_p99_us_low"] == pytest.approx(1 + 6 * 1.5)
+    assert (row["entries"], row["headers_p99"], row["headers_max"], row["index_bytes"]) == (
+        799,
+        6,
+        6,
+        8 * 799 + 12 * 800,
+    )
+    assert row["warm_p99_us"] == pytest.approx(2.2 + 6 * 1.8) and row[
+        "warm_p99_us_low"
+    ] == pytest.approx(1 + 6 * 1.5)
 
 
 # ---- which limit
@@ -169,7 +280,9 @@ def test_every_interval_as_a_row():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_map_agrees_with_the_closed_forms(mode):
-    """Each cell is the least of the limits' own sums; the border is where the index stops being one."""
+    """Each cell is the least of the limits' own sums; the border is where the index stops being
+    one.
+    """
     of, config = replace(measured(1000), bytes_per_s=1e6), LogConfig()
     view = limit_map.view(of, config, 16_384, 1 << 20)
     for row in range(0, len(view.rooms), 5):
@@ -180,36 +293,54 @@ def test_the_map_agrees_with_the_closed_forms(mode):
                 continue
             gap, room = of.log_bytes / entries, int(view.rooms[row])
             ends = {
-                limits.SIZE: config.segment_bytes, limits.TIME: 1e6 * config.segment_ms / 1000,
+                limits.SIZE: config.segment_bytes,
+                limits.TIME: 1e6 * config.segment_ms / 1000,
                 limits.OFFSET_INDEX: limits.offset_index_full_bytes(room, gap),
                 limits.TIME_INDEX: limits.time_index_full_bytes(room, gap, times / entries),
-            }  # fmt: skip
+            }
             assert limit_map.CAUSES[view.cause[row, column]] == min(ends, key=ends.get)
-            assert room < view.safe_bytes[column] or min(ends, key=ends.get) in (limits.SIZE, limits.TIME)
-            assert 1.3 * room > view.safe_bytes[column] or min(ends, key=ends.get) not in (limits.SIZE, limits.TIME)
-    assert view.today.cause == limits.SIZE and view.today.room_bytes == config.segment_index_bytes and view.considered.room_bytes == 1 << 20
+            assert room < view.safe_bytes[column] or min(ends, key=ends.get) in (
+                limits.SIZE,
+                limits.TIME,
+            )
+            assert 1.3 * room > view.safe_bytes[column] or min(ends, key=ends.get) not in (
+                limits.SIZE,
+                limits.TIME,
+            )
+    assert (
+        view.today.cause == limits.SIZE
+        and view.today.room_bytes == config.segment_index_bytes
+        and view.considered.room_bytes == 1 << 20
+    )
     safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, of.log_bytes / 799, 1.0))
     assert view.title == "Today size ends segments; from 3.07 MiB of index on no index does"
     assert f"safe from {safe:,}".replace(",", T) in limit_map.words(view, of, config)
     figure = limit_map.figure(view, mode)
-    assert trace(figure, "first limit").z.shape == (len(view.rooms), len(view.intervals)) and trace(figure, "safe").y[0] == np.log2(
-        view.safe_bytes[0]
-    )
+    assert trace(figure, "first limit").z.shape == (len(view.rooms), len(view.intervals)) and trace(
+        figure, "safe"
+    ).y[0] == np.log2(view.safe_bytes[0])
     assert {"today", "<b>considered</b>", "<b>size</b>", "<b>time index</b>"} <= set(notes(figure))
-    assert len(limit_map.rows(view)) == len(view.intervals) and len(limit_map.rows(view)[0]) == len(limit_map.COLUMNS)
+    assert len(limit_map.rows(view)) == len(view.intervals) and len(limit_map.rows(view)[0]) == len(
+        limit_map.COLUMNS
+    )
 
 
 def test_an_index_that_binds_today_is_named():
     """With 300 B of index it is full long before the segment."""
     view = limit_map.view(measured(1000), LogConfig(segment_index_bytes=300), 4096, 300)
-    assert view.title.startswith("Today the time index ends segments; from 3.07 MiB") and view.considered is None
+    assert (
+        view.title.startswith("Today the time index ends segments; from 3.07 MiB")
+        and view.considered is None
+    )
     assert view.today.cause == limits.TIME_INDEX
 
 
 def test_a_slow_log_is_ended_by_time():
     """20 B/s fill 12 MB a week."""
     view = limit_map.view(replace(measured(1000), bytes_per_s=20.0), LogConfig(), 4096, 10 << 20)
-    assert view.today.cause == limits.TIME and view.ends_bytes[-1, 0] == pytest.approx(20 * 7 * 86_400)
+    assert view.today.cause == limits.TIME and view.ends_bytes[-1, 0] == pytest.approx(
+        20 * 7 * 86_400
+    )
 
 
 # ---- the tornado
@@ -224,20 +355,45 @@ ASSUMED = (
 def test_the_tornado_says_what_would_change_the_answer(mode):
     """The widest bar first; an end that gives another answer says which."""
     view = tornado.view(ASSUMED, ("keep", 4096), 41.0, 50.0)
-    assert view.title == "µs a header moves it most, from 33 µs to 90 µs; one of 2 would change the answer"
-    assert view.bars[0].ends == ("1.5 µs", "4 µs") and view.bars[0].answers == ("", f"2{T}048") and view.bars[1].ends == ("1", "2")
-    assert tornado.rows(view)[0] == ("µs a header", "1.5 µs", "4 µs", "33 µs", "90 µs", "same", f"2{T}048")
+    assert (
+        view.title
+        == "µs a header moves it most, from 33 µs to 90 µs; one of 2 would change the answer"
+    )
+    assert (
+        view.bars[0].ends == ("1.5 µs", "4 µs")
+        and view.bars[0].answers == ("", f"2{T}048")
+        and view.bars[1].ends == ("1", "2")
+    )
+    assert tornado.rows(view)[0] == (
+        "µs a header",
+        "1.5 µs",
+        "4 µs",
+        "33 µs",
+        "90 µs",
+        "same",
+        f"2{T}048",
+    )
     figure = tornado.figure(view, mode)
     assert figure.data[0].base == (33.0, 20.0) and figure.data[0].x == (57.0, 21.0)
-    assert f"4 µs → <b>2{T}048</b>" in notes(figure) and [one.x0 for one in figure.layout.shapes] == [41.0, 50.0]
-    assert "as it is, 41 µs" in notes(figure) and list(figure.layout.yaxis.ticktext) == ["µs a header", "reads a header"]
+    assert f"4 µs → <b>2{T}048</b>" in notes(figure) and [
+        one.x0 for one in figure.layout.shapes
+    ] == [41.0, 50.0]
+    assert "as it is, 41 µs" in notes(figure) and list(figure.layout.yaxis.ticktext) == [
+        "µs a header",
+        "reads a header",
+    ]
 
 
 def test_a_tornado_of_nothing_is_empty():
     """And one that changes nothing says so."""
     empty = tornado.view((), ("keep", 4096), 0.0, None)
-    assert empty.title == "No lookup, no assumption" and len(tornado.figure(empty, "dark").layout.shapes) == 1
-    assert tornado.view(ASSUMED[1:], ("keep", 4096), 41.0, None).title.endswith("from 20 µs to 41 µs; the answer stays")
+    assert (
+        empty.title == "No lookup, no assumption"
+        and len(tornado.figure(empty, "dark").layout.shapes) == 1
+    )
+    assert tornado.view(ASSUMED[1:], ("keep", 4096), 41.0, None).title.endswith(
+        "from 20 µs to 41 µs; the answer stays"
+    )
 
 
 # ---- before and after
@@ -248,11 +404,16 @@ def compared(of, other: int, **given):
     budgets = Budgets(**given)
     now, then = (tuning.at(of, NEW, one, budgets) for one in (4096, other))
     times = tuple(int(of.parts.time_entries[of.parts.at(one)]) for one in (4096, other))
-    return {one.name: one for one in before_after.rows(now, then, NEW, budgets, times, ("size", "time-index-full"))}
+    return {
+        one.name: one
+        for one in before_after.rows(now, then, NEW, budgets, times, ("size", "time-index-full"))
+    }
 
 
 def test_before_and_after_line_by_line():
-    """Less is better, more is worse, with sign; what is modelled says so and by how much it may err."""
+    """Less is better, more is worse, with sign; what is modelled says so and by how much it may
+    err.
+    """
     rows = compared(measured(1000), 16_384)
     found = rows["Headers a lookup reads, mean"]
     assert (found.before, found.after, found.change, found.kind, found.known) == (
@@ -263,15 +424,31 @@ def test_before_and_after_line_by_line():
         "replayed, every batch once",
     )
     found = rows["Headers to any offset, p99"]
-    assert (found.before, found.after) == ("6", "18") and rows["Headers to a timestamp, p99"].after == "17"
+    assert (found.before, found.after) == ("6", "18") and rows[
+        "Headers to a timestamp, p99"
+    ].after == "17"
     found = rows["Offset entries"]
-    assert (found.before, found.after, found.change, found.kind) == ("799", "235", "−71 %", "better")
-    assert (rows["Time entries"].before, rows["Time entries"].after) == ("800", "236") and rows["Both indexes"].after == "4.60 KiB"
-    assert rows["Index, share of the log"].before == "0.40 %" and rows["Log stepped over, mean"].change == "× 3.0"
+    assert (found.before, found.after, found.change, found.kind) == (
+        "799",
+        "235",
+        "−71 %",
+        "better",
+    )
+    assert (rows["Time entries"].before, rows["Time entries"].after) == ("800", "236") and rows[
+        "Both indexes"
+    ].after == "4.60 KiB"
+    assert (
+        rows["Index, share of the log"].before == "0.40 %"
+        and rows["Log stepped over, mean"].change == "× 3.0"
+    )
     assert rows["Lookup in page cache, mean"].known == "modelled: 2.2 + 0.9 µs a header"
     assert rows["Lookup in page cache, p99"].known == "modelled: 5.5 to 16 µs, then 14 to 40 µs"
     assert rows["Lookup from the device, p99"].known.startswith("modelled, nvme: 2, then ")
-    assert (rows["Ends a segment first"].before, rows["Ends a segment first"].after, rows["Ends a segment first"].kind) == (
+    assert (
+        rows["Ends a segment first"].before,
+        rows["Ends a segment first"].after,
+        rows["Ends a segment first"].kind,
+    ) == (
         "size",
         "time index",
         "worse",
@@ -282,68 +459,137 @@ def test_before_and_after_line_by_line():
 def test_cores_where_fetches_are_counted():
     """10 000 fetches a second of four headers each."""
     row = compared(measured(1000), 16_384, fetches_per_s=10_000.0)["Cores for lookups"]
-    assert (row.before, row.after, row.kind) == ("≈ 0.058", "≈ 0.11", "worse") and f"10{T}000 fetches/s" in row.known
+    assert (row.before, row.after, row.kind) == (
+        "≈ 0.058",
+        "≈ 0.11",
+        "worse",
+    ) and f"10{T}000 fetches/s" in row.known
 
 
 def test_a_log_written_once_more():
     """The settings that differ first, rolls by cause, and no good or bad where there is none."""
     now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
-    other = WhatIf(LogConfig(segment_bytes=1 << 20, index_interval_bytes=8192), 6, {"size": 3, "time-index-full": 2}, 3 << 20, 450, 456)
+    other = WhatIf(
+        LogConfig(segment_bytes=1 << 20, index_interval_bytes=8192),
+        6,
+        {"size": 3, "time-index-full": 2},
+        3 << 20,
+        450,
+        456,
+    )
     rows = {one.name: one for one in before_after.replayed_rows(now, other)}
     assert list(rows)[:3] == ["segment.bytes", "index.interval.bytes", "Segments"]
-    assert (rows["Segments"].before, rows["Segments"].after, rows["Segments"].change, rows["Segments"].kind) == ("3", "6", "× 2.0", "")
-    assert rows["Rolls by size"].after == "3" and rows["Rolls by time index"].before == "0" and rows["Rolls by time index"].change == "–"
-    assert rows["Offset entries"].kind == "better" and rows["Maps, all indexes loaded"].after == "12" and rows["Files"].kind == "worse"
+    assert (
+        rows["Segments"].before,
+        rows["Segments"].after,
+        rows["Segments"].change,
+        rows["Segments"].kind,
+    ) == ("3", "6", "× 2.0", "")
+    assert (
+        rows["Rolls by size"].after == "3"
+        and rows["Rolls by time index"].before == "0"
+        and rows["Rolls by time index"].change == "–"
+    )
+    assert (
+        rows["Offset entries"].kind == "better"
+        and rows["Maps, all indexes loaded"].after == "12"
+        and rows["Files"].kind == "worse"
+    )
     assert rows["Both indexes"].before == "17.6 KiB"
 
 
 # ---- the answer
 
 
-def said(of, budgets: Budgets = USUAL, costs=NEW, today: Today | None = None, held: bool = True, **more):
+def said(
+    of, budgets: Budgets = USUAL, costs=NEW, today: Today | None = None, held: bool = True, **more
+):
     """The answer in words."""
     today = today or Today(4096, "as typed", topic="orders")
     found = tuning.recommend(of, today, budgets, costs)
     place = of.parts.at(today.interval_bytes)
     ours = int(of.parts.entries[place]), int(of.parts.time_entries[place])
-    return tuning_verdict.view(found, of, today, budgets, costs, Entries(ours, ours if held else None, **more))
+    return tuning_verdict.view(
+        found, of, today, budgets, costs, Entries(ours, ours if held else None, **more)
+    )
 
 
 def test_keep_and_why():
-    """Batches of 16 KB: every batch has its entry already, and a longer interval would save next to nothing."""
+    """Batches of 16 KB: every batch has its entry already, and a longer interval would save next to
+    nothing.
+    """
     one = said(measured(16_384, spread=2000))
     assert (one.kind, one.mark, one.headline) == ("keep", "ok", f"Keep 4{T}096")
-    assert one.why.startswith(f"The default, 4{T}096, already indexes every batch: the smallest has 14{T}38")
-    assert "At today’s interval the p99 lookup takes about 4.0 µs warm (2.5 to 7.6 µs), inside the 50 µs you allow." in one.why
-    assert one.why.endswith("of the log: too little to be worth a change.") and one.command_lead == "If you change it all the same:"
+    assert one.why.startswith(
+        f"The default, 4{T}096, already indexes every batch: the smallest has 14{T}38"
+    )
+    assert (
+        "At today’s interval the p99 lookup takes about 4.0 µs warm (2.5 to 7.6 µs), inside the 50 "
+        "µs you allow."
+    ) in one.why
+    assert (
+        one.why.endswith("of the log: too little to be worth a change.")
+        and one.command_lead == "If you change it all the same:"
+    )
     boxes = dict(one.boxes)
-    assert f"the replay of 4{T}096 gives 3{T}999 and 3{T}999 entries, the directory holds 3{T}999 and 3{T}999." in boxes["Sure"]
-    assert boxes["Modelled"].startswith("time. 0.75 to 2 µs a header in page cache, half of what was measured")
-    assert boxes["Modelled"].endswith("A read from nvme costs 50 to 200 µs.") and "no batch is smaller" in boxes["No effect"]
+    assert (
+        f"the replay of 4{T}096 gives 3{T}999 and 3{T}999 entries, the directory holds 3{T}999 and "
+        f"3{T}999."
+    ) in boxes["Sure"]
+    assert boxes["Modelled"].startswith(
+        "time. 0.75 to 2 µs a header in page cache, half of what was measured"
+    )
+    assert (
+        boxes["Modelled"].endswith("A read from nvme costs 50 to 200 µs.")
+        and "no batch is smaller" in boxes["No effect"]
+    )
     assert boxes["Not fixed by any interval"].startswith("two headers at least")
 
 
 def test_batch_first_for_tiny_batches():
     """Over the budget, one record a batch: the producer is what to change."""
     one = said(measured(97, 20_000, 1, 2))
-    assert (one.kind, one.mark, one.headline, one.command_lead) == ("batch first", "info", "Batch first", "If the producers cannot batch:")
-    assert one.why.startswith(
-        f"Records arrive one to a batch of about 97 B. At 4{T}096 a lookup reads 22 headers, p99 about 41 µs (33 to 90 µs)"
+    assert (one.kind, one.mark, one.headline, one.command_lead) == (
+        "batch first",
+        "info",
+        "Batch first",
+        "If the producers cannot batch:",
     )
-    assert one.why.endswith(f"an interval of 2{T}048 would only trade them for index, so 4{T}096 stays.")
+    assert one.why.startswith(
+        f"Records arrive one to a batch of about 97 B. At 4{T}096 a lookup reads 22 headers, "
+        "p99 about 41 µs (33 to 90 µs)"
+    )
+    assert one.why.endswith(
+        f"an interval of 2{T}048 would only trade them for index, so 4{T}096 stays."
+    )
 
 
 def test_lower_where_a_budget_is_missed():
     """Batches of 1000 B and an interval of 1 MiB."""
-    one = said(measured(1000), today=Today(1 << 20, "as typed", LogConfig(index_interval_bytes=1 << 20), "orders"))
+    one = said(
+        measured(1000),
+        today=Today(1 << 20, "as typed", LogConfig(index_interval_bytes=1 << 20), "orders"),
+    )
     assert (one.kind, one.mark) == ("lower", "warning") and one.headline.startswith("Lower to ")
-    assert "Over its budget: the p99 lookup." in one.why and "of the log more in index" in one.why and one.command_lead == "To change it:"
+    assert (
+        "Over its budget: the p99 lookup." in one.why
+        and "of the log more in index" in one.why
+        and one.command_lead == "To change it:"
+    )
 
 
 def test_raise_where_much_index_is_saved():
     """Every tiny batch indexed, with 20 B for 97 B of log."""
-    one = said(measured(97, 20_000, 5, 2), Budgets(p99_us=100.0), today=Today(64, "as typed", LogConfig(index_interval_bytes=64), "orders"))
-    assert one.kind == "raise" and one.headline.startswith("Raise to ") and one.why.startswith("It saves 20 % of the log")
+    one = said(
+        measured(97, 20_000, 5, 2),
+        Budgets(p99_us=100.0),
+        today=Today(64, "as typed", LogConfig(index_interval_bytes=64), "orders"),
+    )
+    assert (
+        one.kind == "raise"
+        and one.headline.startswith("Raise to ")
+        and one.why.startswith("It saves 20 % of the log")
+    )
 
 
 def test_what_can_be_held_against_the_replay():
@@ -361,25 +607,55 @@ def test_what_can_be_held_against_the_replay():
     for theirs, is_coarse, why in said_of:
         today = Today(4096, "", topic="orders", is_coarse=is_coarse)
         view = tuning_verdict.view(found, of, today, Budgets(), NEW, Entries((799, 800), theirs))
-        assert f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"] and why in dict(view.boxes)["Sure"]
+        assert (
+            f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"]
+            and why in dict(view.boxes)["Sure"]
+        )
 
 
 def test_the_ends_of_a_short_bar_stand_below_it():
-    """Measured ends are short and may lie together at the edge: three digits, one line, no label over another or over a name."""
-    ends = [Assumption("µs a header", "µs", 0.30517578125, 0.36, 0.417236328125, 0.5, 40.0, ("keep", 4096), ("change", 2048))]
+    """Measured ends are short and may lie together at the edge: three digits, one line, no label
+    over another or over a name.
+    """
+    ends = [
+        Assumption(
+            "µs a header",
+            "µs",
+            0.30517578125,
+            0.36,
+            0.417236328125,
+            0.5,
+            40.0,
+            ("keep", 4096),
+            ("change", 2048),
+        )
+    ]
     view = tornado.view(ends, ("keep", 4096), 0.6, 50.0)
     assert view.bars[0].ends == ("0.305 µs", "0.417 µs")
-    (told,) = (one for one in tornado.figure(view, "light").layout.annotations if "0.305" in one.text)
-    assert told.text == f"0.305 µs – 0.417 µs → <b>2{T}048</b>" and told.xanchor == "left" and told.yshift < 0
+    (told,) = (
+        one for one in tornado.figure(view, "light").layout.annotations if "0.305" in one.text
+    )
+    assert (
+        told.text == f"0.305 µs – 0.417 µs → <b>2{T}048</b>"
+        and told.xanchor == "left"
+        and told.yshift < 0
+    )
 
 
 @pytest.mark.parametrize(("storage", "named"), [(None, "this machine’s own disk"), ("ssd", "ssd")])
 def test_the_prices_name_the_device_that_was_measured(storage, named):
     """A calibration is of a disk, and is not one's name; a preset that is chosen has its own."""
     measure = {"min": 0.5, "median": 1.0, "p90": 2.0}
-    own = {"measured_at": "2026-11-21", "pread_17_us": measure, "pread_61_us": measure, "random_read_us": measure}
+    own = {
+        "measured_at": "2026-11-21",
+        "pread_17_us": measure,
+        "pread_61_us": measure,
+        "random_read_us": measure,
+    }
     costs, of = cost_model.costs(False, storage, measured=own), measured(1000)
     found = tuning.recommend(of, Today(4096, "", topic="orders"), Budgets(), costs)
-    view = tuning_verdict.view(found, of, Today(4096, "", topic="orders"), Budgets(), costs, Entries((1, 1), (1, 1)))
+    view = tuning_verdict.view(
+        found, of, Today(4096, "", topic="orders"), Budgets(), costs, Entries((1, 1), (1, 1))
+    )
     words = dict(view.boxes)["Modelled"]
     assert f"A read from {named} costs " in words

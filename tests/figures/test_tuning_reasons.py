@@ -1,4 +1,6 @@
-"""The sentences of a recommendation: on a page in English they are those that the command line prints."""
+"""The sentences of a recommendation: on a page in English they are those that the command line
+prints.
+"""
 
 import numpy as np
 import pytest
@@ -26,23 +28,56 @@ def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
     return {"at": at(), "budgets": Budgets(p99_us), "missed": missed, "costs": COSTS}
 
 
-def gained(*, p99_us: Range = LESS, mean_us: Range = LESS, share: Range = SHRINKS, cores: Range | None = None) -> dict:
+def gained(
+    *,
+    p99_us: Range = LESS,
+    mean_us: Range = LESS,
+    share: Range = SHRINKS,
+    cores: Range | None = None,
+) -> dict:
     """The values of a change."""
-    return {"from": 4096, "to": 2048, "gain": Gain(p99_us, mean_us, share, cores, 40), "least_us": 5.0}
+    return {
+        "from": 4096,
+        "to": 2048,
+        "gain": Gain(p99_us, mean_us, share, cores, 40),
+        "least_us": 5.0,
+    }
 
 
 OTHER = ("on-disk", "coarser", "denser")
 EVERY = [
     *(("every-batch-indexed", {"interval": 4096, "is_default": one}) for one in (True, False)),
-    *(("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": one}) for one in (True, False)),
+    *(
+        ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": one})
+        for one in (True, False)
+    ),
     ("plateau", {"least_batch_bytes": 78}),
     *(("within-budget", budget((), one)) for one in (50.0, None)),
     ("over-budget", budget(("p99", "cold-p99", "cores", "index"), 5.0)),
-    *((one, {"interval": 512, "entries": 82, "entries_replayed": 405, "headers_p99": 245, "headers_p99_replayed": 4}) for one in OTHER),
+    *(
+        (
+            one,
+            {
+                "interval": 512,
+                "entries": 82,
+                "entries_replayed": 405,
+                "headers_p99": 245,
+                "headers_p99_replayed": 4,
+            },
+        )
+        for one in OTHER
+    ),
     ("coarse", {"append_bytes": 1 << 20}),
     ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
     ("too-little-data", {"batches": 12, "to": 2048}),
-    ("unmeetable", {"to": 64, **budget(("p99", "cold-p99", "cores", "index"), 1.0), "budgets": Budgets(1.0, 2.0, 0.1, 0.0001, 10.0)}),
+    (
+        "unmeetable",
+        {
+            "to": 64,
+            **budget(("p99", "cold-p99", "cores", "index"), 1.0),
+            "budgets": Budgets(1.0, 2.0, 0.1, 0.0001, 10.0),
+        },
+    ),
     ("bound-tiered", {"most_bytes": 52428.8}),
     ("bound-hdd", {"most_bytes": 16384}),
     ("faster", gained()),
@@ -50,7 +85,10 @@ EVERY = [
     ("smaller", gained(p99_us=MORE, mean_us=EITHER, cores=Range(-0.3, -0.2, -0.1))),
     ("faster-too-little", gained()),
     ("smaller-too-little", gained()),
-    ("smaller-for-tiered", {"cached_segments_now": 10.0, "cached_segments_other": 30.0, "carried_share_other": 0.01}),
+    (
+        "smaller-for-tiered",
+        {"cached_segments_now": 10.0, "cached_segments_other": 30.0, "carried_share_other": 0.01},
+    ),
     ("topic-by-topic", {"changing": {}, "topics": 7}),
     ("topic-by-topic", {"changing": {"a": 1024, "b": 2048}, "topics": 7}),
     ("topic-by-topic", {"changing": {str(one): 1024 for one in range(8)}, "topics": 9}),
@@ -63,12 +101,17 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("code", "values"), EVERY, ids=[f"{place}-{code}" for place, (code, _) in enumerate(EVERY)])
+@pytest.mark.parametrize(
+    ("code", "values"), EVERY, ids=[f"{place}-{code}" for place, (code, _) in enumerate(EVERY)]
+)
 def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
     told = tuning_words.words(reason)
-    assert tuning_reasons.words(reason) == told and tuning_reasons.sentence(reason) == f"{told[0].upper()}{told[1:]}."
+    assert (
+        tuning_reasons.words(reason) == told
+        and tuning_reasons.sentence(reason) == f"{told[0].upper()}{told[1:]}."
+    )
     monkeypatch.setattr(words, "_asked", [lambda: "zh"])
     chinese = tuning_reasons.sentence(reason)
     assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
@@ -81,7 +124,11 @@ def test_every_code_has_its_sentence():
 
 def test_an_answer_tells_all_its_reasons():
     """Those for it, then what no interval changes."""
-    found = tuning.recommend(measured(1000), tuning.Today(4096, "", topic="orders"), Budgets(), COSTS)
+    found = tuning.recommend(
+        measured(1000), tuning.Today(4096, "", topic="orders"), Budgets(), COSTS
+    )
     told = tuning_reasons.every(found)
-    assert len(told) == len(found.because) + len(found.not_fixed) and all(one.endswith(".") for one in told)
+    assert len(told) == len(found.because) + len(found.not_fixed) and all(
+        one.endswith(".") for one in told
+    )
     assert np.all([one[0].isupper() or one[0].isdigit() for one in told])

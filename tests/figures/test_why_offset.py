@@ -21,17 +21,27 @@ ANSWER = Near(4, START_MS + 50)
 def why(answer: Near | None = ANSWER, closest: Near | None = None, older_behind: int = 0) -> Why:
     """Three segments, the second of them searched."""
     parts = (0, 3, [10, 20, 30], OLDER), (3, 6, [25, 50, 40], SEARCHED), (6, 8, [60, 70], LATER)
-    segments = tuple(SegmentTimes(low, end, START_MS + max(times), False, fate, batches(low, times)) for low, end, times, fate in parts)
+    segments = tuple(
+        SegmentTimes(low, end, START_MS + max(times), False, fate, batches(low, times))
+        for low, end, times, fate in parts
+    )
     return Why(START_MS + 45, segments, answer, closest, older_behind)
 
 
 def test_title_and_rows():
     """The finding, and each segment with its fate."""
     shown = why_offset.view(why())
-    assert shown.title == "Offset 4 is the first record not before the target: 5 ms after the target"
+    assert (
+        shown.title == "Offset 4 is the first record not before the target: 5 ms after the target"
+    )
     assert [row[-1] for row in shown.rows] == ["skipped: all older", "searched", "not looked at"]
-    assert shown.rows[1][1] == "3–5" and shown.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
-    assert shown.notes == ("1 segment is skipped without a look inside: its largest timestamp is below the target.",)
+    assert (
+        shown.rows[1][1] == "3–5"
+        and shown.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
+    )
+    assert shown.notes == (
+        "1 segment is skipped without a look inside: its largest timestamp is below the target.",
+    )
 
 
 def test_the_running_maximum():
@@ -45,14 +55,24 @@ def test_the_closest_is_named():
     """With how far away it is."""
     shown = why_offset.view(why(closest=Near(5, START_MS + 44), older_behind=2))
     assert shown.closest == (5, START_MS + 44)
-    assert any("closest in time is offset 5, 1 ms before the target" in note for note in shown.notes)
-    assert any(note.startswith("2 batches behind the answer hold only older records") for note in shown.notes)
+    assert any(
+        "closest in time is offset 5, 1 ms before the target" in note for note in shown.notes
+    )
+    assert any(
+        note.startswith("2 batches behind the answer hold only older records")
+        for note in shown.notes
+    )
 
 
 def test_no_answer():
     """The title says which of the two ways there was none."""
-    assert why_offset.view(why(answer=None)).title == "The segment that is searched has no record that late"
-    none = Why(START_MS + 99, tuple(one for one in why().segments if one.fate == OLDER), None, None, 0)
+    assert (
+        why_offset.view(why(answer=None)).title
+        == "The segment that is searched has no record that late"
+    )
+    none = Why(
+        START_MS + 99, tuple(one for one in why().segments if one.fate == OLDER), None, None, 0
+    )
     assert why_offset.view(none).title == "No record is that late, so there is no answer"
 
 
@@ -61,7 +81,9 @@ def test_outliers_stay_outside():
     times = [*range(300), 10**9, *range(300)]
     one = SegmentTimes(0, len(times), START_MS + 10**9, False, SEARCHED, batches(0, times))
     shown = why_offset.view(Why(START_MS + 45, (one,), Near(45, START_MS + 45), None, 0))
-    assert shown.frame_ms[1] < START_MS + 400 and shown.below.endswith("1 dot lies outside of the picture")
+    assert shown.frame_ms[1] < START_MS + 400 and shown.below.endswith(
+        "1 dot lies outside of the picture"
+    )
 
 
 def test_many_batches_are_thinned():
@@ -80,9 +102,15 @@ def test_the_figure_draws_the_view():
         chart = why_offset.figure(shown, mode)
         assert [len(trace.x) for trace in chart.data] == [11, 11, 1, 1]
         words = [note.text for note in chart.layout.annotations]
-        assert {"searched", "target", "closest in time, offset 5", "✓ Kafka’s answer, offset 4"} <= set(words)
+        assert {
+            "searched",
+            "target",
+            "closest in time, offset 5",
+            "✓ Kafka’s answer, offset 4",
+        } <= set(words)
         (answer,) = (note for note in chart.layout.annotations if "answer" in note.text)
-        assert (answer.xanchor, answer.yshift > 0) == ("right", True)  # the line rises to the right: above it on the left nothing is
+        # the line rises to the right: above it on the left nothing is
+        assert (answer.xanchor, answer.yshift > 0) == ("right", True)
     far = SegmentTimes(0, 1, 2**62, False, SEARCHED, batches(0, [2**60]))
     assert why_offset.figure(why_offset.view(Why(2**61, (far,), None, None, 0)), "light").data
 
@@ -90,7 +118,16 @@ def test_the_figure_draws_the_view():
 def test_of_many_segments_those_around_the_searched_one():
     """A row for twelve of them, and a sentence that says so."""
     fates = [OLDER] * 70 + [SEARCHED] + [LATER] * 29
-    parts = tuple(SegmentTimes(3 * at, 3 * at + 3, START_MS + at, False, fate, None) for at, fate in enumerate(fates))
+    parts = tuple(
+        SegmentTimes(3 * at, 3 * at + 3, START_MS + at, False, fate, None)
+        for at, fate in enumerate(fates)
+    )
     shown = why_offset.view(Why(START_MS + 70, parts, Near(210, START_MS + 70), None, 0))
-    assert len(shown.rows) == 12 and [row[-1] for row in shown.rows].index("searched") == 6 and len(shown.bands) == 60
-    assert "The table names 12 of 100 segments, those around the one that is searched." in shown.notes
+    assert (
+        len(shown.rows) == 12
+        and [row[-1] for row in shown.rows].index("searched") == 6
+        and len(shown.bands) == 60
+    )
+    assert (
+        "The table names 12 of 100 segments, those around the one that is searched." in shown.notes
+    )

@@ -5,6 +5,8 @@ D = "b69c7ca5dd48403a89c0c7c6cd78fa18"  # tpx8pd1IQDqJwMfGzXj6GA
 
 
 def of(text: str) -> bytes:
-    """The bytes of hexadecimal digits; U and D stand for two uuids, bars, brackets and spaces for nothing."""
+    """The bytes of hexadecimal digits; U and D stand for two uuids, bars, brackets and spaces for
+    nothing.
+    """
     words = text.translate(str.maketrans("|[]", "   ")).split()
     return bytes.fromhex("".join({"U": U, "D": D}.get(word, word) for word in words))

@@ -1,4 +1,6 @@
-"""A second way to read the messages of a batch of magic 0 or 1: plain Python, one message after another."""
+"""A second way to read the messages of a batch of magic 0 or 1: plain Python, one message after
+another.
+"""
 
 import struct
 import zlib
@@ -13,7 +15,9 @@ class Refused(Exception):
 
 
 def messages(batch: bytes) -> tuple[list[tuple], str | None]:
-    """(messages, what is raised behind them); a message is (offset, timestamp_ms, type, key, value, crc, is_valid)."""
+    """(messages, what is raised behind them); a message is (offset, timestamp_ms, type, key, value,
+    crc, is_valid).
+    """
     found = []
     try:
         for message in outer(batch):
@@ -41,7 +45,9 @@ def inner(wrapper_offset: int, body: bytes, name: str) -> Iterator[tuple]:
     if magic not in (0, 1):
         raise Refused(f"Invalid wrapper magic found in legacy deep record iterator {magic}")
     if name == "zstd":
-        raise Refused(f"Invalid wrapper compressionType found in legacy deep record iterator {magic}")
+        raise Refused(
+            f"Invalid wrapper compressionType found in legacy deep record iterator {magic}"
+        )
     value = field(body, value_at(body))
     if value is None:
         raise Refused(f"Found invalid compressed record set with null value (magic = {magic})")
@@ -52,8 +58,8 @@ def inner(wrapper_offset: int, body: bytes, name: str) -> Iterator[tuple]:
     if magic == 1 and wrapper_offset:
         if wrapper_offset < last:
             raise Refused(
-                f"Found invalid wrapper offset in compressed v1 message set, wrapper offset '{wrapper_offset}' is less than the "
-                f"last inner message offset '{last}' and it is not zero."
+                f"Found invalid wrapper offset in compressed v1 message set, wrapper offset '{wrapper_offset}' "
+                f"is less than the last inner message offset '{last}' and it is not zero."
             )
         base = wrapper_offset - last
     for offset, one in entries:
@@ -86,7 +92,15 @@ def message(offset: int, body: bytes, wrapper: bytes | None) -> tuple:
         timestamp_ms = struct.unpack_from(">q", clock if kind == "LogAppendTime" else body, 6)[0]
     key = field(body, 6 if body[4] == 0 else 14)
     crc = struct.unpack_from(">I", body)[0]
-    return offset, timestamp_ms, kind, key, field(body, value_at(body)), crc, crc == zlib.crc32(body[4:])
+    return (
+        offset,
+        timestamp_ms,
+        kind,
+        key,
+        field(body, value_at(body)),
+        crc,
+        crc == zlib.crc32(body[4:]),
+    )
 
 
 def value_at(body: bytes) -> int:

@@ -1,4 +1,6 @@
-"""A second way to read records: plain Python, one field after another, for the compiled pass to agree with."""
+"""A second way to read records: plain Python, one field after another, for the compiled pass to
+agree with.
+"""
 
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
@@ -19,29 +21,47 @@ def parse(data: bytes, record_count: int, compressed: bool) -> list[Record]:
         records.append(record)
         position += record.size_bytes
     if record_count and position < len(data):
-        raise CorruptBytes(position, "Incorrect declared batch size, records still remaining in file")
+        raise CorruptBytes(
+            position, "Incorrect declared batch size, records still remaining in file"
+        )
     return records
 
 
 def one(data: bytes, start: int, compressed: bool) -> Record:
-    """The record at a byte, its body read from the rest of the data, or of the record if the batch was compressed."""
+    """The record at a byte, its body read from the rest of the data, or of the record if the batch
+    was compressed.
+    """
     try:
         size, body = varint.read_varint(data, start)
     except CorruptBytes as fault:
         ends = compressed or "end within" in fault.what
-        raise CorruptBytes(start, "Incorrect declared batch size, premature EOF reached" if ends else fault.what) from None
+        raise CorruptBytes(
+            start, "Incorrect declared batch size, premature EOF reached" if ends else fault.what
+        ) from None
     if compressed and size < 0:
         raise CorruptBytes(start, "Incorrect declared batch size, premature EOF reached")
     rest = len(data) - body
     if rest < size:
-        told = "the record payload reached EOF." if compressed else f"instead the buffer has only {rest} remaining bytes."
-        raise CorruptBytes(start, f"Invalid record size: expected {size} bytes in record payload, but {told}")
+        told = (
+            "the record payload reached EOF."
+            if compressed
+            else f"instead the buffer has only {rest} remaining bytes."
+        )
+        raise CorruptBytes(
+            start, f"Invalid record size: expected {size} bytes in record payload, but {told}"
+        )
     try:
         fields, end = read_body(data[: body + size] if compressed else data, body)
     except Structure as fault:
         raise CorruptBytes(fault.args[0], "Found invalid record structure") from None
     if end - body != size:
-        raise CorruptBytes(start, f"Invalid record size: expected to read {size} bytes in record payload, but instead read {end - body}")
+        raise CorruptBytes(
+            start,
+            (
+                f"Invalid record size: expected to read {size} bytes in record payload, but "
+                f"instead read {end - body}"
+            ),
+        )
     return Record(**fields, position=start, size_bytes=end - start)
 
 
@@ -55,7 +75,13 @@ def read_body(data: bytes, position: int) -> tuple[dict, int]:
     key, position = sized(data, position)
     value, position = sized(data, position)
     headers, position = read_headers(data, position)
-    fields = dict(offset_delta=offset_delta, timestamp_delta_ms=timestamp_delta_ms, key=key, value=value, headers=headers)
+    fields = dict(
+        offset_delta=offset_delta,
+        timestamp_delta_ms=timestamp_delta_ms,
+        key=key,
+        value=value,
+        headers=headers,
+    )
     return fields | {"attributes": attributes}, position
 
 
@@ -66,7 +92,13 @@ def read_headers(data: bytes, position: int) -> tuple[tuple, int]:
     if count < 0:
         raise CorruptBytes(start, f"Found invalid number of record headers {count}")
     if count > len(data) - position:
-        raise CorruptBytes(start, f"Found invalid number of record headers. {count} is larger than the remaining size of the buffer")
+        raise CorruptBytes(
+            start,
+            (
+                f"Found invalid number of record headers. {count} is larger than the remaining "
+                "size of the buffer"
+            ),
+        )
     headers = []
     for _ in range(count):
         start = position

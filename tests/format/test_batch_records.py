@@ -19,7 +19,8 @@ from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 
-WORDS = ("InvalidRecordException", "IllegalArgumentException", "CorruptRecordException")  # the rest are words of codec libraries
+# the rest are words of codec libraries
+WORDS = ("InvalidRecordException", "IllegalArgumentException", "CorruptRecordException")
 UNREADABLE = ("newLimit > capacity", "IndexOutOfBoundsException")
 
 
@@ -32,7 +33,14 @@ def lines(name: str) -> list[dict]:
 
 def call(line: dict, name: str) -> dict | None:
     """The call of Kafka's on the first batch found."""
-    return next((one for one in line.get("calls", []) if one["call"] in (f"batch.{name}", f"batch[0].{name}")), None)
+    return next(
+        (
+            one
+            for one in line.get("calls", [])
+            if one["call"] in (f"batch.{name}", f"batch[0].{name}")
+        ),
+        None,
+    )
 
 
 def sha256(records: list[BatchRecord]) -> str:
@@ -41,7 +49,11 @@ def sha256(records: list[BatchRecord]) -> str:
     for one in records:
         sequence = -1 if one.sequence is None else one.sequence
         headers = [part for key, value in one.headers for part in (key.encode(), value)]
-        digest.update(struct.pack(">qqi", one.offset, one.timestamp_ms, sequence) + packed(one.key) + packed(one.value))
+        digest.update(
+            struct.pack(">qqi", one.offset, one.timestamp_ms, sequence)
+            + packed(one.key)
+            + packed(one.value)
+        )
         digest.update(struct.pack(">i", len(one.headers)) + b"".join(map(packed, headers)))
     return digest.hexdigest()
 
@@ -51,15 +63,21 @@ def packed(part: bytes | None) -> bytes:
 
 
 def test_every_batch_that_kafka_reads_is_read_the_same():
-    """Of every magic: the digest of all records, each record's size, whether the checksum is right."""
+    """Of every magic: the digest of all records, each record's size, whether the checksum is
+    right.
+    """
     seen = Counter()
     for line in lines("batches.jsonl.gz"):
         if "records_sha256" not in line:
             continue
         data = bytes.fromhex(line["hex"])
         records = batch_records.of_batch(data)
-        assert sha256(records) == line["records_sha256"] and len(records) == line["records_count"], line["name"]
-        assert [one.size_bytes for one in records] == [one["sizeInBytes"] for one in line.get("records", [])] or "records" not in line
+        assert (
+            sha256(records) == line["records_sha256"] and len(records) == line["records_count"]
+        ), line["name"]
+        assert [one.size_bytes for one in records] == [
+            one["sizeInBytes"] for one in line.get("records", [])
+        ] or "records" not in line
         if "header" in line:
             assert batch_records.crc_valid(data) == line["header"]["isValid"], line["name"]
         seen[data[16]] += 1
@@ -67,7 +85,9 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
 
 
 def test_what_kafka_refuses_is_refused_with_its_words():
-    """Each damaged batch; and messages whose key or value reach past their end, which Kafka sees once they are asked for."""
+    """Each damaged batch; and messages whose key or value reach past their end, which Kafka sees
+    once they are asked for.
+    """
     seen, same_words, crc_words = Counter(), Counter(), 0
     for line in lines("batches.jsonl.gz"):
         iterated, data = call(line, "iterator"), bytes.fromhex(line["hex"])
@@ -83,7 +103,11 @@ def test_what_kafka_refuses_is_refused_with_its_words():
             same_words[iterated["class"].rpartition(".")[2]] += 1
         crc_words += checks_the_checksum(line, data)
     assert seen == {("refused", True): 228, ("read", False): 103, ("read", True): 28}
-    assert same_words == {"InvalidRecordException": 121, "IllegalArgumentException": 21, "CorruptRecordException": 1}
+    assert same_words == {
+        "InvalidRecordException": 121,
+        "IllegalArgumentException": 21,
+        "CorruptRecordException": 1,
+    }
     assert crc_words == 181
 
 
@@ -99,7 +123,9 @@ def checks_the_checksum(line: dict, data: bytes) -> bool:
 
 
 def test_no_batch_is_found_where_kafka_finds_none():
-    """Cut, or with a length that is too small or too large: CorruptBytes, and never a right checksum."""
+    """Cut, or with a length that is too small or too large: CorruptBytes, and never a right
+    checksum.
+    """
     seen = 0
     for line in lines("batches.jsonl.gz"):
         if not line["valid"] and not call(line, "iterator"):
@@ -117,14 +143,23 @@ def test_no_batch_is_found_where_kafka_finds_none():
 
 
 def dumped(log: bytes, start: int = 0) -> Iterator[str]:
-    """The lines of kafka-dump-log 4.3.1 --print-data-log, for batches that hold no control records; start: of these bytes in the .log."""
+    """The lines of kafka-dump-log 4.3.1 --print-data-log, for batches that hold no control records;
+    start: of these bytes in the .log.
+    """
     for batch in walk(log)[0]:
         data = log[batch["position"] : batch["position"] + batch["size_bytes"]]
         records = batch_records.of_batch(data)
-        kind = "NoTimestampType" if batch["magic"] == 0 else ("CreateTime", "LogAppendTime")[batch["attributes"] >> 3 & 1]
-        yield f"{_offsets(batch)}position: {batch['position'] + start} {kind}: {batch['max_timestamp_ms']} size: {batch['size_bytes']} " + (
-            f"magic: {batch['magic']} compresscodec: {CODECS[batch['attributes'] & 7]} crc: {batch['crc']} "
-            f"isvalid: {str(batch_records.crc_valid(data)).lower()}"
+        kind = (
+            "NoTimestampType"
+            if batch["magic"] == 0
+            else ("CreateTime", "LogAppendTime")[batch["attributes"] >> 3 & 1]
+        )
+        yield (
+            f"{_offsets(batch)}position: {batch['position'] + start} {kind}: "
+            f"{batch['max_timestamp_ms']} size: {batch['size_bytes']} "
+        ) + (
+            f"magic: {batch['magic']} compresscodec: {CODECS[batch['attributes'] & 7]} crc: "
+            f"{batch['crc']} isvalid: {str(batch_records.crc_valid(data)).lower()}"
         )
         for one in records:
             yield _record(one, kind)
@@ -134,29 +169,44 @@ def _offsets(batch) -> str:
     """What a batch line has before its position."""
     if batch["magic"] < 2:
         return f"offset: {batch['last_offset']} "
-    last_sequence = batch["base_sequence"] + batch["last_offset"] - batch["base_offset"] if batch["base_sequence"] >= 0 else -1
+    last_sequence = (
+        batch["base_sequence"] + batch["last_offset"] - batch["base_offset"]
+        if batch["base_sequence"] >= 0
+        else -1
+    )
     return (
-        f"baseOffset: {batch['base_offset']} lastOffset: {batch['last_offset']} count: {batch['record_count']} "
-        f"baseSequence: {batch['base_sequence']} lastSequence: {last_sequence} producerId: {batch['producer_id']} "
-        f"producerEpoch: {batch['producer_epoch']} partitionLeaderEpoch: {batch['leader_epoch']} "
-        f"isTransactional: {str(bool(batch['attributes'] & 16)).lower()} isControl: false deleteHorizonMs: OptionalLong.empty "
+        f"baseOffset: {batch['base_offset']} lastOffset: {batch['last_offset']} count: "
+        f"{batch['record_count']} baseSequence: {batch['base_sequence']} lastSequence: "
+        f"{last_sequence} producerId: {batch['producer_id']} producerEpoch: "
+        f"{batch['producer_epoch']} partitionLeaderEpoch: {batch['leader_epoch']} isTransactional: "
+        f"{str(bool(batch['attributes'] & 16)).lower()} isControl: false deleteHorizonMs: "
+        "OptionalLong.empty "
     )
 
 
 def _record(one: BatchRecord, kind: str) -> str:
     """A record line."""
     sizes = [-1 if part is None else len(part) for part in (one.key, one.value)]
-    line = f"| offset: {one.offset} {kind}: {one.timestamp_ms} keySize: {sizes[0]} valueSize: {sizes[1]} "
+    line = (
+        f"| offset: {one.offset} {kind}: {one.timestamp_ms} keySize: {sizes[0]} valueSize: "
+        f"{sizes[1]} "
+    )
     if one.crc is not None:
         line += f"isValid: {str(one.is_valid).lower()} crc: {one.crc}"
     else:
         line += f"sequence: {-1 if one.sequence is None else one.sequence} headerKeys: [{','.join(key for key, _ in one.headers)}]"
-    parts = [(name, part) for name, part in (("key", one.key), ("payload", one.value)) if part is not None]
+    parts = [
+        (name, part)
+        for name, part in (("key", one.key), ("payload", one.value))
+        if part is not None
+    ]
     return line + "".join(f" {name}: {part.decode(errors='replace')}" for name, part in parts)
 
 
 def test_stretches_of_real_logs_are_what_kafkas_dump_says():
-    """Written by clients of 0.9.0.1, 0.10.2.2 and 2.8.2; among them snappy in blocks of 1024 bytes, both LZ4 checksums, gaps."""
+    """Written by clients of 0.9.0.1, 0.10.2.2 and 2.8.2; among them snappy in blocks of 1024 bytes,
+    both LZ4 checksums, gaps.
+    """
     for stretch in lines("legacy_logs.jsonl.gz"):
         found = list(dumped(bytes.fromhex(stretch["hex"]), stretch["start"]))
         assert found == stretch["dump"].split("\n")[:-1], stretch["file"]
@@ -164,10 +214,13 @@ def test_stretches_of_real_logs_are_what_kafkas_dump_says():
 
 def test_old_snappy_has_blocks_of_1024_bytes():
     """The stretch that the test above relies on."""
-    stretch = next(one for one in lines("legacy_logs.jsonl.gz") if one["file"].startswith("native.v1.snappy"))
+    stretch = next(
+        one for one in lines("legacy_logs.jsonl.gz") if one["file"].startswith("native.v1.snappy")
+    )
     log = bytes.fromhex(stretch["hex"])
     first = log.index(bytes.fromhex("82534e415050590000000001 00000001")) + 20
-    number = log[first] & 127 | log[first + 1] << 7  # a block begins with its size once decompressed
+    # a block begins with its size once decompressed
+    number = log[first] & 127 | log[first + 1] << 7
     assert number == 1024
 
 
@@ -175,7 +228,11 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
     """All of them, to the last byte: offsets, times, sizes, keys, values, checksums."""
     name = "kafka-2.8.2-legacy"
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as tar:
-        dumps = {Path(one.name).relative_to(name + ".expected").as_posix(): tar.extractfile(one).read() for one in tar if one.isfile()}
+        dumps = {
+            Path(one.name).relative_to(name + ".expected").as_posix(): tar.extractfile(one).read()
+            for one in tar
+            if one.isfile()
+        }
     compared = Counter()
     for partition in open_broker(shared / "data" / f"{name}.tar.gz").partitions:
         for segment in partition.segments:
@@ -190,10 +247,28 @@ def test_every_partition_of_old_messages_is_what_kafkas_dump_says(shared):
 
 
 def test_deltas_wrap_around_as_javas_numbers_do():
-    """Offsets and times in 64 bits; a sequence goes from 2147483647 to 0, and a negative delta of it overflows."""
+    """Offsets and times in 64 bits; a sequence goes from 2147483647 to 0, and a negative delta of
+    it overflows.
+    """
+
     def one(base_offset: int, base_ms: int, base_sequence: int, delta: int) -> tuple:
         body = record.build([record.Record(delta, delta, None, None)])
-        header = struct.pack(">qiibIhiqqqhii", base_offset, 49 + len(body), 0, 2, 0, 0, 0, base_ms, base_ms, 1, 1, base_sequence, 1)
+        header = struct.pack(
+            ">qiibIhiqqqhii",
+            base_offset,
+            49 + len(body),
+            0,
+            2,
+            0,
+            0,
+            0,
+            base_ms,
+            base_ms,
+            1,
+            1,
+            base_sequence,
+            1,
+        )
         found = batch_records.of_batch(header + body)[0]
         return found.offset, found.timestamp_ms, found.sequence
 
@@ -206,10 +281,21 @@ def test_deltas_wrap_around_as_javas_numbers_do():
 def test_records_before_the_fault_come_out():
     """Of a batch that is not compressed, as Kafka's iterator gives them."""
     body = record.build([record.Record(0, 0, b"k", b"v"), record.Record(1, 1, b"k", b"v")])
-    header = struct.pack(">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2)
+    header = struct.pack(
+        ">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2
+    )
     records, fault = batch_records.until_fault(header + body[:-1])
     assert [one.offset for one in records] == [7]
-    assert fault.what.startswith("Invalid record size: expected 8 bytes") and fault.position == 61 + 9
-    longer = struct.pack(">qiibIhiqqqhii", 7, 49 + len(body) + 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2) + body + bytes(1)
-    records, fault = batch_records.until_fault(longer)  # the last record is held back while Kafka looks for bytes behind it
-    assert [one.offset for one in records] == [7] and fault.what.endswith("records still remaining in file")
+    assert (
+        fault.what.startswith("Invalid record size: expected 8 bytes") and fault.position == 61 + 9
+    )
+    longer = (
+        struct.pack(">qiibIhiqqqhii", 7, 49 + len(body) + 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2)
+        + body
+        + bytes(1)
+    )
+    # the last record is held back while Kafka looks for bytes behind it
+    records, fault = batch_records.until_fault(longer)
+    assert [one.offset for one in records] == [7] and fault.what.endswith(
+        "records still remaining in file"
+    )

@@ -12,8 +12,11 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.checkpoint import PartitionMetadata, QuorumState
 
 PARSERS = [
-    checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_properties,
-    checkpoint.parse_partition_metadata, checkpoint.parse_clean_shutdown,
+    checkpoint.parse_offsets,
+    checkpoint.parse_leader_epochs,
+    checkpoint.parse_properties,
+    checkpoint.parse_partition_metadata,
+    checkpoint.parse_clean_shutdown,
     checkpoint.parse_quorum_state,
 ]
 
@@ -21,12 +24,20 @@ PARSERS = [
 def test_offsets_by_topic_and_partition():
     """recovery-point-offset-checkpoint as Kafka 4.3.1 writes it, whose order means nothing."""
     text = "0\n3\norders 0 38736\neu-west.audit-log 0 2500\n__transaction_state 1 737\n"
-    assert checkpoint.parse_offsets(text) == {("orders", 0): 38736, ("eu-west.audit-log", 0): 2500, ("__transaction_state", 1): 737}
+    assert checkpoint.parse_offsets(text) == {
+        ("orders", 0): 38736,
+        ("eu-west.audit-log", 0): 2500,
+        ("__transaction_state", 1): 737,
+    }
 
 
 def test_leader_epochs_in_order():
     """leader-epoch-checkpoint of a partition that had three leaders."""
-    assert checkpoint.parse_leader_epochs(b"0\n3\n0 0\n1 1200\n4 1200\n") == [(0, 0), (1, 1200), (4, 1200)]
+    assert checkpoint.parse_leader_epochs(b"0\n3\n0 0\n1 1200\n4 1200\n") == [
+        (0, 0),
+        (1, 1200),
+        (4, 1200),
+    ]
 
 
 @pytest.mark.parametrize("parse", PARSERS[:2])
@@ -37,29 +48,46 @@ def test_an_empty_checkpoint_has_no_entries(parse):
 
 def test_lines_may_end_as_on_other_systems():
     """Java takes \\n, \\r\\n and \\r, and several spaces or tabs between fields."""
-    assert checkpoint.parse_offsets(b"0\r\n2\rorders 0 \t7 \norders\t1 8") == {("orders", 0): 7, ("orders", 1): 8}
+    assert checkpoint.parse_offsets(b"0\r\n2\rorders 0 \t7 \norders\t1 8") == {
+        ("orders", 0): 7,
+        ("orders", 1): 8,
+    }
 
 
 def test_numbers_may_have_a_sign():
     """As Java's parseInt and parseLong."""
-    assert checkpoint.parse_offsets("0\n2\norders 0 -1\norders +1 +8\n") == {("orders", 0): -1, ("orders", 1): 8}
+    assert checkpoint.parse_offsets("0\n2\norders 0 -1\norders +1 +8\n") == {
+        ("orders", 0): -1,
+        ("orders", 1): 8,
+    }
 
 
-@pytest.mark.parametrize(("text", "position", "what"), [
-    ("1\n0\n", 0, "Unrecognized version of the checkpoint file: 1"),
-    ("x\n0\n", 0, "Malformed line in checkpoint file: 'x'"),
-    ("0", 1, "Malformed line in checkpoint file: ''"),
-    ("0\nmany\n", 2, "Malformed line in checkpoint file: 'many'"),
-    ("0\n1\norders 0\n", 4, "Malformed line in checkpoint file: 'orders 0'"),
-    ("0\n1\norders 0 1 2\n", 4, "Malformed line in checkpoint file: 'orders 0 1 2'"),
-    ("0\n1\n orders 0 1\n", 4, "Malformed line in checkpoint file: ' orders 0 1'"),
-    ("0\n1\norders 0 x\n", 4, "Malformed line in checkpoint file: 'orders 0 x'"),
-    ("0\n1\norders 2147483648 1\n", 4, "Malformed line in checkpoint file: 'orders 2147483648 1'"),
-    ("0\n1\norders 0 9223372036854775808\n", 4, "Malformed line in checkpoint file: 'orders 0 9223372036854775808'"),
-    ("0\n1\norders 0 1\n\n", 15, "Malformed line in checkpoint file: ''"),
-    ("0\n2\norders 0 1\n", 2, "Expected 2 entries in checkpoint file, but found 1"),
-    ("0\n0\norders 0 1\n", 2, "Expected 0 entries in checkpoint file, but found 1"),
-])
+@pytest.mark.parametrize(
+    ("text", "position", "what"),
+    [
+        ("1\n0\n", 0, "Unrecognized version of the checkpoint file: 1"),
+        ("x\n0\n", 0, "Malformed line in checkpoint file: 'x'"),
+        ("0", 1, "Malformed line in checkpoint file: ''"),
+        ("0\nmany\n", 2, "Malformed line in checkpoint file: 'many'"),
+        ("0\n1\norders 0\n", 4, "Malformed line in checkpoint file: 'orders 0'"),
+        ("0\n1\norders 0 1 2\n", 4, "Malformed line in checkpoint file: 'orders 0 1 2'"),
+        ("0\n1\n orders 0 1\n", 4, "Malformed line in checkpoint file: ' orders 0 1'"),
+        ("0\n1\norders 0 x\n", 4, "Malformed line in checkpoint file: 'orders 0 x'"),
+        (
+            "0\n1\norders 2147483648 1\n",
+            4,
+            "Malformed line in checkpoint file: 'orders 2147483648 1'",
+        ),
+        (
+            "0\n1\norders 0 9223372036854775808\n",
+            4,
+            "Malformed line in checkpoint file: 'orders 0 9223372036854775808'",
+        ),
+        ("0\n1\norders 0 1\n\n", 15, "Malformed line in checkpoint file: ''"),
+        ("0\n2\norders 0 1\n", 2, "Expected 2 entries in checkpoint file, but found 1"),
+        ("0\n0\norders 0 1\n", 2, "Expected 0 entries in checkpoint file, but found 1"),
+    ],
+)
 def test_a_broken_checkpoint_says_where(text, position, what):
     """Each rule of CheckpointFile, with the byte where its line begins."""
     with pytest.raises(CorruptBytes) as fault:
@@ -72,24 +100,33 @@ def test_meta_properties_of_a_kraft_broker():
     comment = b"#\n#Sat Nov 21 09:29:20 UTC 2026\n"
     ids = b"directory.id=ekArurFKRISu0Oyjh8h0sg\nversion=1\ncluster.id=a2Fma2F2aXotY2xlYW4tMQ\n"
     assert checkpoint.parse_properties(comment + b"node.id=1\n" + ids) == {
-        "node.id": "1", "directory.id": "ekArurFKRISu0Oyjh8h0sg", "version": "1", "cluster.id": "a2Fma2F2aXotY2xlYW4tMQ",
+        "node.id": "1",
+        "directory.id": "ekArurFKRISu0Oyjh8h0sg",
+        "version": "1",
+        "cluster.id": "a2Fma2F2aXotY2xlYW4tMQ",
     }
 
 
-@pytest.mark.parametrize(("text", "properties"), [
-    (b"a=1\nb:2\nc 3\nd\t=\t4\n", {"a": "1", "b": "2", "c": "3", "d": "4"}),
-    (b"a= = b = c \n", {"a": "= b = c "}),
-    (b"  ! no\n\n \t\n  # no\nkey\nempty=\n", {"key": "", "empty": ""}),
-    (b"a\\=b\\:c\\ d=e\\=f\n", {"a=b:c d": "e=f"}),
-    (b"a=one, \\\n   two\\\r\n\tthree\nb=x\\\\\nc=y", {"a": "one, twothree", "b": "x\\", "c": "y"}),
-    (b"a=\\u00e9\\t\\n\\r\\f\\q\\\\u0041\n", {"a": "é\t\n\r\fq\\u0041"}),
-    (b"a=\xe9\n", {"a": "é"}),
-    (b"a=1\na=2\n", {"a": "2"}),
-    (b"a=1\\", {"a": "1"}),
-    (b"a=1\\\n#x\nb=2", {"a": "1#x", "b": "2"}),
-    (b"a=1\\\n\nb=2\n", {"a": "1", "b": "2"}),
-    (b"=1\n", {"": "1"}),
-])
+@pytest.mark.parametrize(
+    ("text", "properties"),
+    [
+        (b"a=1\nb:2\nc 3\nd\t=\t4\n", {"a": "1", "b": "2", "c": "3", "d": "4"}),
+        (b"a= = b = c \n", {"a": "= b = c "}),
+        (b"  ! no\n\n \t\n  # no\nkey\nempty=\n", {"key": "", "empty": ""}),
+        (b"a\\=b\\:c\\ d=e\\=f\n", {"a=b:c d": "e=f"}),
+        (
+            b"a=one, \\\n   two\\\r\n\tthree\nb=x\\\\\nc=y",
+            {"a": "one, twothree", "b": "x\\", "c": "y"},
+        ),
+        (b"a=\\u00e9\\t\\n\\r\\f\\q\\\\u0041\n", {"a": "é\t\n\r\fq\\u0041"}),
+        (b"a=\xe9\n", {"a": "é"}),
+        (b"a=1\na=2\n", {"a": "2"}),
+        (b"a=1\\", {"a": "1"}),
+        (b"a=1\\\n#x\nb=2", {"a": "1#x", "b": "2"}),
+        (b"a=1\\\n\nb=2\n", {"a": "1", "b": "2"}),
+        (b"=1\n", {"": "1"}),
+    ],
+)
 def test_properties_are_read_as_java_reads_them(text, properties):
     """What java.util.Properties.load of Java 17 gave for the same bytes."""
     assert checkpoint.parse_properties(text) == properties
@@ -104,19 +141,40 @@ def test_a_broken_escape_in_properties_says_where():
 def test_the_topic_id_of_a_partition():
     """partition.metadata as Kafka 4.3.1 writes it, without an end to its last line."""
     text = "version: 0\ntopic_id: dYjW7OUjT1-elXPFf2b2_g"
-    assert checkpoint.parse_partition_metadata(text) == PartitionMetadata(0, "dYjW7OUjT1-elXPFf2b2_g")
+    assert checkpoint.parse_partition_metadata(text) == PartitionMetadata(
+        0, "dYjW7OUjT1-elXPFf2b2_g"
+    )
 
 
-@pytest.mark.parametrize(("text", "position", "what"), [
-    ("", 0, "Malformed line in partition metadata file: ''"),
-    ("version: 0\n", 11, "Malformed line in partition metadata file: ''"),
-    ("version:0\ntopic_id: x", 0, "Malformed line in partition metadata file: 'version:0'"),
-    ("topic_id: x\nversion: 0", 0, "Malformed line in partition metadata file: 'topic_id: x'"),
-    ("version: 1\ntopic_id: dYjW7OUjT1-elXPFf2b2_g", 0, "Unrecognized version of partition metadata file: 1"),
-    ("version: 0\ntopic_id: dYjW7OUjT1", 11, "the topic id is not 16 bytes in base64: 'dYjW7OUjT1'"),
-    ("version: 0\ntopic_id: dYjW7OUjT1-elXPFf2b2!g", 11, "the topic id is not 16 bytes in base64: 'dYjW7OUjT1-elXPFf2b2!g'"),
-    ("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", 11, "Invalid topic ID in partition metadata file (AAAAAAAAAAAAAAAAAAAAAA)"),
-])
+@pytest.mark.parametrize(
+    ("text", "position", "what"),
+    [
+        ("", 0, "Malformed line in partition metadata file: ''"),
+        ("version: 0\n", 11, "Malformed line in partition metadata file: ''"),
+        ("version:0\ntopic_id: x", 0, "Malformed line in partition metadata file: 'version:0'"),
+        ("topic_id: x\nversion: 0", 0, "Malformed line in partition metadata file: 'topic_id: x'"),
+        (
+            "version: 1\ntopic_id: dYjW7OUjT1-elXPFf2b2_g",
+            0,
+            "Unrecognized version of partition metadata file: 1",
+        ),
+        (
+            "version: 0\ntopic_id: dYjW7OUjT1",
+            11,
+            "the topic id is not 16 bytes in base64: 'dYjW7OUjT1'",
+        ),
+        (
+            "version: 0\ntopic_id: dYjW7OUjT1-elXPFf2b2!g",
+            11,
+            "the topic id is not 16 bytes in base64: 'dYjW7OUjT1-elXPFf2b2!g'",
+        ),
+        (
+            "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA",
+            11,
+            "Invalid topic ID in partition metadata file (AAAAAAAAAAAAAAAAAAAAAA)",
+        ),
+    ],
+)
 def test_a_broken_partition_metadata_says_where(text, position, what):
     """Each rule of PartitionMetadataFile, with the byte where its line begins."""
     with pytest.raises(CorruptBytes) as fault:
@@ -126,7 +184,10 @@ def test_a_broken_partition_metadata_says_where(text, position, what):
 
 def test_the_body_of_a_clean_shutdown():
     """JSON since Kafka 3.7, nothing before."""
-    assert checkpoint.parse_clean_shutdown(b'{"version":0,"brokerEpoch":13}') == {"version": 0, "brokerEpoch": 13}
+    assert checkpoint.parse_clean_shutdown(b'{"version":0,"brokerEpoch":13}') == {
+        "version": 0,
+        "brokerEpoch": 13,
+    }
     assert checkpoint.parse_clean_shutdown(b"") is None
 
 
@@ -138,7 +199,12 @@ def test_a_broken_clean_shutdown_says_so(body):
 
 
 @pytest.mark.parametrize("parse", PARSERS)
-@given(text=st.one_of(st.binary(max_size=80), st.text("0123456789 \n\r\\:=#-topic_idversion", max_size=80).map(str.encode)))
+@given(
+    text=st.one_of(
+        st.binary(max_size=80),
+        st.text("0123456789 \n\r\\:=#-topic_idversion", max_size=80).map(str.encode),
+    )
+)
 def test_no_bytes_break_a_parser(parse, text):
     """Any bytes are parsed or refused with CorruptBytes at one of them."""
     try:
@@ -150,32 +216,59 @@ def test_no_bytes_break_a_parser(parse, text):
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ('{"leaderId":1,"leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}',
-         QuorumState(1, 1, 1, -1, "AAAAAAAAAAAAAAAAAAAAAA")),
-        ('{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":0}],"data_version":0}',
-         QuorumState(0, 0, 1, -1, None, (0,))),
-        ('{"leaderId":1,"leaderEpoch":1,"votedId":3,"votedDirectoryId":"tpx8pd1IQDqJwMfGzXj6GA","data_version":1,"more":1}\nx',
-         QuorumState(1, 1, 1, 3, "tpx8pd1IQDqJwMfGzXj6GA")),
+        (
+            '{"leaderId":1,"leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}',
+            QuorumState(1, 1, 1, -1, "AAAAAAAAAAAAAAAAAAAAAA"),
+        ),
+        (
+            '{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":0}],"data_version":0}',
+            QuorumState(0, 0, 1, -1, None, (0,)),
+        ),
+        (
+            (
+                '{"leaderId":1,"leaderEpoch":1,"votedId":3,"votedDirectoryId":"tpx8pd1IQDqJwMfGzXj6GA","data_version":1,"more":1}\n'
+                "x"
+            ),
+            QuorumState(1, 1, 1, 3, "tpx8pd1IQDqJwMfGzXj6GA"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_state_of_a_quorum(text, state):
-    """quorum-state as 4.3.1 and 3.9.0 wrote it; what follows the first line, and fields that are not known, are passed over."""
+    """quorum-state as 4.3.1 and 3.9.0 wrote it; what follows the first line, and fields that are
+    not known, are passed over.
+    """
     assert checkpoint.parse_quorum_state(text) == state
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "File ended prematurely."), ("x", "the body is not JSON"), ("[]", "the body is not a JSON object"),
+        ("", "File ended prematurely."),
+        ("x", "the body is not JSON"),
+        ("[]", "the body is not a JSON object"),
         ("{}", "there is no data_version field"),
-        ('{"data_version":2}', "data_version (2) is not within the min (0) and max (1) supported version"),
-        ('{"data_version":1}', "unable to locate field 'leaderId', which is mandatory in version 1"),
-        ('{"data_version":"1"}', "unable to locate field 'clusterId', which is mandatory in version 0"),
-        ('{"leaderId":"a","leaderEpoch":1,"votedId":3,"votedDirectoryId":"","data_version":1}', "the field 'leaderId' is no int"),
-        ('{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[7],"data_version":0}',
-         "a voter has no voterId"),
+        (
+            '{"data_version":2}',
+            "data_version (2) is not within the min (0) and max (1) supported version",
+        ),
+        (
+            '{"data_version":1}',
+            "unable to locate field 'leaderId', which is mandatory in version 1",
+        ),
+        (
+            '{"data_version":"1"}',
+            "unable to locate field 'clusterId', which is mandatory in version 0",
+        ),
+        (
+            '{"leaderId":"a","leaderEpoch":1,"votedId":3,"votedDirectoryId":"","data_version":1}',
+            "the field 'leaderId' is no int",
+        ),
+        (
+            '{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[7],"data_version":0}',
+            "a voter has no voterId",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_bad_state_of_a_quorum_is_told(text, words):
     """Where Kafka 4.3.1 raises, in its words if it has any that help."""
     with pytest.raises(CorruptBytes) as bad:
@@ -186,9 +279,9 @@ def test_a_bad_state_of_a_quorum_is_told(text, words):
 def test_a_property_of_many_lines_is_joined_once():
     """A line copied for each that follows would take minutes of processor time."""
     script = (
-        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (25, 25))\n"
-        "from kafkaviz.format import checkpoint\n"
-        "assert checkpoint.parse_properties(b'aaaaaaaaaa\\\\\\n' * 640_000 + b'=v') == {'a' * 6_400_000: 'v'}"
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (25, 25))\nfrom kafkaviz.format "
+        "import checkpoint\nassert checkpoint.parse_properties(b'aaaaaaaaaa\\\\\\n' * 640_000 + "
+        "b'=v') == {'a' * 6_400_000: 'v'}"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
 
@@ -198,10 +291,15 @@ def test_pairs_of_backslashes_across_lines():
     assert checkpoint.parse_properties(b"a=1\\\\\\\n  \\\\\nb=2") == {"a": "1\\\\", "b": "2"}
 
 
-@pytest.mark.parametrize("parse", [checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_partition_metadata])
+@pytest.mark.parametrize(
+    "parse",
+    [checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_partition_metadata],
+)
 def test_a_message_quotes_the_beginning_of_a_line(parse):
     """Of ten million characters some hundred."""
-    start = b"version: 0\ntopic_id: " if parse is checkpoint.parse_partition_metadata else b"0\n1\nt 0 "
+    start = (
+        b"version: 0\ntopic_id: " if parse is checkpoint.parse_partition_metadata else b"0\n1\nt 0 "
+    )
     with pytest.raises(CorruptBytes) as raised:
         parse(start + b"9" * 10_000_000)
     assert len(raised.value.what) < 300

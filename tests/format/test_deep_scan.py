@@ -1,4 +1,6 @@
-"""The deep scan against the reader of single batches and a plain twin, on bytes of real brokers, cut and flipped anywhere."""
+"""The deep scan against the reader of single batches and a plain twin, on bytes of real brokers,
+cut and flipped anywhere.
+"""
 
 import gzip
 import json
@@ -26,32 +28,70 @@ from tests.format import plain_record
 DATA = Path(__file__).parents[1] / "data"
 LOGS = sorted(DATA.glob("kafka-*/*/*.log"))
 HEADER = struct.Struct(">qiibIhiqqqhii")
-FEW = [Record(0, 0, b"k1", b"v1"), Record(1, 5, None, b"", (("h", b"x"), ("i", None))), Record(2, -3, b"", None)]
+FEW = [
+    Record(0, 0, b"k1", b"v1"),
+    Record(1, 5, None, b"", (("h", b"x"), ("i", None))),
+    Record(2, -3, b"", None),
+]
 
 
-def made(base_offset: int, records: list[Record], name: str = "none", attributes: int = 0, count: int | None = None) -> bytes:
+def made(
+    base_offset: int,
+    records: list[Record],
+    name: str = "none",
+    attributes: int = 0,
+    count: int | None = None,
+) -> bytes:
     """A batch with a right checksum."""
-    body, count = codec.compress(name, record.build(records)), len(records) if count is None else count
+    body, count = (
+        codec.compress(name, record.build(records)),
+        len(records) if count is None else count,
+    )
     attributes |= codec.CODECS.index(name)
-    covered = HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:] + body
-    return HEADER.pack(base_offset, 49 + len(body), 3, 2, crc32c(covered), 0, 0, 0, 0, 0, 0, 0, 0)[:21] + covered
+    covered = (
+        HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:] + body
+    )
+    return (
+        HEADER.pack(base_offset, 49 + len(body), 3, 2, crc32c(covered), 0, 0, 0, 0, 0, 0, 0, 0)[:21]
+        + covered
+    )
 
 
-ALL_KINDS = b"".join([
-    made(0, FEW), *(made(10 * place, FEW * 4, name) for place, name in enumerate(codec.CODECS[1:], 1)), made(50, FEW, attributes=0x08),
-    made(60, []), legacy.build(0, 70, b"k", b"v"), legacy.build(1, 71, None, b"value", 1234),
-    legacy.build(1, 73, None, codec.compress("gzip", legacy.build(1, 0, b"a", b"b", 5) + legacy.build(1, 1, b"c", b"d", 6)), 6, 1),
-    made(80, FEW),
-])
+ALL_KINDS = b"".join(
+    [
+        made(0, FEW),
+        *(made(10 * place, FEW * 4, name) for place, name in enumerate(codec.CODECS[1:], 1)),
+        made(50, FEW, attributes=0x08),
+        made(60, []),
+        legacy.build(0, 70, b"k", b"v"),
+        legacy.build(1, 71, None, b"value", 1234),
+        legacy.build(
+            1,
+            73,
+            None,
+            codec.compress(
+                "gzip", legacy.build(1, 0, b"a", b"b", 5) + legacy.build(1, 1, b"c", b"d", 6)
+            ),
+            6,
+            1,
+        ),
+        made(80, FEW),
+    ]
+)
 
 
-def scan(data: bytes, with_records: bool = True, **options) -> tuple[np.ndarray, np.ndarray | None, list, End]:
+def scan(
+    data: bytes, with_records: bool = True, **options
+) -> tuple[np.ndarray, np.ndarray | None, list, End]:
     """All parts as one: batches, records, faults, end."""
     steps = DeepScan(reader(data), 0, len(data), with_records, **options)
     parts = list(steps)
-    return joined(parts, CHECKED, "batches"), joined(parts, RECORD, "records") if with_records else None, [
-        fault for part in parts for fault in part.faults
-    ], steps.end
+    return (
+        joined(parts, CHECKED, "batches"),
+        joined(parts, RECORD, "records") if with_records else None,
+        [fault for part in parts for fault in part.faults],
+        steps.end,
+    )
 
 
 def joined(parts: list[Part], dtype: np.dtype, name: str) -> np.ndarray:
@@ -70,7 +110,9 @@ def reader(data: bytes) -> Callable[[int, np.ndarray], int]:
 
 
 def plain(data: bytes) -> tuple[list, list, list, End]:
-    """The twin: the header walk, and then one batch after another by the library's checksum and the plain reader of records."""
+    """The twin: the header walk, and then one batch after another by the library's checksum and the
+    plain reader of records.
+    """
     batches, end = walk(data)
     checked, records, faults = [], [], []
     for batch in batches:
@@ -79,7 +121,10 @@ def plain(data: bytes) -> tuple[list, list, list, End]:
         if fault:
             faults.append((position, position + fault.position, fault.what))
         valid = crc_of(batch, whole) == batch["crc"]
-        sizes = [sum(max(one[name], 0) for one in found) for name in ("size_bytes", "key_size_bytes", "value_size_bytes")]
+        sizes = [
+            sum(max(one[name], 0) for one in found)
+            for name in ("size_bytes", "key_size_bytes", "value_size_bytes")
+        ]
         checked.append((valid, fault is not None, len(found), *sizes))
         records += [(position, *one.values()) for one in found]
     return checked, records, faults, end
@@ -100,7 +145,10 @@ def of_one(batch: np.void, whole: bytes) -> tuple[list[dict], CorruptBytes | Non
     try:
         if codec_id and count > 0:
             try:
-                found, fault = plain_record.parse(codec.decompress(codec.name(codec_id), body), count, True), None
+                found, fault = (
+                    plain_record.parse(codec.decompress(codec.name(codec_id), body), count, True),
+                    None,
+                )
             except CorruptBytes as inner:
                 raise batch_records.until_fault(whole)[1] from inner
         else:
@@ -110,7 +158,10 @@ def of_one(batch: np.void, whole: bytes) -> tuple[list[dict], CorruptBytes | Non
     late = int(batch["max_timestamp_ms"]) if batch["attributes"] & 8 else None
     base_ms, base = int(batch["base_timestamp_ms"]), int(batch["base_offset"])
     times = [java_long(base_ms + one.timestamp_delta_ms) if late is None else late for one in found]
-    return [fields(one, java_long(base + one.offset_delta), at) for one, at in zip(found, times, strict=True)], fault
+    return [
+        fields(one, java_long(base + one.offset_delta), at)
+        for one, at in zip(found, times, strict=True)
+    ], fault
 
 
 def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]:
@@ -128,10 +179,20 @@ def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]
 
 def fields(one, offset: int, timestamp_ms: int) -> dict:
     """A row of RECORD but for its batch; null keys and values count as -1."""
-    sizes = {f"{name}_size_bytes": -1 if getattr(one, name) is None else len(getattr(one, name)) for name in ("key", "value")}
-    return dict(position=one.position, size_bytes=one.size_bytes, offset=offset, timestamp_ms=timestamp_ms) | sizes | {
-        "header_count": len(one.headers)
+    sizes = {
+        f"{name}_size_bytes": -1 if getattr(one, name) is None else len(getattr(one, name))
+        for name in ("key", "value")
     }
+    return (
+        dict(
+            position=one.position,
+            size_bytes=one.size_bytes,
+            offset=offset,
+            timestamp_ms=timestamp_ms,
+        )
+        | sizes
+        | {"header_count": len(one.headers)}
+    )
 
 
 def java_long(number: int) -> int:
@@ -146,7 +207,9 @@ def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, End]:
     for name in BATCH.names:
         table[name] = batches[name]
     assert (table == walk(data)[0]).all() and end == plain_end
-    found = batches[["crc_valid", "fault", "records_read", "records_bytes", "key_bytes", "value_bytes"]].tolist()
+    found = batches[
+        ["crc_valid", "fault", "records_read", "records_bytes", "key_bytes", "value_bytes"]
+    ].tolist()
     assert [(valid, fault > 0, *sums) for valid, fault, *sums in found] == checked
     for name in ("key_size_bytes", "value_size_bytes"):
         records[name] = np.maximum(records[name], -1)
@@ -160,21 +223,34 @@ def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, End]:
 def test_real_logs_read_the_same_both_ways(path):
     """Every checksum and record a real broker wrote."""
     batches, records, faults, _ = same(path.read_bytes())
-    assert batches["crc_valid"].all() and not faults and len(records) == batches["record_count"].sum() > 0
+    assert (
+        batches["crc_valid"].all()
+        and not faults
+        and len(records) == batches["record_count"].sum() > 0
+    )
 
 
 def test_every_codec_and_magic_in_one_log():
     """Their records come out in the order of the log, whichever loop read them."""
     batches, records, faults, end = same(ALL_KINDS)
     assert batches["crc_valid"].all() and not faults and end == End(len(ALL_KINDS), "end")
-    assert records["batch_position"].tolist() == sorted(records["batch_position"].tolist()) and len(records) == 3 + 4 * 12 + 3 + 4 + 3
-    assert records["timestamp_ms"][records["batch_position"] == batches["position"][5]].tolist() == [2000] * 3
+    assert (
+        records["batch_position"].tolist() == sorted(records["batch_position"].tolist())
+        and len(records) == 3 + 4 * 12 + 3 + 4 + 3
+    )
+    assert (
+        records["timestamp_ms"][records["batch_position"] == batches["position"][5]].tolist()
+        == [2000] * 3
+    )
 
 
 @pytest.mark.parametrize("chunk_bytes", [61, 90, 100, 150, 333, 1 << 20])
 def test_chunks_of_any_size_give_the_same(chunk_bytes):
     """Batches across the border of two chunks, and larger than a chunk, come out once and whole."""
-    assert scan(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist() == same(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
+    assert (
+        scan(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
+        == same(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
+    )
 
 
 @pytest.mark.parametrize("cut", range(0, len(ALL_KINDS), 7))
@@ -184,7 +260,11 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.integers(0, len(ALL_KINDS) - 1), st.sampled_from([1, 2, 8, 64, 128, 255]), st.sampled_from([61, 200, 1 << 20]))
+@given(
+    st.integers(0, len(ALL_KINDS) - 1),
+    st.sampled_from([1, 2, 8, 64, 128, 255]),
+    st.sampled_from([61, 200, 1 << 20]),
+)
 def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
     """Whatever is damaged, checksums, records and Kafka's words are those of the twin."""
     damaged = bytearray(ALL_KINDS)
@@ -193,27 +273,44 @@ def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.integers(-2, 5), st.binary(max_size=40), st.integers(0, 3)), max_size=5))
+@given(
+    st.lists(st.tuples(st.integers(-2, 5), st.binary(max_size=40), st.integers(0, 3)), max_size=5)
+)
 def test_any_bytes_as_records(batches):
     """Garbage behind a right checksum: as many records as there are, and the fault behind them."""
     data = b""
     for count, body, flags in batches:
-        covered = HEADER.pack(0, 0, 0, 0, 0, flags * 8, 0, 2**62, 7, -1, -1, -1, count)[21:] + record.build(FEW[:flags]) + body
-        data += HEADER.pack(2**63 - 2, 9 + len(covered), 0, 2, crc32c(covered), *[0] * 8)[:21] + covered
+        covered = (
+            HEADER.pack(0, 0, 0, 0, 0, flags * 8, 0, 2**62, 7, -1, -1, -1, count)[21:]
+            + record.build(FEW[:flags])
+            + body
+        )
+        data += (
+            HEADER.pack(2**63 - 2, 9 + len(covered), 0, 2, crc32c(covered), *[0] * 8)[:21] + covered
+        )
     same(data)
 
 
-@pytest.mark.parametrize(("change", "code"), [
-    (dict(count=2), "batch-record-count"), (dict(count=4), "batch-record-count"), (dict(count=-1), "batch-record-count"),
-    (dict(name="zstd", count=4), "batch-record-count"), (dict(attributes=5), "decompress-failed"),
-    (dict(attributes=1), "decompress-failed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (dict(count=2), "batch-record-count"),
+        (dict(count=4), "batch-record-count"),
+        (dict(count=-1), "batch-record-count"),
+        (dict(name="zstd", count=4), "batch-record-count"),
+        (dict(attributes=5), "decompress-failed"),
+        (dict(attributes=1), "decompress-failed"),
+    ],
+)
 def test_faults_have_their_code(change, code):
     """A fault behind a right checksum is told, and the batches around it are read."""
     data = made(0, FEW) + made(3, FEW, **change) + made(6, FEW)
     batches, records, faults, _ = same(data)
     assert batches["crc_valid"].all() and [fault.code for fault in faults] == [code]
-    assert faults[0].batch_position == batches["position"][1] and (records["batch_position"] == batches["position"][2]).sum() == 3
+    assert (
+        faults[0].batch_position == batches["position"][1]
+        and (records["batch_position"] == batches["position"][2]).sum() == 3
+    )
 
 
 def test_a_bad_checksum_does_not_end_the_scan():
@@ -221,7 +318,12 @@ def test_a_bad_checksum_does_not_end_the_scan():
     data = bytearray(made(0, FEW) + made(3, FEW))
     data[17] ^= 1
     batches, records, faults, end = same(bytes(data))
-    assert batches["crc_valid"].tolist() == [False, True] and len(records) == 6 and not faults and end.reason == "end"
+    assert (
+        batches["crc_valid"].tolist() == [False, True]
+        and len(records) == 6
+        and not faults
+        and end.reason == "end"
+    )
 
 
 def test_a_header_that_is_cut_short_by_its_length():
@@ -229,23 +331,42 @@ def test_a_header_that_is_cut_short_by_its_length():
     data = bytearray(made(0, FEW))
     data[8:12] = struct.pack(">i", 30)
     batches, _, faults, _ = scan(bytes(data))
-    assert not batches["crc_valid"][0] and faults[0].code == "batch-bad-length" and "minimum allowed overhead 61" in faults[0].what
+    assert (
+        not batches["crc_valid"][0]
+        and faults[0].code == "batch-bad-length"
+        and "minimum allowed overhead 61" in faults[0].what
+    )
 
 
 @pytest.mark.parametrize("name", codec.CODECS)
 def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
-    """What is too large to be held is read chunk by chunk; what decompresses to too much is not decompressed to its end."""
-    large = made(3, [Record(0, 0, None, bytes(np.random.default_rng(1).integers(0, 256, 5000, np.uint8)))], name)
-    batches, records, faults, end = scan(made(0, FEW) + large + made(4, FEW), chunk_bytes=256, limit_bytes=2000)
+    """What is too large to be held is read chunk by chunk; what decompresses to too much is not
+    decompressed to its end.
+    """
+    large = made(
+        3,
+        [Record(0, 0, None, bytes(np.random.default_rng(1).integers(0, 256, 5000, np.uint8)))],
+        name,
+    )
+    batches, records, faults, end = scan(
+        made(0, FEW) + large + made(4, FEW), chunk_bytes=256, limit_bytes=2000
+    )
     assert batches["crc_valid"].all() and len(records) == 6 and end.reason == "end"
-    assert [fault.code for fault in faults] == ["batch-too-large"] and faults[0].batch_position == batches["position"][1]
+    assert [fault.code for fault in faults] == ["batch-too-large"] and faults[
+        0
+    ].batch_position == batches["position"][1]
 
 
 def test_a_bomb_is_a_fault():
     """Zeros compress well; the limit holds for what they become."""
     bomb = made(0, [Record(0, 0, None, bytes(50_000))], "zstd")
     batches, records, faults, _ = scan(bomb + made(1, FEW), limit_bytes=2000)
-    assert len(bomb) < 200 and batches["crc_valid"].all() and len(records) == 3 and faults[0].code == "decompress-failed"
+    assert (
+        len(bomb) < 200
+        and batches["crc_valid"].all()
+        and len(records) == 3
+        and faults[0].code == "decompress-failed"
+    )
 
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
@@ -261,14 +382,22 @@ def test_a_large_message_of_magic_1_has_its_own_checksum():
 def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     """A log cut by its broker while it is read ends in front of the batch that lost its end."""
     data = made(0, FEW) + made(3, [Record(0, 0, None, bytes(3000))])
-    steps = DeepScan(reader(data[:-lost]), 0, len(data), True, chunk_bytes=128, limit_bytes=limit_bytes)
-    assert sum(len(part.records) for part in steps) == 3 and steps.end == End(len(made(0, FEW)), "short")
+    steps = DeepScan(
+        reader(data[:-lost]), 0, len(data), True, chunk_bytes=128, limit_bytes=limit_bytes
+    )
+    assert sum(len(part.records) for part in steps) == 3 and steps.end == End(
+        len(made(0, FEW)), "short"
+    )
 
 
 def test_records_are_kept_only_if_asked_for():
     """The sums are there all the same."""
     batches, records, _, _ = scan(ALL_KINDS, with_records=False)
-    assert records is None and (batches == scan(ALL_KINDS)[0]).all() and batches["value_bytes"].sum() > 0
+    assert (
+        records is None
+        and (batches == scan(ALL_KINDS)[0]).all()
+        and batches["value_bytes"].sum() > 0
+    )
 
 
 def test_recorded_batches_of_kafka():
@@ -281,10 +410,17 @@ def test_recorded_batches_of_kafka():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("archive", ["kafka-2.8.2-legacy", "kafka-3.9.0-leader", "kafka-4.3.1-clean", "kafka-4.3.1-damaged"])
+@pytest.mark.parametrize(
+    "archive",
+    ["kafka-2.8.2-legacy", "kafka-3.9.0-leader", "kafka-4.3.1-clean", "kafka-4.3.1-damaged"],
+)
 def test_every_log_of_whole_directories(archive, shared):
     """Every magic, codec and kind of damage; held against the twin."""
-    found = [path for path in opened(shared / "data" / f"{archive}.tar.gz").rglob("*.log") if path.stem.isdigit()]
+    found = [
+        path
+        for path in opened(shared / "data" / f"{archive}.tar.gz").rglob("*.log")
+        if path.stem.isdigit()
+    ]
     assert len(found) > 30
     for path in found:
         same(path.read_bytes())

@@ -21,22 +21,32 @@ def test_an_entry_is_8_bytes_relative_offset_first():
     assert build(parse(data)) == data
 
 
-@pytest.mark.parametrize(("path", "slots", "entries"), [
-    ("kafka-4.3.1/tiny-index-0/00000000000000000049.index", 24, 24),
-    ("kafka-4.3.1/epoch-zero-0/00000000000000000000.index", 3, 3),
-    ("kafka-4.3.1/nulls-0/00000000000000000000.index", 2, 2),
-    ("kafka-4.3.1-killed/heartbeat-0/00000000000000010905.index", 8192, 142),
-    ("kafka-4.3.1-killed/tiny-index-0/00000000000000000882.index", 37, 8),
-    ("kafka-4.3.1-damaged/bookings-0/00000000000000000000.index", 512, 38),
-    ("kafka-4.3.1-damaged/metrics-0/00000000000000000000.index", 26, 26),
-])
+@pytest.mark.parametrize(
+    ("path", "slots", "entries"),
+    [
+        ("kafka-4.3.1/tiny-index-0/00000000000000000049.index", 24, 24),
+        ("kafka-4.3.1/epoch-zero-0/00000000000000000000.index", 3, 3),
+        ("kafka-4.3.1/nulls-0/00000000000000000000.index", 2, 2),
+        ("kafka-4.3.1-killed/heartbeat-0/00000000000000010905.index", 8192, 142),
+        ("kafka-4.3.1-killed/tiny-index-0/00000000000000000882.index", 37, 8),
+        ("kafka-4.3.1-damaged/bookings-0/00000000000000000000.index", 512, 38),
+        ("kafka-4.3.1-damaged/metrics-0/00000000000000000000.index", 26, 26),
+    ],
+)
 def test_real_indexes(data, path, slots, entries):
-    """Trimmed, preallocated, extended with zeros and cut within its last slot: every entry the dump tool printed."""
+    """Trimmed, preallocated, extended with zeros and cut within its last slot: every entry the dump
+    tool printed.
+    """
     found = parse((data / path).read_bytes())
-    dumped = [tuple(map(int, re.findall(r"-?[0-9]+", line))) for line in (data / f"{path}.dump").read_text().splitlines()[1:]]
+    dumped = [
+        tuple(map(int, re.findall(r"-?[0-9]+", line)))
+        for line in (data / f"{path}.dump").read_text().splitlines()[1:]
+    ]
     base_offset = int(Path(path).stem)
     assert (len(found), written(found)) == (slots, entries)
-    assert [(base_offset + relative, position) for relative, position in found[:entries].tolist()] == dumped
+    assert [
+        (base_offset + relative, position) for relative, position in found[:entries].tolist()
+    ] == dumped
 
 
 @given(ENTRIES, st.binary(max_size=7))
@@ -49,7 +59,10 @@ def test_entries_come_back_and_a_torn_slot_is_left_out(entries, torn):
 
 def test_building_takes_native_columns():
     """A table with more columns, in the byte order of the machine, gives the same bytes."""
-    table = np.array([(0, 9, 109, 4096)], [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")])
+    table = np.array(
+        [(0, 9, 109, 4096)],
+        [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")],
+    )
     assert build(table) == (9).to_bytes(4, "big") + (4096).to_bytes(4, "big")
 
 

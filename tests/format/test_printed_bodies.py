@@ -10,7 +10,10 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control, internal, metadata, remote
 from tests.conftest import DATA
 
-ROWS = [json.loads(line) for line in gzip.decompress((DATA / "printed_bodies.jsonl.gz").read_bytes()).splitlines()]
+ROWS = [
+    json.loads(line)
+    for line in gzip.decompress((DATA / "printed_bodies.jsonl.gz").read_bytes()).splitlines()
+]
 DECODERS = ("offsets", "transactions", "share", "metadata", "remote", "control")
 
 
@@ -31,14 +34,18 @@ def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -
 def answer(row: dict) -> dict:
     """What we say of a row: the text, or the exception on which the tool ends."""
     try:
-        return {"printed": printed(row["decoder"], part(row, "key"), part(row, "value"), row["offset"])}
+        return {
+            "printed": printed(row["decoder"], part(row, "key"), part(row, "value"), row["offset"])
+        }
     except CorruptBytes as fault:
         return {"raises": fault.java_text}
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_a_body_is_printed_as_kafka_prints_it(decoder):
-    """Bytes built by the schemas with every version and tag, and damaged ones: text, error and exception are Kafka's."""
+    """Bytes built by the schemas with every version and tag, and damaged ones: text, error and
+    exception are Kafka's.
+    """
     rows = [row for row in ROWS if row["decoder"] == decoder]
     wrong = [row for row in rows if answer(row).items() - row.items()]
     assert len(rows) > 10
@@ -50,12 +57,17 @@ def test_the_rows_hold_every_type():
     types = {decoder: Counter() for decoder in DECODERS}
     for row in ROWS:
         if "printed" in row and "rror" not in row["printed"]:
-            key = part(row, "value")[1] if row["decoder"] in ("metadata", "remote") else int.from_bytes(part(row, "key")[:2], "big")
+            key = (
+                part(row, "value")[1]
+                if row["decoder"] in ("metadata", "remote")
+                else int.from_bytes(part(row, "key")[:2], "big")
+            )
             types[row["decoder"]][key] += 1
     assert set(internal.OFFSETS) <= set(types["offsets"])
     assert set(internal.TRANSACTIONS) <= set(types["transactions"])
     assert set(internal.SHARE_STATE) <= set(types["share"])
-    assert set(metadata.RECORD_TYPES) - {29} <= set(types["metadata"])  # 29 is of 4.4.0; test_metadata.py has what its classes print
+    # 29 is of 4.4.0; test_metadata.py has what its classes print
+    assert set(metadata.RECORD_TYPES) - {29} <= set(types["metadata"])
     assert set(remote.RECORD_TYPES) <= set(types["remote"])
 
 

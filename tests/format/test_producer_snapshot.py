@@ -20,17 +20,27 @@ REFUSED = [snapshot for snapshot in SNAPSHOTS if not snapshot["valid"]]
 
 
 def as_recorded(producers: np.ndarray) -> list[dict]:
-    """The producers in the words of the recording, which holds what Kafka's ProducerStateEntry says."""
+    """The producers in the words of the recording, which holds what Kafka's ProducerStateEntry
+    says.
+    """
     return [
         {
-            "producerId": row["producer_id"], "producerEpoch": row["producer_epoch"], "coordinatorEpoch": row["coordinator_epoch"],
-            "lastTimestamp": row["timestamp_ms"], "hasBatch": row["last_offset"] >= 0, "firstSeq": first, "lastSeq": row["last_sequence"],
-            "currentTxnFirstOffset": None if row["current_txn_first_offset"] < 0 else row["current_txn_first_offset"],
-            "firstDataOffset": row["last_offset"] - row["offset_delta"], "lastDataOffset": row["last_offset"],
+            "producerId": row["producer_id"],
+            "producerEpoch": row["producer_epoch"],
+            "coordinatorEpoch": row["coordinator_epoch"],
+            "lastTimestamp": row["timestamp_ms"],
+            "hasBatch": row["last_offset"] >= 0,
+            "firstSeq": first,
+            "lastSeq": row["last_sequence"],
+            "currentTxnFirstOffset": None
+            if row["current_txn_first_offset"] < 0
+            else row["current_txn_first_offset"],
+            "firstDataOffset": row["last_offset"] - row["offset_delta"],
+            "lastDataOffset": row["last_offset"],
             "lastOffsetDelta": row["offset_delta"],
         }
         for row, first in zip(producers, first_sequence(producers), strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def test_the_recording_holds_both_kinds():
@@ -40,11 +50,15 @@ def test_the_recording_holds_both_kinds():
 
 @pytest.mark.parametrize("snapshot", ACCEPTED, ids=lambda snapshot: snapshot["id"])
 def test_producers_are_those_kafka_read(snapshot):
-    """Also with bytes behind the last producer that the checksum covers; whole ones are built again to the byte."""
+    """Also with bytes behind the last producer that the checksum covers; whole ones are built again
+    to the byte.
+    """
     data = bytes.fromhex(snapshot["hex"])
     found = parse(data)
     recorded = {producer["producerId"]: producer for producer in snapshot["producers"]}
-    assert {producer["producerId"]: producer for producer in as_recorded(found.producers)} == recorded
+    assert {
+        producer["producerId"]: producer for producer in as_recorded(found.producers)
+    } == recorded
     if "damage" not in snapshot:
         assert build(found.producers) == data
 
@@ -61,11 +75,15 @@ def test_a_count_below_zero_is_no_list():
     """As the generated reader of Kafka 4.3.1 says; the checksum is right."""
     covered = b"\xff\xff\xff\xff"
     data = b"\x00\x01" + crc32c(covered).to_bytes(4, "big") + covered
-    with pytest.raises(CorruptBytes, match="non-nullable field producerEntries was serialized as null"):
+    with pytest.raises(
+        CorruptBytes, match="non-nullable field producerEntries was serialized as null"
+    ):
         parse(data)
 
 
-@pytest.mark.parametrize(("last", "delta", "first"), [(6, 2, 4), (6, 6, 0), (1, 2, 2147483647), (0, 2, 2147483646)])
+@pytest.mark.parametrize(
+    ("last", "delta", "first"), [(6, 2, 4), (6, 6, 0), (1, 2, 2147483647), (0, 2, 2147483646)]
+)
 def test_sequences_go_on_from_zero(last, delta, first):
     """As DefaultRecordBatch.decrementSequence."""
     producers = np.zeros(1, PRODUCER)

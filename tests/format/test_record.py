@@ -20,13 +20,27 @@ from kafkaviz.format import record
 from kafkaviz.format.record import Record
 from tests.format import plain_record
 
-HEADER = struct.Struct(">qiibIhiqqqhii")  # the batch header of magic 2, typed out once more for the tests
+# the batch header of magic 2, typed out once more for the tests
+HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES = 61
-INT32, INT64, SIZED = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1), st.none() | st.binary(max_size=90)
+INT32, INT64, SIZED = (
+    st.integers(-(2**31), 2**31 - 1),
+    st.integers(-(2**63), 2**63 - 1),
+    st.none() | st.binary(max_size=90),
+)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
-RECORDS = st.lists(st.builds(
-    Record, INT32, INT64, SIZED, SIZED, st.lists(st.tuples(TEXT, SIZED), max_size=3).map(tuple), attributes=st.integers(-128, 127),
-), max_size=6)
+RECORDS = st.lists(
+    st.builds(
+        Record,
+        INT32,
+        INT64,
+        SIZED,
+        SIZED,
+        st.lists(st.tuples(TEXT, SIZED), max_size=3).map(tuple),
+        attributes=st.integers(-128, 127),
+    ),
+    max_size=6,
+)
 
 
 @cache
@@ -38,7 +52,9 @@ def kafka_lines() -> list[dict]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether a first batch of magic 2 (or a higher one, which Kafka's file reader takes for it) is there to its end."""
+    """Whether a first batch of magic 2 (or a higher one, which Kafka's file reader takes for it) is
+    there to its end.
+    """
     if len(data) < HEADER_BYTES or not 2 <= data[16] <= 127:
         return False
     size_bytes = 12 + struct.unpack_from(">i", data, 8)[0]
@@ -50,8 +66,21 @@ class Batch:
 
     def __init__(self, data: bytes) -> None:
         size_bytes = 12 + struct.unpack_from(">i", data, 8)[0]
-        (self.base_offset, _, _, _, crc, self.attributes, _, self.base_timestamp_ms, self.max_timestamp_ms, _, _,
-         self.base_sequence, self.record_count) = HEADER.unpack_from(data)
+        (
+            self.base_offset,
+            _,
+            _,
+            _,
+            crc,
+            self.attributes,
+            _,
+            self.base_timestamp_ms,
+            self.max_timestamp_ms,
+            _,
+            _,
+            self.base_sequence,
+            self.record_count,
+        ) = HEADER.unpack_from(data)
         self.body = data[HEADER_BYTES:size_bytes]
         self.is_valid = crc32c(data[21:size_bytes]) == crc
 
@@ -60,8 +89,14 @@ class Batch:
 
     def full(self, found: Record) -> tuple[int, int, int]:
         """(offset, timestamp, sequence) of a record, by the rules of DefaultRecord."""
-        timestamp_ms = self.max_timestamp_ms if self.attributes & 8 else self.base_timestamp_ms + found.timestamp_delta_ms
-        sequence = (self.base_sequence + found.offset_delta) % 2**31 if self.base_sequence != -1 else -1
+        timestamp_ms = (
+            self.max_timestamp_ms
+            if self.attributes & 8
+            else self.base_timestamp_ms + found.timestamp_delta_ms
+        )
+        sequence = (
+            (self.base_sequence + found.offset_delta) % 2**31 if self.base_sequence != -1 else -1
+        )
         return self.base_offset + found.offset_delta, timestamp_ms, sequence
 
 
@@ -70,7 +105,12 @@ def sha256(batch: Batch, found: list[Record]) -> str:
     digest = hashlib.sha256()
     for one in found:
         headers = [part for key, value in one.headers for part in (key.encode(), value)]
-        digest.update(struct.pack(">qqi", *batch.full(one)) + packed(one.key) + packed(one.value) + struct.pack(">i", len(one.headers)))
+        digest.update(
+            struct.pack(">qqi", *batch.full(one))
+            + packed(one.key)
+            + packed(one.value)
+            + struct.pack(">i", len(one.headers))
+        )
         digest.update(b"".join(map(packed, headers)))
     return digest.hexdigest()
 
@@ -80,7 +120,9 @@ def packed(part: bytes | None) -> bytes:
 
 
 def test_every_record_kafka_read_is_read_the_same():
-    """270 batches that Kafka accepts, in all codecs, damaged ones among them: each field, and the digest of all fields."""
+    """270 batches that Kafka accepts, in all codecs, damaged ones among them: each field, and the
+    digest of all fields.
+    """
     seen = Counter()
     for line in kafka_lines():
         if "records_sha256" not in line:
@@ -108,10 +150,16 @@ def unhex(text: str | None) -> bytes | None:
 
 
 def test_damage_is_refused_where_kafkas_iterator_refuses_it():
-    """262 damaged batches: raised or not, as batch.iterator of Kafka; and the words, except those of codec libraries."""
+    """262 damaged batches: raised or not, as batch.iterator of Kafka; and the words, except those
+    of codec libraries.
+    """
     seen, same_words = Counter(), Counter()
     for line in kafka_lines():
-        iterated = [call for call in line.get("calls", []) if call["call"] in ("batch.iterator", "batch[0].iterator")]
+        iterated = [
+            call
+            for call in line.get("calls", [])
+            if call["call"] in ("batch.iterator", "batch[0].iterator")
+        ]
         if line["valid"] or not iterated:
             continue
         batch, kafkas = Batch(bytes.fromhex(line["hex"])), iterated[0]
@@ -122,10 +170,17 @@ def test_damage_is_refused_where_kafkas_iterator_refuses_it():
             raised = fault.what
         assert (raised is not None) == ("class" in kafkas), (line["name"], raised, kafkas)
         seen["raised" if raised else "read", "valid" if batch.is_valid else "invalid"] += 1
-        if raised and kafkas["class"].endswith(("InvalidRecordException", "IllegalArgumentException")):
+        if raised and kafkas["class"].endswith(
+            ("InvalidRecordException", "IllegalArgumentException")
+        ):
             assert raised.endswith(kafkas["message"]), line["name"]
             same_words[kafkas["class"].rpartition(".")[2]] += 1
-    assert seen == {("read", "invalid"): 59, ("read", "valid"): 20, ("raised", "invalid"): 31, ("raised", "valid"): 152}
+    assert seen == {
+        ("read", "invalid"): 59,
+        ("read", "valid"): 20,
+        ("raised", "invalid"): 31,
+        ("raised", "valid"): 152,
+    }
     assert same_words == {"InvalidRecordException": 113, "IllegalArgumentException": 17}
 
 
@@ -141,8 +196,10 @@ def test_the_checksum_is_valid_where_kafka_says_so():
 
 
 def test_a_batch_of_kafka_byte_by_byte():
-    """Three records of a batch that Kafka 4.3.1 wrote: a key and a value, a header and no key, no value and an earlier time."""
-    data = bytes.fromhex("14000000046b3104763100" "1e000a02010a68656c6c6f020268027810000504046b330100")
+    """Three records of a batch that Kafka 4.3.1 wrote: a key and a value, a header and no key, no
+    value and an earlier time.
+    """
+    data = bytes.fromhex("14000000046b31047631001e000a02010a68656c6c6f020268027810000504046b330100")
     assert record.parse(data, 3) == [
         Record(0, 0, b"k1", b"v1", position=0, size_bytes=11),
         Record(1, 5, None, b"hello", (("h", b"x"),), position=11, size_bytes=16),
@@ -156,10 +213,16 @@ def test_records_come_back(records):
     data = record.build(records)
     found = record.parse(data, len(records))
     assert record.build(found) == data
-    assert [(r.offset_delta, r.timestamp_delta_ms, r.key, r.value, r.headers, r.attributes) for r in found] == [
-        (r.offset_delta, r.timestamp_delta_ms, r.key, r.value, r.headers, r.attributes) for r in records
+    assert [
+        (r.offset_delta, r.timestamp_delta_ms, r.key, r.value, r.headers, r.attributes)
+        for r in found
+    ] == [
+        (r.offset_delta, r.timestamp_delta_ms, r.key, r.value, r.headers, r.attributes)
+        for r in records
     ]
-    assert [data[r.position : r.position + r.size_bytes] for r in found] == [record.build([r]) for r in records]
+    assert [data[r.position : r.position + r.size_bytes] for r in found] == [
+        record.build([r]) for r in records
+    ]
     assert sum(r.size_bytes for r in found) == len(data)
 
 
@@ -189,13 +252,19 @@ def test_building_gives_kafkas_bytes():
 @pytest.mark.parametrize("compressed", [False, True])
 def test_records_cut_anywhere_are_corrupt(compressed):
     """Every cut, with the words and the byte of the plain reader."""
-    records = [Record(0, 0, b"k1", b"v1"), Record(1, 5, None, b"hello" * 30, (("h", b"x"), ("é", None))), Record(2, -3, b"k3", None)]
+    records = [
+        Record(0, 0, b"k1", b"v1"),
+        Record(1, 5, None, b"hello" * 30, (("h", b"x"), ("é", None))),
+        Record(2, -3, b"k3", None),
+    ]
     data = record.build(records)
     for cut in range(len(data)):
         with pytest.raises(CorruptBytes) as fault:
             record.parse(data[:cut], 3, compressed)
         assert 0 <= fault.value.position <= cut
-        assert answer(record.parse, data[:cut], 3, compressed) == answer(plain_record.parse, data[:cut], 3, compressed)
+        assert answer(record.parse, data[:cut], 3, compressed) == answer(
+            plain_record.parse, data[:cut], 3, compressed
+        )
 
 
 @st.composite
@@ -221,7 +290,9 @@ def damaged(draw) -> tuple[bytes, int]:
 def test_the_compiled_pass_agrees_with_the_plain_reader(compressed, case):
     """The same records, or the same words at the same byte, on any bytes."""
     data, count = case
-    assert answer(record.parse, data, count, compressed) == answer(plain_record.parse, data, count, compressed)
+    assert answer(record.parse, data, count, compressed) == answer(
+        plain_record.parse, data, count, compressed
+    )
 
 
 def answer(parse, data: bytes, count: int, compressed: bool) -> object:
@@ -233,16 +304,33 @@ def answer(parse, data: bytes, count: int, compressed: bool) -> object:
 
 
 def without_text(found: Record) -> tuple:
-    """A record, of its header keys only whether they are proper text: what stands for broken bytes is tested by itself."""
+    """A record, of its header keys only whether they are proper text: what stands for broken bytes
+    is tested by itself.
+    """
     headers = [(key if "\ufffd" not in key else None, value) for key, value in found.headers]
-    return found.position, found.size_bytes, found.attributes, found.offset_delta, found.timestamp_delta_ms, found.key, found.value, headers
+    return (
+        found.position,
+        found.size_bytes,
+        found.attributes,
+        found.offset_delta,
+        found.timestamp_delta_ms,
+        found.key,
+        found.value,
+        headers,
+    )
 
 
 @pytest.mark.parametrize("codec_id", [1, 2, 3, 4])
-@given(damage=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
+@given(
+    damage=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4)
+)
 def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, damage):
     """Never another error, never past the limit."""
-    data = bytearray(compress(CODECS[codec_id], record.build([Record(n, n, b"key", b"value" * 9) for n in range(20)])))
+    data = bytearray(
+        compress(
+            CODECS[codec_id], record.build([Record(n, n, b"key", b"value" * 9) for n in range(20)])
+        )
+    )
     for place, byte in damage:
         data[place % len(data)] = byte
     try:
@@ -251,10 +339,22 @@ def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, dama
         assert 0 <= fault.position <= len(data)
 
 
-@pytest.mark.parametrize(("hexed", "text"), [
-    ("eda080", "\ufffd"), ("eda0", "\ufffd"), ("eda041", "\ufffdA"), ("f0809080", "\ufffd" * 4), ("c0af", "\ufffd" * 2),
-    ("e28262", "\ufffdb"), ("f09f98", "\ufffd"), ("ff41", "\ufffdA"), ("f4908080", "\ufffd" * 4), ("c3a9", "é"), ("f09f9880", "😀"),
-])
+@pytest.mark.parametrize(
+    ("hexed", "text"),
+    [
+        ("eda080", "\ufffd"),
+        ("eda0", "\ufffd"),
+        ("eda041", "\ufffdA"),
+        ("f0809080", "\ufffd" * 4),
+        ("c0af", "\ufffd" * 2),
+        ("e28262", "\ufffdb"),
+        ("f09f98", "\ufffd"),
+        ("ff41", "\ufffdA"),
+        ("f4908080", "\ufffd" * 4),
+        ("c3a9", "é"),
+        ("f09f9880", "😀"),
+    ],
+)
 def test_a_header_key_is_decoded_as_java_decodes_it(hexed, text):
     """What new String(bytes, UTF_8) gave on Java 17."""
     key = bytes.fromhex(hexed)
@@ -265,14 +365,26 @@ def test_a_header_key_is_decoded_as_java_decodes_it(hexed, text):
 def test_rows_are_one_array_and_point_into_the_bytes():
     """Sizes and positions, from any buffer; the array of the caller stays as it is."""
     data = record.build([Record(0, 0, b"k1", b"v1"), Record(1, 5, None, b"hello", (("h", b"x"),))])
-    for buffer in (data, bytearray(data), memoryview(data), np.frombuffer(bytearray(data), np.uint8)):
+    for buffer in (
+        data,
+        bytearray(data),
+        memoryview(data),
+        np.frombuffer(bytearray(data), np.uint8),
+    ):
         rows = record.rows(buffer, 2)
         assert rows.dtype == record.ROW
-        assert rows[["position", "size_bytes", "key_position", "key_size_bytes"]].tolist() == [(0, 11, 5, 2), (11, 16, 16, -1)]
-        assert rows[["value_position", "value_size_bytes", "header_count", "headers_position"]].tolist() == [(8, 2, 0, 11), (17, 5, 1, 23)]
+        assert rows[["position", "size_bytes", "key_position", "key_size_bytes"]].tolist() == [
+            (0, 11, 5, 2),
+            (11, 16, 16, -1),
+        ]
+        assert rows[
+            ["value_position", "value_size_bytes", "header_count", "headers_position"]
+        ].tolist() == [(8, 2, 0, 11), (17, 5, 1, 23)]
 
 
 def test_an_empty_batch_has_no_records_whatever_follows():
-    """As the iterator of DefaultRecordBatch: a count of 0 is the end, before any byte is looked at."""
+    """As the iterator of DefaultRecordBatch: a count of 0 is the end, before any byte is looked
+    at.
+    """
     assert record.records(b"\xff\xff", 0, 0) == record.records(b"\xff", 7, 0) == []
     assert len(record.rows(b"\xff", 0)) == 0

@@ -1,4 +1,6 @@
-"""The spans of batches, against single batches of Kafka 4.3.1's own classes, whole and damaged, and what Kafka read in them."""
+"""The spans of batches, against single batches of Kafka 4.3.1's own classes, whole and damaged, and
+what Kafka read in them.
+"""
 
 import gzip
 import json
@@ -15,12 +17,27 @@ from tests.conftest import DATA
 
 with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
     BATCHES = [json.loads(line) for line in lines]
-WHOLE = [one for one in BATCHES if "header" in one and one["header"]["sizeInBytes"] * 2 == len(one["hex"])]
+WHOLE = [
+    one
+    for one in BATCHES
+    if "header" in one and one["header"]["sizeInBytes"] * 2 == len(one["hex"])
+]
 WITH_RECORDS = [one for one in WHOLE if "records" in one and not one["name"].startswith("broken-")]
 FIELDS_OF_MAGIC_2 = {
-    **{name: name for name in ("baseOffset", "partitionLeaderEpoch", "magic", "lastOffsetDelta", "baseTimestamp", "maxTimestamp")},
-    **{name: name for name in ("producerId", "producerEpoch", "baseSequence")}, "recordCount": "countOrNull",
-}  # fmt: skip
+    **{
+        name: name
+        for name in (
+            "baseOffset",
+            "partitionLeaderEpoch",
+            "magic",
+            "lastOffsetDelta",
+            "baseTimestamp",
+            "maxTimestamp",
+        )
+    },
+    **{name: name for name in ("producerId", "producerEpoch", "baseSequence")},
+    "recordCount": "countOrNull",
+}
 
 
 def named(spans: list[Span], name: str) -> Span:
@@ -35,13 +52,17 @@ def number(span: Span) -> int:
 
 
 def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
-    """Of each record the hexadecimal digits of its key or value, as its spans have it; null where the length says so."""
+    """Of each record the hexadecimal digits of its key or value, as its spans have it; null where
+    the length says so.
+    """
     found = []
     for at, span in enumerate(spans):
         if span.name == f"{name}Length":
             follows = spans[at + 1] if at + 1 < len(spans) and spans[at + 1].name == name else None
             size = int(span.value)
-            found.append(None if size < 0 else data[follows.start : follows.end].hex() if follows else "")
+            found.append(
+                None if size < 0 else data[follows.start : follows.end].hex() if follows else ""
+            )
     return found
 
 
@@ -51,18 +72,27 @@ def test_every_byte_has_a_span(recorded):
     data = bytes.fromhex(recorded["hex"])
     whole = batch(data, 1000)
     check(whole, 1000, 1000 + len(data))
-    for start, stop in ((1000, 1017), (1061, 1070), (1000 + len(data) // 2, 1000 + len(data) // 2 + 20)):
+    for start, stop in (
+        (1000, 1017),
+        (1061, 1070),
+        (1000 + len(data) // 2, 1000 + len(data) // 2 + 20),
+    ):
         assert batch(data, 1000, None, start, stop) == overlapping(whole, start, stop)
 
 
-@pytest.mark.parametrize("recorded", [one for one in WHOLE if one["header"]["magic"] == 2], ids=lambda one: one["name"])
+@pytest.mark.parametrize(
+    "recorded", [one for one in WHOLE if one["header"]["magic"] == 2], ids=lambda one: one["name"]
+)
 def test_a_header_says_what_kafka_read(recorded):
     """Field by field; the checksum is told right or wrong as Kafka found it."""
     spans, header = batch(bytes.fromhex(recorded["hex"])), recorded["header"]
     shown = {name: number(named(spans[:13], name)) for name in FIELDS_OF_MAGIC_2}
     assert shown == {name: header[key] for name, key in FIELDS_OF_MAGIC_2.items()}
     crc = named(spans[:13], "crc")
-    assert int(crc.value, 16) == header["checksum"] and crc.note.endswith("It matches.") == header["isValid"]
+    assert (
+        int(crc.value, 16) == header["checksum"]
+        and crc.note.endswith("It matches.") == header["isValid"]
+    )
     assert is_intact(bytes.fromhex(recorded["hex"])) == header["isValid"]
 
 
@@ -76,26 +106,40 @@ def test_keys_and_values_are_those_kafka_read(recorded):
     check(spans, 0, len(records))
     assert not [span for span in spans if span.kind == TORN]
     for name in ("key", "value"):
-        assert read_parts(spans, records, name) == [record[f"{name}Hex"] for record in recorded["records"]]
+        assert read_parts(spans, records, name) == [
+            record[f"{name}Hex"] for record in recorded["records"]
+        ]
 
 
-@pytest.mark.parametrize("recorded", [one for one in WITH_RECORDS if one["header"]["magic"] == 2], ids=lambda one: one["name"])
+@pytest.mark.parametrize(
+    "recorded",
+    [one for one in WITH_RECORDS if one["header"]["magic"] == 2],
+    ids=lambda one: one["name"],
+)
 def test_offsets_and_times_are_those_kafka_read(recorded):
-    """In the words of the deltas: an offset counted from the batch's, a time from its base or the broker's clock."""
+    """In the words of the deltas: an offset counted from the batch's, a time from its base or the
+    broker's clock.
+    """
     data = bytes.fromhex(recorded["hex"])
     spans = within.spans if (within := inside(data)) else batch(data)
     offsets = [span.note for span in spans if span.name == "offsetDelta"]
     times = [span.note for span in spans if span.name == "timestampDelta"]
     assert offsets == [f"Offset {units.group(record['offset'])}." for record in recorded["records"]]
-    told = ["−1: no time." if (at := record["timestamp"]) == -1 else f"{units.moment(at)} UTC." for record in recorded["records"]]
+    told = [
+        "−1: no time." if (at := record["timestamp"]) == -1 else f"{units.moment(at)} UTC."
+        for record in recorded["records"]
+    ]
     assert all(words in note for words, note in zip(told, times, strict=True))
 
 
-@pytest.mark.parametrize(("name", "key", "value"), [
-    ("control-commit-0", "COMMIT", "endTxnMarker: COMMIT coordinatorEpoch: 49."),
-    ("control-snapshot-footer", "SNAPSHOT_FOOTER", 'SnapshotFooter {"version":0}.'),
-    ("control-unknown-type-9", "unknown", "controlType: UNKNOWN(9)."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("control-commit-0", "COMMIT", "endTxnMarker: COMMIT coordinatorEpoch: 49."),
+        ("control-snapshot-footer", "SNAPSHOT_FOOTER", 'SnapshotFooter {"version":0}.'),
+        ("control-unknown-type-9", "unknown", "controlType: UNKNOWN(9)."),
+    ],
+)
 def test_control_records_say_what_they_are(name, key, value):
     """The key its type, the value what Kafka's dump prints of it."""
     spans = batch(bytes.fromhex(next(one["hex"] for one in BATCHES if one["name"] == name)))
@@ -103,15 +147,23 @@ def test_control_records_say_what_they_are(name, key, value):
     assert named(spans, "value").note == value
 
 
-WRAPPERS = [one for one in WITH_RECORDS if one["header"]["magic"] < 2 and one["header"]["isCompressed"]]
+WRAPPERS = [
+    one for one in WITH_RECORDS if one["header"]["magic"] < 2 and one["header"]["isCompressed"]
+]
 
 
 @pytest.mark.parametrize("recorded", WRAPPERS, ids=lambda one: one["name"])
 def test_a_wrapper_gives_its_messages_their_offsets(recorded):
     """Inside, magic 1 counts from 0; what is told is the offset that Kafka read."""
     within = inside(bytes.fromhex(recorded["hex"]))
-    notes = [span.note for span in within.spans if span.name == "offset" and span.note.startswith("Offset ")]
-    assert [note.partition(":")[0] for note in notes] == [f"Offset {units.group(record['offset'])}" for record in recorded["records"]]
+    notes = [
+        span.note
+        for span in within.spans
+        if span.name == "offset" and span.note.startswith("Offset ")
+    ]
+    assert [note.partition(":")[0] for note in notes] == [
+        f"Offset {units.group(record['offset'])}" for record in recorded["records"]
+    ]
 
 
 def test_the_recording_holds_every_kind():
@@ -128,7 +180,9 @@ CHANGES = st.lists(st.tuples(st.integers(0, 999), st.binary(min_size=1, max_size
 
 @given(st.sampled_from(SMALL), CHANGES, st.integers(0, 1000))
 def test_any_damage_is_tiled(data, changes, cut):
-    """Bytes overwritten anywhere, the end cut: every byte still has one span, and what is inside is tiled or refused."""
+    """Bytes overwritten anywhere, the end cut: every byte still has one span, and what is inside is
+    tiled or refused.
+    """
     changed = bytearray(data)
     for at, new in changes:
         at %= len(data)
@@ -144,7 +198,9 @@ def test_any_damage_is_tiled(data, changes, cut):
 
 
 def test_a_batch_read_in_part_ends_in_one_span():
-    """Where a batch is too large to be read, its header and first records are told, and how much follows."""
+    """Where a batch is too large to be read, its header and first records are told, and how much
+    follows.
+    """
     data = max(SMALL, key=lambda one: len(one) if one[16] == 2 and not is_compressed(one) else 0)
     spans = batch(data[:200], 0, len(data))
     check(spans, 0, len(data))

@@ -18,36 +18,58 @@ with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
     SNAPSHOTS = [json.loads(line) for line in lines]
 
 
-@given(st.sampled_from(sorted(TABLES)), st.integers(0, 5), st.integers(0, 5), st.integers(0, 33), st.integers(0, 400), st.integers(0, 400))
+@given(
+    st.sampled_from(sorted(TABLES)),
+    st.integers(0, 5),
+    st.integers(0, 5),
+    st.integers(0, 33),
+    st.integers(0, 400),
+    st.integers(0, 400),
+)
 def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length):
-    """The rows of a stretch are those of the whole; zeros behind the last written row are one span, a cut row another."""
+    """The rows of a stretch are those of the whole; zeros behind the last written row are one span,
+    a cut row another.
+    """
     table = TABLES[kind]
     row_bytes = table.layout.itemsize
-    size_bytes, written_bytes = (written + unwritten) * row_bytes + trailing % row_bytes, written * row_bytes
+    size_bytes, written_bytes = (
+        (written + unwritten) * row_bytes + trailing % row_bytes,
+        written * row_bytes,
+    )
     data = bytes(range(1, 251))[:written_bytes]
     whole = rows(table, data, 0, size_bytes, written_bytes, size_bytes)
     check(whole, 0, size_bytes)
     kinds = [span.kind for span in whole]
-    assert (kinds.count(UNWRITTEN), kinds.count(TORN)) == (bool(unwritten), bool(trailing % row_bytes))
+    assert (kinds.count(UNWRITTEN), kinds.count(TORN)) == (
+        bool(unwritten),
+        bool(trailing % row_bytes),
+    )
     first, stop = start - start % row_bytes, min(size_bytes, start + length)
-    part = rows(table, data[first : stop + -stop % row_bytes], first, stop, written_bytes, size_bytes)
+    part = rows(
+        table, data[first : stop + -stop % row_bytes], first, stop, written_bytes, size_bytes
+    )
     assert overlapping(part, start, stop) == overlapping(whole, start, stop)
 
 
 def test_an_index_entry_in_words():
-    """Slot 5 of a segment that starts at offset 1000: an offset counted from there, and a byte of the .log."""
+    """Slot 5 of a segment that starts at offset 1000: an offset counted from there, and a byte of
+    the .log.
+    """
     entries = np.zeros(6, offset_index.ENTRY)
     entries[5] = (171, 21310)
     found = rows(TABLES["index"], offset_index.build(entries), 0, 48, 48, 48)[-2:]
     assert [span[:5] for span in found] == [
-        (40, 44, "slot 5 relativeOffset", "171", "offset"), (44, 48, "position", "21\u202f310", "position"),
+        (40, 44, "slot 5 relativeOffset", "171", "offset"),
+        (44, 48, "position", "21\u202f310", "position"),
     ]
     assert found[0].note == "Offset 1\u202f171, counted from the segment’s base offset."
 
 
 @pytest.mark.parametrize("recorded", SNAPSHOTS, ids=lambda one: one["id"])
 def test_snapshots_are_tiled_and_judged(recorded):
-    """Whole ones say what Kafka's classes said; damaged ones are tiled too, and the checksum is told right or wrong."""
+    """Whole ones say what Kafka's classes said; damaged ones are tiled too, and the checksum is
+    told right or wrong.
+    """
     data = bytes.fromhex(recorded["hex"])
     spans = snapshot(data)
     check(spans, 0, len(data))
@@ -66,19 +88,27 @@ def test_any_bytes_called_snapshot_are_tiled(data):
 
 
 def test_lines_of_a_checkpoint():
-    """Version, count, entries; each with its line end, whatever that is, and a last line without one."""
+    """Version, count, entries; each with its line end, whatever that is, and a last line without
+    one.
+    """
     data = b"0\n2\r\norders 0 38736\rorders 1 4795"
     found = spans_text.lines(data, "recovery-point-offset-checkpoint")
     check(found, 0, len(data))
     assert [(span.name, span.value) for span in found] == [
-        ("version", "0"), ("number of entries", "2"), ("entry 0", "orders 0 38736"), ("entry 1", "orders 1 4795"),
+        ("version", "0"),
+        ("number of entries", "2"),
+        ("entry 0", "orders 0 38736"),
+        ("entry 1", "orders 1 4795"),
     ]
 
 
 def test_lines_of_properties():
     """A property by its name, anything else by its number."""
     found = spans_text.lines(b"#note\ncluster.id=abc\n", "meta.properties")
-    assert found == [Span(0, 6, "line 1", "#note", "payload"), Span(6, 21, "cluster.id", "cluster.id=abc", "payload")]
+    assert found == [
+        Span(0, 6, "line 1", "#note", "payload"),
+        Span(6, 21, "cluster.id", "cluster.id=abc", "payload"),
+    ]
 
 
 @given(st.binary(max_size=60), st.sampled_from(["meta.properties", "leader-epoch-checkpoint"]))

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis.extra import numpy as arrays
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format.txn_index import ENTRY, build, check, collect, entry_text, kept_by_truncation, parse, readable
+from kafkaviz.format.txn_index import (
+    ENTRY,
+    build,
+    check,
+    collect,
+    entry_text,
+    kept_by_truncation,
+    parse,
+    readable,
+)
 from tests.conftest import DATA
 
 with gzip.open(DATA / "txn-index.jsonl.gz", "rt") as lines:
@@ -43,7 +52,10 @@ def test_answers_are_kafkas(index):
     for query in index["queries"]:
         if query["m"] == "collectAbortedTxns":
             found, complete = collect(entries, query["fetch_offset"], query["upper_bound_offset"])
-            assert ([list(entry)[1:] for entry in found.tolist()], complete) == (query["r"], query["complete"])
+            assert ([list(entry)[1:] for entry in found.tolist()], complete) == (
+                query["r"],
+                query["complete"],
+            )
             asked["collectAbortedTxns"] += 1
         elif query["m"] == "truncateTo":
             kept = kept_by_truncation(entries, query["offset"])
@@ -54,7 +66,9 @@ def test_answers_are_kafkas(index):
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
 def test_damage_is_what_kafka_took_it_for(index):
-    """Torn entries left out, versions in the second byte unnoticed, an entry below the segment refused in Kafka's words."""
+    """Torn entries left out, versions in the second byte unnoticed, an entry below the segment
+    refused in Kafka's words.
+    """
     reads = [query for query in index["queries"] if query["m"] == "read"]
     assert reads
     for read in reads:
@@ -66,17 +80,24 @@ def test_damage_is_what_kafka_took_it_for(index):
         else:
             with pytest.raises(CorruptBytes) as fault:
                 check(entries, read["segment_base"])
-            assert fault.value.what == read["sanity"]["message"].replace(" in index <DIR>/c.txnindex", "")
+            assert fault.value.what == read["sanity"]["message"].replace(
+                " in index <DIR>/c.txnindex", ""
+            )
 
 
-@pytest.mark.parametrize(("first_byte", "refused"), [(0, False), (1, True), (127, True), (128, False), (255, False)])
+@pytest.mark.parametrize(
+    ("first_byte", "refused"), [(0, False), (1, True), (127, True), (128, False), (255, False)]
+)
 def test_a_version_is_one_signed_byte(first_byte, refused):
     """AbortedTxn.version() of 4.3.1 reads a byte, and compares it as a signed one."""
     data = bytes(34) + bytes([first_byte]) + bytes(33)
     if not refused:
         assert len(readable(parse(data))) == 2
         return
-    with pytest.raises(CorruptBytes, match=f"Unexpected aborted transaction version {first_byte}, current version is 0") as fault:
+    with pytest.raises(
+        CorruptBytes,
+        match=f"Unexpected aborted transaction version {first_byte}, current version is 0",
+    ) as fault:
         readable(parse(data))
     assert fault.value.position == 34
 
@@ -84,7 +105,10 @@ def test_a_version_is_one_signed_byte(first_byte, refused):
 def test_an_entry_reads_as_kafka_prints_it():
     """As toString of AbortedTxn."""
     entry = np.array([(0, 2000, 980, 1005, 1006)], ENTRY)[0]
-    assert entry_text(entry) == "AbortedTxn(version=0, producerId=2000, firstOffset=980, lastOffset=1005, lastStableOffset=1006)"
+    assert entry_text(entry) == (
+        "AbortedTxn(version=0, producerId=2000, firstOffset=980, lastOffset=1005, "
+        "lastStableOffset=1006)"
+    )
 
 
 @given(arrays.arrays(ENTRY, 4))

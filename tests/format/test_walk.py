@@ -1,4 +1,6 @@
-"""The header walk against its plain twin, against bytes of real brokers, cut anywhere and flipped anywhere."""
+"""The header walk against its plain twin, against bytes of real brokers, cut anywhere and flipped
+anywhere.
+"""
 
 import gzip
 import itertools
@@ -42,7 +44,9 @@ def same(data: bytes) -> tuple[list[dict], tuple[int, str]]:
     return answer
 
 
-@pytest.mark.parametrize("path", sorted(DATA.glob("kafka-*/*/*.log")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", sorted(DATA.glob("kafka-*/*/*.log")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 def test_real_logs_read_the_same_both_ways(path):
     """Every header field of every batch a real broker wrote."""
     batches, (position, _) = same(path.read_bytes())
@@ -51,7 +55,9 @@ def test_real_logs_read_the_same_both_ways(path):
 
 @pytest.mark.parametrize("cut", range(len(SMALL) + 1))
 def test_a_cut_log_keeps_its_whole_batches(cut):
-    """A log cut anywhere still gives every batch that ends before the cut, and says why it stopped."""
+    """A log cut anywhere still gives every batch that ends before the cut, and says why it
+    stopped.
+    """
     batches, (position, reason) = same(SMALL[:cut])
     assert len(batches) == cut // 119 and position == cut // 119 * 119
     assert reason == ("end" if cut % 119 == 0 else "short" if cut % 119 <= 17 else "torn")
@@ -64,7 +70,9 @@ def test_a_flipped_byte_never_loops_and_reads_the_same_both_ways(at):
         damaged = bytearray(SMALL)
         damaged[at] ^= mask
         batches, (position, _) = same(bytes(damaged))
-        assert position <= len(SMALL) and all(a["position"] < b["position"] for a, b in itertools.pairwise(batches))
+        assert position <= len(SMALL) and all(
+            a["position"] < b["position"] for a, b in itertools.pairwise(batches)
+        )
 
 
 @given(st.binary(max_size=400), st.integers(61, 200))
@@ -98,7 +106,9 @@ def test_more_batches_than_one_array_holds():
     header = np.zeros(40_000, HEADER)
     header["base_offset"], header["batch_length_bytes"], header["magic"] = np.arange(40_000), 49, 2
     batches, end = walk(header.tobytes())
-    assert (batches["position"] == np.arange(40_000) * 61).all() and (batches["base_offset"] == np.arange(40_000)).all()
+    assert (batches["position"] == np.arange(40_000) * 61).all() and (
+        batches["base_offset"] == np.arange(40_000)
+    ).all()
     assert end == End(40_000 * 61, "end")
 
 
@@ -115,44 +125,71 @@ def test_a_file_that_shrinks_ends_the_walk():
     assert steps.end.reason == "short"
 
 
-@pytest.mark.parametrize("line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"])
+@pytest.mark.parametrize(
+    "line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"]
+)
 def test_headers_say_what_kafka_says(line):
     """Every field of the header, as Kafka's accessors give it (4.3.1; magic 0, 1 and 2)."""
     batches, _ = same(bytes.fromhex(line["hex"]))
     header, row = line["header"], batches[0]
     assert (row["magic"], row["last_offset"], row["size_bytes"], row["crc"]) == (
-        header["magic"], header["lastOffset"], header["sizeInBytes"], header["checksum"],
-    )  # fmt: skip
+        header["magic"],
+        header["lastOffset"],
+        header["sizeInBytes"],
+        header["checksum"],
+    )
     if row["base_offset"] != -1:
         assert row["base_offset"] == header["baseOffset"]
     assert row["max_timestamp_ms"] == header["maxTimestamp"]
     if row["magic"] == 2:
-        assert (row["record_count"], row["attributes"], row["base_timestamp_ms"], row["leader_epoch"]) == (
-            header["countOrNull"], header["attributes"], header["baseTimestamp"], header["partitionLeaderEpoch"],
-        )  # fmt: skip
+        assert (
+            row["record_count"],
+            row["attributes"],
+            row["base_timestamp_ms"],
+            row["leader_epoch"],
+        ) == (
+            header["countOrNull"],
+            header["attributes"],
+            header["baseTimestamp"],
+            header["partitionLeaderEpoch"],
+        )
         assert (row["producer_id"], row["producer_epoch"], row["base_sequence"]) == (
-            header["producerId"], header["producerEpoch"], header["baseSequence"],
-        )  # fmt: skip
+            header["producerId"],
+            header["producerEpoch"],
+            header["baseSequence"],
+        )
 
 
 @pytest.mark.parametrize("line", [line for line in MAGIC_2], ids=lambda line: line["name"])
 def test_attributes_say_what_kafka_says(line):
     """The bits of magic 2, as Kafka's accessors name them."""
     batches, header = walk(bytes.fromhex(line["hex"]))[0][:1], line["header"]
-    assert is_transactional(batches)[0] == header["isTransactional"] and is_control(batches)[0] == header["isControlBatch"]
+    assert (
+        is_transactional(batches)[0] == header["isTransactional"]
+        and is_control(batches)[0] == header["isControlBatch"]
+    )
     assert is_log_append_time(batches)[0] == (header["timestampType"] == "LogAppendTime")
 
 
-@pytest.mark.parametrize("line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"])
+@pytest.mark.parametrize(
+    "line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"]
+)
 def test_broken_batches_are_found_where_kafka_finds_them(line):
-    """Kafka's own walk over damaged bytes (4.3.1) finds as many batches and ends at the same byte, or raises where ours stops."""
+    """Kafka's own walk over damaged bytes (4.3.1) finds as many batches and ends at the same byte,
+    or raises where ours stops.
+    """
     batches, (position, reason) = same(bytes.fromhex(line["hex"]))
-    calls = {call["call"].removeprefix("batch[0]").removeprefix("batch"): call for call in line["calls"]}
+    calls = {
+        call["call"].removeprefix("batch[0]").removeprefix("batch"): call for call in line["calls"]
+    }
     found = calls["FileLogInputStream.nextBatch"]
     if "exception" in found or "class" in found:
         assert reason == "bad-length"
     else:
-        assert (len(batches), position) == (found["result"]["batches"], found["result"]["end_position"])
+        assert (len(batches), position) == (
+            found["result"]["batches"],
+            found["result"]["end_position"],
+        )
     last = calls.get(".lastOffset", {}).get("result")
     if last is not None:
         assert batches[0]["last_offset"] == last

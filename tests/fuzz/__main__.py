@@ -1,4 +1,6 @@
-"""python -m tests.fuzz: the soak, for MINUTES=10 or until INPUTS=n, with SEED=1; or CASE=n of it alone, to see an escape again."""
+"""python -m tests.fuzz: the soak, for MINUTES=10 or until INPUTS=n, with SEED=1; or CASE=n of it
+alone, to see an escape again.
+"""
 
 import os
 import sys
@@ -29,9 +31,17 @@ def _all(seed: int) -> int:
         nonlocal told
         if time.monotonic() - told >= TOLD_S:
             told = time.monotonic()
-            print(f"{(told - started) / 60:.0f} min: {run.total} damaged inputs, {run.escapes.total()} escapes", flush=True)
+            print(
+                (
+                    f"{(told - started) / 60:.0f} min: {run.total} damaged inputs, "
+                    f"{run.escapes.total()} escapes"
+                ),
+                flush=True,
+            )
 
-    run = soak.soak(seed, seconds, int(inputs) if inputs else None, os.cpu_count() or 1, watch=watch)
+    run = soak.soak(
+        seed, seconds, int(inputs) if inputs else None, os.cpu_count() or 1, watch=watch
+    )
     print(run.text())
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if run.escapes else 0

@@ -1,4 +1,6 @@
-"""All targets: those in memory, those that people write, and those that open files, which are slower and so have a small share."""
+"""All targets: those in memory, those that people write, and those that open files, which are
+slower and so have a small share.
+"""
 
 from tests.fuzz.commanded import COMMANDED
 from tests.fuzz.directories import ON_DISK

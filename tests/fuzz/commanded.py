@@ -1,4 +1,7 @@
-"""Whole commands on damaged directories: tuning, rebuilding, writing once more, the report. A result, or one line; nothing escapes main."""
+"""Whole commands on damaged directories: tuning, rebuilding, writing once more, the report.
+
+A result, or one line; nothing escapes main.
+"""
 
 import contextlib
 import io
@@ -13,9 +16,13 @@ from tests.fuzz.seeds import Tree
 from tests.fuzz.targets import Target, draw_broker, draw_partition, expect
 
 COMMANDS = (
-    ("tune", "PARTITION"), ("tune", "PARTITION", "--json"), ("tune", "DIR"), ("rebuild", "PARTITION", "--out", "OUT"),
-    ("simulate", "--replay", "PARTITION", "--out", "OUT"), ("report", "DIR", "-o", "OUT.html", "--payload"),
-)  # fmt: skip
+    ("tune", "PARTITION"),
+    ("tune", "PARTITION", "--json"),
+    ("tune", "DIR"),
+    ("rebuild", "PARTITION", "--out", "OUT"),
+    ("simulate", "--replay", "PARTITION", "--out", "OUT"),
+    ("report", "DIR", "-o", "OUT.html", "--payload"),
+)
 
 
 def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -23,9 +30,17 @@ def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
     out = Path(os.environ["KAFKAVIZ_FUZZ"]) / "out"
     with written(tree) as root:
         partition = root / draw.choice(sorted({name.partition("/")[0] for name in tree} or {"a-0"}))
-        places = {"DIR": str(root), "PARTITION": str(partition), "OUT": str(out), "OUT.html": f"{out}.html"}
+        places = {
+            "DIR": str(root),
+            "PARTITION": str(partition),
+            "OUT": str(out),
+            "OUT.html": f"{out}.html",
+        }
         asked = [places.get(one, one) for one in draw.choice(COMMANDS)]
-        said, told = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+        said, told = (
+            io.TextIOWrapper(io.BytesIO(), "utf-8"),
+            io.TextIOWrapper(io.BytesIO(), "utf-8"),
+        )
         try:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
                 status = main(asked)

@@ -1,7 +1,8 @@
-"""The readers that open files: a damaged directory is written out, read whole by one of them, and removed.
+"""The readers that open files: a damaged directory is written out, read whole by one of them, and
+removed.
 
-Its names are the seed's or damaged ones. What opening a directory may refuse (CannotOpen) is no escape; behind that each reader has
-to stand whatever the files hold.
+Its names are the seed's or damaged ones. What opening a directory may refuse (CannotOpen) is no
+escape; behind that each reader has to stand whatever the files hold.
 """
 
 import io
@@ -42,7 +43,14 @@ from kafkaviz.search.slots import PLAIN, WARM
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log
 from tests.fuzz.seeds import Tree
-from tests.fuzz.targets import Target, draw_broker, draw_partition, ends_before, expect, first_difference
+from tests.fuzz.targets import (
+    Target,
+    draw_broker,
+    draw_partition,
+    ends_before,
+    expect,
+    first_difference,
+)
 from tests.log import hostile_archives
 
 LOG = "00000000000000000000.log"
@@ -52,7 +60,9 @@ MTIME_NS = 1_700_000_000_000_000_000
 
 @contextmanager
 def written(tree: Tree) -> Iterator[Path]:
-    """The directory that holds these files, while it is read: one a process, below the one that TMPDIR names."""
+    """The directory that holds these files, while it is read: one a process, below the one that
+    TMPDIR names.
+    """
     root = Path(os.environ["KAFKAVIZ_FUZZ"]) / "broker"
     try:
         for name, data in tree.items():
@@ -75,7 +85,9 @@ def _opened(root: Path) -> Broker | None:
 
 
 def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Every segment of a directory: its batches, both indexes, their links, the records of each batch, its other files."""
+    """Every segment of a directory: its batches, both indexes, their links, the records of each
+    batch, its other files.
+    """
     with written(tree) as root:
         broker = _opened(root)
         if broker is None:
@@ -109,21 +121,31 @@ def _batches_before(seed: Tree, tree: Tree, segment, batches) -> None:
     if name in seed and name in tree:
         first = walk(seed[name])[0]
         before = ends_before(first, first_difference(seed[name], tree[name]))
-        expect((batches["position"][:before] == first["position"][:before]).all(), f"{before} batches of {name} lie before the damage")
+        expect(
+            (batches["position"][:before] == first["position"][:before]).all(),
+            f"{before} batches of {name} lie before the damage",
+        )
 
 
 def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Every file of a directory as spans, whole and a part of it; and what is in its compressed batches."""
+    """Every file of a directory as spans, whole and a part of it; and what is in its compressed
+    batches.
+    """
     with written(tree) as root:
         broker = _opened(root)
         if broker is None:
             return
         for partition in broker.partitions:
-            files = [*(one for segment in partition.segments for one in segment.files), *partition.others]
+            files = [
+                *(one for segment in partition.segments for one in segment.files),
+                *partition.others,
+            ]
             for found in files:
                 whole = stretch.read(found)
                 _covering(whole.spans, 0, found.size_bytes)
-                start, stop = sorted((draw.randint(0, found.size_bytes), draw.randint(0, found.size_bytes)))
+                start, stop = sorted(
+                    (draw.randint(0, found.size_bytes), draw.randint(0, found.size_bytes))
+                )
                 _covering(stretch.read(found, start, stop).spans, start, stop)
             for segment in partition.live:
                 for position in segment.batches()["position"][:5].tolist():
@@ -137,8 +159,14 @@ def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
 
 def _covering(made: list, start: int, stop: int) -> None:
     if start < stop:
-        expect(made and made[0].start <= start and made[-1].end >= stop, f"spans do not reach from {start} to {stop}")
-        expect(all(one.end == other.start for one, other in pairwise(made)), "spans leave a gap, or overlap")
+        expect(
+            made and made[0].start <= start and made[-1].end >= stop,
+            f"spans do not reach from {start} to {stop}",
+        )
+        expect(
+            all(one.end == other.start for one, other in pairwise(made)),
+            "spans leave a gap, or overlap",
+        )
 
 
 def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -163,19 +191,35 @@ def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Lookups by offset and by timestamp in each partition, as it lies there or as the next start leaves it."""
+    """Lookups by offset and by timestamp in each partition, as it lies there or as the next start
+    leaves it.
+    """
     with written(tree) as root:
         broker = _opened(root)
         for partition in broker.partitions if broker else ():
             if not partition.live:
                 continue
             version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
-            log, of = served(partition, version, draw.random() < 0.3), profile(version, draw.choice((None, PLAIN, WARM)))
+            log, of = (
+                served(partition, version, draw.random() < 0.3),
+                profile(version, draw.choice((None, PLAIN, WARM))),
+            )
             isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))
             for _ in range(3):
-                offset = draw.choice((0, -1, draw.randrange(200), partition.live[-1].base_offset + draw.randrange(20), 1 << 62))
+                offset = draw.choice(
+                    (
+                        0,
+                        -1,
+                        draw.randrange(200),
+                        partition.live[-1].base_offset + draw.randrange(20),
+                        1 << 62,
+                    )
+                )
                 _standing(lambda: by_offset(log, offset, of, isolation))  # noqa: B023  called at once
-            for timestamp_ms in (draw.choice((0, 1_790_000_000_000, 1 << 62)), draw.choice((EARLIEST, LATEST, MAX_TIMESTAMP))):
+            for timestamp_ms in (
+                draw.choice((0, 1_790_000_000_000, 1 << 62)),
+                draw.choice((EARLIEST, LATEST, MAX_TIMESTAMP)),
+            ):
                 if timestamp_ms != MAX_TIMESTAMP or of.release >= (3, 0):
                     _standing(lambda: by_timestamp(log, timestamp_ms, of, isolation))  # noqa: B023
 
@@ -189,8 +233,15 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
         staging = root / ".staging"
         for name in TASK_TABLES:
             (staging / name).mkdir(parents=True)
-        segments = [(partition, segment) for partition in broker.partitions for segment in partition.segments]
-        wanted = [Wanted(number, "b", one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]
+        segments = [
+            (partition, segment)
+            for partition in broker.partitions
+            for segment in partition.segments
+        ]
+        wanted = [
+            Wanted(number, "b", one.topic, one.partition, segment)
+            for number, (one, segment) in enumerate(segments)
+        ]
         found = scan(Task(0, tuple(Stretch(one, 0, one.log_bytes) for one in wanted)), staging)
         expect(len(found) == len(wanted), "a segment has no summary")
 
@@ -199,7 +250,9 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def draw_file(draw: Random) -> tuple[Tree, Tree]:
-    """A file and those beside it that it is read with; the file itself is damaged, or one beside it."""
+    """A file and those beside it that it is read with; the file itself is damaged, or one beside
+    it.
+    """
     if draw.random() < 0.6:
         log = draw.choice(seeds.logs())
         return {f"a-0/{LOG}": log}, {f"a-0/{LOG}": mutated_log(log, draw, seeds.logs())}
@@ -207,7 +260,9 @@ def draw_file(draw: Random) -> tuple[Tree, Tree]:
 
 
 def read_text_dump(seed: Tree, tree: Tree, draw: Random) -> None:
-    """kafkaviz dump as text: a status, whatever the file; and every line of a log before the damage."""
+    """kafkaviz dump as text: a status, whatever the file; and every line of a log before the
+    damage.
+    """
     _read_dump(seed, tree, draw, text)
 
 
@@ -224,10 +279,16 @@ def _options(draw: Random, path: str) -> options.Options:
         return options.Options((path,))
     decoder = draw.choice((None, None, *options.DECODERS))
     return options.Options(
-        (path,), draw.random() < 0.7, True, decoder, max_bytes=draw.choice((options.MAX_INT, options.MAX_INT, 100, 1000)),
-        max_message_bytes=draw.choice((options.MAX_MESSAGE_BYTES, 17, 300)), verify_index_only=draw.random() < 0.3,
-        index_sanity_check=draw.random() < 0.2, skip_record_metadata=draw.random() < 0.2,
-    )  # fmt: skip
+        (path,),
+        draw.random() < 0.7,
+        True,
+        decoder,
+        max_bytes=draw.choice((options.MAX_INT, options.MAX_INT, 100, 1000)),
+        max_message_bytes=draw.choice((options.MAX_MESSAGE_BYTES, 17, 300)),
+        verify_index_only=draw.random() < 0.3,
+        index_sanity_check=draw.random() < 0.2,
+        skip_record_metadata=draw.random() < 0.2,
+    )
 
 
 def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
@@ -245,7 +306,10 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
         if before:
             with written(seed):
                 wanted = _before(_dumped(form, asked), form, before)
-            expect(_without_size(told, form).startswith(wanted), f"{before} batches lie before the damage, not all of them are printed")
+            expect(
+                _without_size(told, form).startswith(wanted),
+                f"{before} batches lie before the damage, not all of them are printed",
+            )
 
 
 def _dumped(form, asked: options.Options) -> bytes:
@@ -264,7 +328,9 @@ def _without_size(told: bytes, form) -> bytes:
 
 
 def _before(told: bytes, form, batches: int) -> bytes:
-    """The part of a dump up to the line of the last of so many batches; records of that one may fail on what is damaged behind."""
+    """The part of a dump up to the line of the last of so many batches; records of that one may
+    fail on what is damaged behind.
+    """
     told = _without_size(told, form)
     line = rb'^\{"kind":"batch".*$' if form is json_lines else rb"^(baseOffset|offset): .*$"
     starts = [match.end() for match in re.finditer(line, told, re.MULTILINE)]
@@ -276,7 +342,9 @@ def _before(told: bytes, form, batches: int) -> bytes:
 
 @lru_cache(1)
 def _archives() -> tuple[tuple[str, bytes], ...]:
-    """A few small directories, packed in every way, and what hostile hands packed; as often one as the other."""
+    """A few small directories, packed in every way, and what hostile hands packed; as often one as
+    the other.
+    """
     found = []
     for tree in seeds.partitions()[1:3] + seeds.brokers()[:1]:
         for suffix, mode in ((".tar", "w"), (".tar.gz", "w:gz"), (".tgz", "w:gz")):
@@ -293,7 +361,11 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
                 out.writestr(zipfile.ZipInfo(f"b/{name}"), data)
         found.append((".zip", packed.getvalue()))
     hostile = [(".tar", content) for content, _ in hostile_archives.tars().values()]
-    zips = hostile_archives.overlapping_zip(3, 5000), hostile_archives.bzip2_in_zip(), hostile_archives.directory_of(9)
+    zips = (
+        hostile_archives.overlapping_zip(3, 5000),
+        hostile_archives.bzip2_in_zip(),
+        hostile_archives.directory_of(9),
+    )
     hostile += [(".zip", content) for content in zips]
     return (*found * 3, *hostile)
 

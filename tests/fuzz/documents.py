@@ -1,4 +1,7 @@
-"""The readers of what people write: workloads in TOML, and lessons in Markdown. One line each for what is wrong, and nothing else."""
+"""The readers of what people write: workloads in TOML, and lessons in Markdown.
+
+One line each for what is wrong, and nothing else.
+"""
 
 from functools import cache
 from itertools import chain
@@ -15,7 +18,19 @@ from tests.fuzz.mutators import mutated_text
 from tests.fuzz.targets import Target, expect, of_bytes
 
 LESSON = "warm-section.en.md"
-NUMBERS = (b"-1", b"0", b"1e400", b"nan", b"9223372036854775808", b"0x7fffffff", b"2026-13-40", b"[[[[", b'"' * 3, b"true", b"{}")
+NUMBERS = (
+    b"-1",
+    b"0",
+    b"1e400",
+    b"nan",
+    b"9223372036854775808",
+    b"0x7fffffff",
+    b"2026-13-40",
+    b"[[[[",
+    b'"' * 3,
+    b"true",
+    b"{}",
+)
 
 
 @cache
@@ -28,7 +43,11 @@ def workloads() -> tuple[bytes, ...]:
 @cache
 def lesson_files() -> tuple[bytes, ...]:
     """Those of the Workshop."""
-    return tuple(path.read_bytes() for path in sorted(Path(lessons.HERE).glob("*.md")) if grammar.NAME.fullmatch(path.name))
+    return tuple(
+        path.read_bytes()
+        for path in sorted(Path(lessons.HERE).glob("*.md"))
+        if grammar.NAME.fullmatch(path.name)
+    )
 
 
 def mutated_values(data: bytes, draw: Random, others: tuple[bytes, ...]) -> bytes:
@@ -44,11 +63,16 @@ def mutated_values(data: bytes, draw: Random, others: tuple[bytes, ...]) -> byte
 
 
 def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
-    """A workload, or one line that names the file; what is read is written back the same, and can be planned."""
+    """A workload, or one line that names the file; what is read is written back the same, and can
+    be planned.
+    """
     try:
         workload = load(data.decode("utf-8", "replace"), "w.toml")
     except KafkavizError as fault:
-        expect("\n" not in str(fault) and str(fault).startswith("w.toml: "), f"no line that names the file: {fault}")
+        expect(
+            "\n" not in str(fault) and str(fault).startswith("w.toml: "),
+            f"no line that names the file: {fault}",
+        )
         return
     expect(load(to_toml(workload)) == workload, "written back it is another workload")
     of_workload(workload, {}, None, None)
@@ -60,7 +84,10 @@ def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:
     lesson, faults = reader.parse(text, LESSON, KINDS)
     expect((lesson is None) == bool(faults), "neither a lesson nor a fault, or both")
     lines = text.count("\n") + 2
-    expect(all(1 <= fault.line <= lines and "\n" not in fault.what for fault in faults), f"a fault outside the file: {faults}")
+    expect(
+        all(1 <= fault.line <= lines and "\n" not in fault.what for fault in faults),
+        f"a fault outside the file: {faults}",
+    )
 
 
 WRITTEN_BY_PEOPLE = (

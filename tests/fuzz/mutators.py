@@ -1,7 +1,8 @@
 """Damage, drawn at random: cheap, of many kinds, and the same every time for the same draw.
 
-Most kinds know nothing of a format. Those for batches change one field, or what is compressed, and then mend lengths and checksum:
-a reader that would have stopped at a wrong checksum goes on into the damage behind it.
+Most kinds know nothing of a format. Those for batches change one field, or what is compressed, and
+then mend lengths and checksum: a reader that would have stopped at a wrong checksum goes on into
+the damage behind it.
 """
 
 import struct
@@ -13,13 +14,23 @@ from kafkaviz.binary import codec, varint
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy, producer_snapshot
-from kafkaviz.format.batch import CODEC_MASK, CRC_START, HEADER, HEADER_BYTES, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, MAGIC_2
+from kafkaviz.format.batch import (
+    CODEC_MASK,
+    CRC_START,
+    HEADER,
+    HEADER_BYTES,
+    LEAST_LENGTH,
+    LEGACY_HEADER,
+    LENGTH_END,
+    MAGIC_2,
+)
 from tests.fuzz.seeds import Tree
 
 LARGEST_BYTES = 16_000  # what grew beyond is cut
 BYTES = (0x00, 0x01, 0x02, 0x3F, 0x40, 0x7F, 0x80, 0x81, 0xFE, 0xFF)
 NUMBERS = (
-    0, 1, -1, 2, -2, 13, 14, 60, 61, 127, 128, 255, 256, 32_767, -32_768, 65_535, 1 << 20, (1 << 31) - 1, -(1 << 31), 1 << 62, -(1 << 63),
+    0, 1, -1, 2, -2, 13, 14, 60, 61, 127, 128, 255, 256, 32_767, -32_768, 65_535, 1 << 20, (1 << 31)
+    - 1, -(1 << 31), 1 << 62, -(1 << 63),
 )  # fmt: skip
 MAGIC_AT, ATTRIBUTES_AT = HEADER.fields["magic"][1], HEADER.fields["attributes"][1]
 
@@ -44,7 +55,9 @@ def _place(data: bytearray, draw: Random) -> int:
 def _stretch(data: bytearray, draw: Random) -> tuple[int, int]:
     """The first byte and the end of a stretch, mostly a short one."""
     start = _place(data, draw)
-    return start, min(len(data), start + 1 + int(draw.expovariate(1 / 16 if draw.random() < 0.8 else 1 / 400)))
+    return start, min(
+        len(data), start + 1 + int(draw.expovariate(1 / 16 if draw.random() < 0.8 else 1 / 400))
+    )
 
 
 def _flip(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
@@ -62,7 +75,9 @@ def _number(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
     size = draw.choice((2, 4, 4, 8))
     number = draw.choice(NUMBERS) if draw.random() < 0.7 else len(data) + draw.randint(-70, 2)
     at = _place(data, draw)
-    data[at : at + size] = (number % (1 << 8 * size)).to_bytes(size, draw.choice(("big", "big", "little")))
+    data[at : at + size] = (number % (1 << 8 * size)).to_bytes(
+        size, draw.choice(("big", "big", "little"))
+    )
 
 
 def _varint(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
@@ -70,7 +85,11 @@ def _varint(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
     if draw.random() < 0.1:
         written = b"\xff" * draw.randrange(1, 12)
     else:
-        written = varint.write_varint(number) if -(1 << 31) <= number < 1 << 31 else varint.write_varlong(number)
+        written = (
+            varint.write_varint(number)
+            if -(1 << 31) <= number < 1 << 31
+            else varint.write_varlong(number)
+        )
     at = _place(data, draw)
     data[at : at + draw.choice((1, 1, len(written)))] = written
 
@@ -133,16 +152,36 @@ def _splice(data: bytearray, draw: Random, others: Sequence[bytes]) -> None:
 
 
 PLAIN: tuple[Mutator, ...] = (
-    _flip, _flip, _flip, _set, _set, _set, _number, _number, _varint, _varint, _cut, _cut_front, _delete, _repeat, _insert, _move,
-    _zeros, _noise, _pad, _splice,
-)  # fmt: skip
+    _flip,
+    _flip,
+    _flip,
+    _set,
+    _set,
+    _set,
+    _number,
+    _number,
+    _varint,
+    _varint,
+    _cut,
+    _cut_front,
+    _delete,
+    _repeat,
+    _insert,
+    _move,
+    _zeros,
+    _noise,
+    _pad,
+    _splice,
+)
 
 
 # ---- of batches
 
 
 def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """A batch, or several behind each other: damaged anywhere, or in one field or record, mostly with a checksum that is right."""
+    """A batch, or several behind each other: damaged anywhere, or in one field or record, mostly
+    with a checksum that is right.
+    """
     kind = draw.random()
     if kind < 0.35:
         return mutated(data, draw, others)
@@ -154,7 +193,9 @@ def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> byte
     start, end = draw.choice(places)
     change = _in_header if kind < 0.75 else _in_records
     one = change(data[start:end], draw, others)
-    return (data[:start] + (mended(one) if draw.random() < 0.9 else one) + data[end:])[:LARGEST_BYTES]
+    return (data[:start] + (mended(one) if draw.random() < 0.9 else one) + data[end:])[
+        :LARGEST_BYTES
+    ]
 
 
 def batch_places(data: bytes) -> list[tuple[int, int]]:
@@ -175,23 +216,35 @@ def mended(data: bytes) -> bytes:
     for start, end in batch_places(data):
         if MAGIC_2 <= changed[start + MAGIC_AT] < 128:
             if end - start >= HEADER_BYTES:
-                changed[start + 17 : start + CRC_START] = crc32c(bytes(changed[start + CRC_START : end])).to_bytes(4, "big")
+                changed[start + 17 : start + CRC_START] = crc32c(
+                    bytes(changed[start + CRC_START : end])
+                ).to_bytes(4, "big")
         else:
-            changed[start + 12 : start + 16] = zlib.crc32(changed[start + 16 : end]).to_bytes(4, "big")
+            changed[start + 12 : start + 16] = zlib.crc32(changed[start + 16 : end]).to_bytes(
+                4, "big"
+            )
     return bytes(changed)
 
 
 def _in_header(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     """One field of a header set to a number that is seldom there, or close to the one that is."""
-    header = HEADER if MAGIC_2 <= data[MAGIC_AT] < 128 and len(data) >= HEADER_BYTES else LEGACY_HEADER
+    header = (
+        HEADER if MAGIC_2 <= data[MAGIC_AT] < 128 and len(data) >= HEADER_BYTES else LEGACY_HEADER
+    )
     kind, at = header.fields[draw.choice(header.names)][:2]
     size = kind.itemsize
-    number = int.from_bytes(data[at : at + size], "big") + draw.choice((-2, -1, 1, 2)) if draw.random() < 0.4 else draw.choice(NUMBERS)
+    number = (
+        int.from_bytes(data[at : at + size], "big") + draw.choice((-2, -1, 1, 2))
+        if draw.random() < 0.4
+        else draw.choice(NUMBERS)
+    )
     return data[:at] + (number % (1 << 8 * size)).to_bytes(size, "big") + data[at + size :]
 
 
 def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
-    """What lies behind the header damaged, decompressed before and compressed again after; the batch's length is that of the new."""
+    """What lies behind the header damaged, decompressed before and compressed again after; the
+    batch's length is that of the new.
+    """
     if not MAGIC_2 <= data[MAGIC_AT] < 128:
         return _in_message(data, draw, others)
     if len(data) < HEADER_BYTES:
@@ -199,10 +252,17 @@ def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     codec_id, records = data[ATTRIBUTES_AT + 1] & CODEC_MASK, data[HEADER_BYTES:]
     try:
         name = codec.name(codec_id)
-        records = codec.compress(name, mutated(codec.decompress(name, records, 1 << 20), draw, others))
+        records = codec.compress(
+            name, mutated(codec.decompress(name, records, 1 << 20), draw, others)
+        )
     except CorruptBytes:
         records = mutated(records, draw, others)
-    return data[:8] + (HEADER_BYTES - LENGTH_END + len(records)).to_bytes(4, "big") + data[LENGTH_END:HEADER_BYTES] + records
+    return (
+        data[:8]
+        + (HEADER_BYTES - LENGTH_END + len(records)).to_bytes(4, "big")
+        + data[LENGTH_END:HEADER_BYTES]
+        + records
+    )
 
 
 def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
@@ -211,7 +271,11 @@ def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     found = legacy.read(data, 1 << 20)
     codec_id = data[MAGIC_AT + 1] & CODEC_MASK
     if codec_id and len(found.data) and found.data is not data:
-        inner = mutated_log(bytes(found.data), draw, others) if draw.random() < 0.5 else mended(mutated(bytes(found.data), draw, others))
+        inner = (
+            mutated_log(bytes(found.data), draw, others)
+            if draw.random() < 0.5
+            else mended(mutated(bytes(found.data), draw, others))
+        )
         value = codec.compress(codec.CODECS[codec_id], inner)
         rest = struct.pack(">ii", -1, len(value)) + value
     else:
@@ -234,17 +298,57 @@ def mutated_snapshot(data: bytes, draw: Random, others: Sequence[bytes] = ()) ->
 
 
 WORDS = (
-    b"-1", b"0", b"00", b"+1", b"2147483647", b"2147483648", b"9223372036854775807", b"-9223372036854775809", b"9" * 40, b"9" * 5000,
-    b"1e9", b"null", b"true", b"NaN", b" ", b"\t", b"\x0b", b"\r", b"\r\n", b"\n\n", b"=", b":", b"#", b"{", b"}", b"[" * 2000, b"]", b'"',
-    b"\\", b"\\u", b"\\u00", b"\\ud800", b"\xff", b"\xed\xa0\x80", b"\xc2\x85", b"\xe2\x80\xa8", b"\xef\xbb\xbf", b"\xd9\xa3", b"\0",
-)  # fmt: skip
+    b"-1",
+    b"0",
+    b"00",
+    b"+1",
+    b"2147483647",
+    b"2147483648",
+    b"9223372036854775807",
+    b"-9223372036854775809",
+    b"9" * 40,
+    b"9" * 5000,
+    b"1e9",
+    b"null",
+    b"true",
+    b"NaN",
+    b" ",
+    b"\t",
+    b"\x0b",
+    b"\r",
+    b"\r\n",
+    b"\n\n",
+    b"=",
+    b":",
+    b"#",
+    b"{",
+    b"}",
+    b"[" * 2000,
+    b"]",
+    b'"',
+    b"\\",
+    b"\\u",
+    b"\\u00",
+    b"\\ud800",
+    b"\xff",
+    b"\xed\xa0\x80",
+    b"\xc2\x85",
+    b"\xe2\x80\xa8",
+    b"\xef\xbb\xbf",
+    b"\xd9\xa3",
+    b"\0",
+)
 
 
 def mutated_text(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
     """A text: words and lines changed, or any bytes."""
     if draw.random() < 0.3:
         return mutated(data, draw, others)
-    parts = data.splitlines(keepends=True) if draw.random() < 0.4 else data.replace(b" ", b"\0 \0").replace(b"=", b"\0=\0").split(b"\0")
+    parts = (
+        data.splitlines(keepends=True)
+        if draw.random() < 0.4
+        else data.replace(b" ", b"\0 \0").replace(b"=", b"\0=\0").split(b"\0")
+    )
     for _ in range(1 + min(int(draw.expovariate(1)), 4)):
         at = draw.randrange(len(parts) + 1)
         match draw.randrange(4):
@@ -269,13 +373,27 @@ def mutated_file(name: str, data: bytes, draw: Random, others: Sequence[bytes] =
     return mutated(data, draw, others) if "index" in last else mutated_text(data, draw, others)
 
 
-SUFFIXES = ("", ".deleted", ".cleaned", ".swap", ".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".tmp", ".part")
+SUFFIXES = (
+    "",
+    ".deleted",
+    ".cleaned",
+    ".swap",
+    ".log",
+    ".index",
+    ".timeindex",
+    ".txnindex",
+    ".snapshot",
+    ".tmp",
+    ".part",
+)
 MOVED = ("orders-0.0123456789abcdef0123456789abcdef-delete", "b-1.x-future", "c-1.y-stray")
 NAMES = ("orders-0", "orders-00", "x", "-0", "a-", "orders-0-delete", *MOVED)
 
 
 def mutated_tree(tree: Tree, draw: Random) -> Tree:
-    """A directory of which one file or a few are damaged, exchanged, missing, empty, added, renamed; or a directory in it is."""
+    """A directory of which one file or a few are damaged, exchanged, missing, empty, added,
+    renamed; or a directory in it is.
+    """
     changed = dict(tree)
     for _ in range(1 + min(int(draw.expovariate(1)), 3)):
         if not changed:
@@ -283,18 +401,25 @@ def mutated_tree(tree: Tree, draw: Random) -> Tree:
         name = draw.choice(sorted(changed))
         kind = draw.random()
         if kind < 0.7:
-            changed[name] = mutated_file(name, changed[name], draw, [changed[draw.choice(sorted(changed))]])
+            changed[name] = mutated_file(
+                name, changed[name], draw, [changed[draw.choice(sorted(changed))]]
+            )
         elif kind < 0.78:
             del changed[name]
         elif kind < 0.84:
             changed[name] = changed[draw.choice(sorted(changed))]
         elif kind < 0.93:
-            changed[_renamed(name, draw)] = changed.pop(name) if draw.random() < 0.5 else changed[name]
+            changed[_renamed(name, draw)] = (
+                changed.pop(name) if draw.random() < 0.5 else changed[name]
+            )
         elif kind < 0.96:
             changed[name] = b""
         elif "/" in name:
             old, new = f"{name.partition('/')[0]}/", f"{draw.choice(NAMES)}/"
-            changed = {new + one.removeprefix(old) if one.startswith(old) else one: data for one, data in changed.items()}
+            changed = {
+                new + one.removeprefix(old) if one.startswith(old) else one: data
+                for one, data in changed.items()
+            }
     return changed
 
 
@@ -303,5 +428,7 @@ def _renamed(name: str, draw: Random) -> str:
     stem, dot, suffix = last.partition(".")
     if draw.random() < 0.5 or not stem.isdigit():
         return f"{directory}{slash}{stem}{dot}{suffix}{draw.choice(SUFFIXES)}"
-    offset = draw.choice((0, 1, int(stem) + draw.choice((-1, 1, 1000)), (1 << 63) - 1, 1 << 63, 1 << 31))
+    offset = draw.choice(
+        (0, 1, int(stem) + draw.choice((-1, 1, 1000)), (1 << 63) - 1, 1 << 63, 1 << 31)
+    )
     return f"{directory}{slash}{max(offset, 0):020}{dot}{suffix}"

@@ -60,5 +60,6 @@ def _dies(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 BREAKS, REFUSES, HIDES, HOARDS, ASKS, DAWDLES, LOOPS, DIES = (
-    (Target(read.__name__[1:], 1, _logs, read),) for read in (_breaks, _refuses, _hides, _hoards, _asks, _dawdles, _loops, _dies)
+    (Target(read.__name__[1:], 1, _logs, read),)
+    for read in (_breaks, _refuses, _hides, _hoards, _asks, _dawdles, _loops, _dies)
 )

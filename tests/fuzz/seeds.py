@@ -1,7 +1,9 @@
-"""What the soak starts from: small pieces of what real Kafka wrote, of every format, from tests/data and sample_data.
+"""What the soak starts from: small pieces of what real Kafka wrote, of every format, from
+tests/data and sample_data.
 
-Whole directories are values too: {"orders-0/00000000000000000000.log": b"..."}. Logs are cut behind a few batches, and their
-indexes behind the last entry that still leads into them, so that reading a directory takes milliseconds.
+Whole directories are values too: {"orders-0/00000000000000000000.log": b"..."}. Logs are cut behind
+a few batches, and their indexes behind the last entry that still leads into them, so that reading a
+directory takes milliseconds.
 """
 
 import base64
@@ -24,11 +26,16 @@ from tests.commands.bounded import tiny_batch, wrapper
 DATA = Path(__file__).parents[1] / "data"
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
 MANY_RECORDS = 5000  # of a batch that is gone through run by run
-BATCH_BYTES, LOG_BYTES, SEGMENT_BYTES = 2000, 8000, 4000  # of a batch alone, of a log alone, of a log in a directory
+# of a batch alone, of a log alone, of a log in a directory
+BATCH_BYTES, LOG_BYTES, SEGMENT_BYTES = 2000, 8000, 4000
 TEXTS = (
-    "meta.properties", "partition.metadata", "quorum-state", ".kafka_cleanshutdown", "leader-epoch-checkpoint",
+    "meta.properties",
+    "partition.metadata",
+    "quorum-state",
+    ".kafka_cleanshutdown",
+    "leader-epoch-checkpoint",
     "recovery-point-offset-checkpoint",
-)  # fmt: skip
+)
 
 Tree = dict[str, bytes]
 
@@ -63,18 +70,31 @@ def _lines(name: str) -> Iterator[dict]:
 @cache
 def batches() -> tuple[bytes, ...]:
     """Single batches of all magics and codecs, whole ones and damaged ones."""
-    found = [*(bytes.fromhex(line["hex"]) for line in _lines("batches")), tiny_batch(MANY_RECORDS), wrapper(MANY_RECORDS)]
+    found = [
+        *(bytes.fromhex(line["hex"]) for line in _lines("batches")),
+        tiny_batch(MANY_RECORDS),
+        wrapper(MANY_RECORDS),
+    ]
     return tuple(one for one in found if len(one) <= BATCH_BYTES)
 
 
 @cache
 def logs() -> tuple[bytes, ...]:
-    """Logs of a few batches: recorded stretches, whole small ones, and batches of all magics behind each other."""
+    """Logs of a few batches: recorded stretches, whole small ones, and batches of all magics behind
+    each other.
+    """
     recorded = [bytes.fromhex(line["hex"]) for line in _lines("legacy_logs")]
     recorded += [gzip.decompress(base64.b64decode(line["log_gz"])) for line in _lines("recoveries")]
-    recorded += [content for line in _lines("damaged_dumps") for name, content in _files(line) if name.endswith(".log")]
+    recorded += [
+        content
+        for line in _lines("damaged_dumps")
+        for name, content in _files(line)
+        if name.endswith(".log")
+    ]
     recorded += [path.read_bytes() for path in sorted((DATA / "kafka-4.3.1").rglob("*.log"))]
-    recorded += [content for name, content in _sample().items() if name.endswith((".log", ".checkpoint"))]
+    recorded += [
+        content for name, content in _sample().items() if name.endswith((".log", ".checkpoint"))
+    ]
     single = [one for one in batches() if walk(one)[1].reason == "end"]
     recorded += [b"".join(single[at : at + 4]) for at in range(0, len(single) - 4, 7)]
     return tuple(dict.fromkeys(_cut(one, LOG_BYTES) for one in recorded if one))
@@ -107,33 +127,64 @@ def snapshots() -> tuple[bytes, ...]:
 @cache
 def bodies() -> tuple[Body, ...]:
     """Keys and values of control records, KRaft's, and those of Kafka's own topics."""
-    return tuple(Body(line["decoder"], _unhex(line["key"]), _unhex(line["value"])) for line in _lines("printed_bodies"))
+    return tuple(
+        Body(line["decoder"], _unhex(line["key"]), _unhex(line["value"]))
+        for line in _lines("printed_bodies")
+    )
 
 
 @cache
 def texts() -> tuple[Text, ...]:
     """The small text files of broker directories, and some in the forms of other releases."""
-    found = [Text(Path(name).name, data) for name, data in _sample().items() if Path(name).name in TEXTS and data]
+    found = [
+        Text(Path(name).name, data)
+        for name, data in _sample().items()
+        if Path(name).name in TEXTS and data
+    ]
     return (
         *dict.fromkeys(found),
-        Text("recovery-point-offset-checkpoint", b"0\n3\norders 0 38736\norders 1 4795\n__consumer_offsets 17 9\n"),
+        Text(
+            "recovery-point-offset-checkpoint",
+            b"0\n3\norders 0 38736\norders 1 4795\n__consumer_offsets 17 9\n",
+        ),
         Text("leader-epoch-checkpoint", b"0\n3\n0 0\n4 1200\n7 9223372036854775807\n"),
-        Text("meta.properties", b"#\n#Mon Nov 13 10:00:00 UTC 2023\r\nbroker.id = 1\nversion:0\ncluster.id=a\\u0041b\\\n  c\n"),
+        Text(
+            "meta.properties",
+            (
+                b"#\n#Mon Nov 13 10:00:00 UTC 2023\r\nbroker.id = 1\nversion:0\ncluster.id=a\\u0041b\\\n"
+                b"  c\n"
+            ),
+        ),
         Text("partition.metadata", b"version: 0\ntopic_id: tpx8pd1IQDqJwMfGzXj6GA"),
-        Text("quorum-state", b'{"clusterId":"","leaderId":1,"leaderEpoch":3,"votedId":-1,"appliedOffset":0,'
-                             b'"currentVoters":[{"voterId":1},{"voterId":2}],"data_version":0}'),
+        Text(
+            "quorum-state",
+            b'{"clusterId":"","leaderId":1,"leaderEpoch":3,"votedId":-1,"appliedOffset":0,'
+            b'"currentVoters":[{"voterId":1},{"voterId":2}],"data_version":0}',
+        ),
         Text(".kafka_cleanshutdown", b'{"version":0,"brokerEpoch":13}'),
-        Text("server.properties", b"log.roll.hours=168\nlog.index.interval.bytes=4096\nnode.id=1\n"),
-    )  # fmt: skip
+        Text(
+            "server.properties", b"log.roll.hours=168\nlog.index.interval.bytes=4096\nnode.id=1\n"
+        ),
+    )
 
 
 @cache
 def packed() -> tuple[Packed, ...]:
     """The records of compressed batches, as their codec left them."""
-    whole = [(one, row) for one in batches() for row in walk(one)[0][:1] if row["magic"] == 2 and 0 < row["attributes"] & 7 < 5]
-    found = [Packed(codec.CODECS[row["attributes"] & 7], one[HEADER_BYTES : int(row["size_bytes"])]) for one, row in whole]
+    whole = [
+        (one, row)
+        for one in batches()
+        for row in walk(one)[0][:1]
+        if row["magic"] == 2 and 0 < row["attributes"] & 7 < 5
+    ]
+    found = [
+        Packed(codec.CODECS[row["attributes"] & 7], one[HEADER_BYTES : int(row["size_bytes"])])
+        for one, row in whole
+    ]
     plain = b"kafka " * 200 + bytes(range(256))
-    return tuple(found) + tuple(Packed(name, codec.compress(name, plain)) for name in codec.CODECS[1:])
+    return tuple(found) + tuple(
+        Packed(name, codec.compress(name, plain)) for name in codec.CODECS[1:]
+    )
 
 
 @cache
@@ -144,11 +195,17 @@ def partitions() -> tuple[Tree, ...]:
 
 @cache
 def brokers() -> tuple[Tree, ...]:
-    """Broker directories: KRaft's metadata log, internal topics and others, stopped cleanly and not."""
+    """Broker directories: KRaft's metadata log, internal topics and others, stopped cleanly and
+    not.
+    """
     root = {name: data for name, data in _sample().items() if "/" not in name}
     metadata, *others = _of_sample()
     older = _indexed_legacy()
-    together = [metadata | others[0] | others[-1], metadata | others[1] | older, metadata | others[-2] | others[2]]
+    together = [
+        metadata | others[0] | others[-1],
+        metadata | others[1] | older,
+        metadata | others[-2] | others[2],
+    ]
     killed = {name: data for name, data in root.items() if name != ".kafka_cleanshutdown"}
     return tuple(tree | how for tree in together for how in (root, killed))
 
@@ -157,7 +214,9 @@ def _partitions() -> Iterator[Tree]:
     yield from _of_sample()
     yield _indexed_legacy()
     for folder in sorted((DATA / "kafka-4.3.1").iterdir()):
-        yield _small({f"{folder.name}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())})
+        yield _small(
+            {f"{folder.name}/{path.name}": path.read_bytes() for path in sorted(folder.iterdir())}
+        )
     seen = set()
     for line in _lines("damaged_dumps"):
         tree = {f"orders-0/{name}": data for name, data in _files(line) if len(data) <= LOG_BYTES}
@@ -168,9 +227,14 @@ def _partitions() -> Iterator[Tree]:
 
 
 def _of_sample() -> list[Tree]:
-    """The partitions of the sample, the metadata log first, each cut to its first segments and those to their first batches."""
+    """The partitions of the sample, the metadata log first, each cut to its first segments and
+    those to their first batches.
+    """
     names = dict.fromkeys(name.partition("/")[0] for name in _sample() if "/" in name)
-    return [_small({name: data for name, data in _sample().items() if name.startswith(f"{directory}/")}) for directory in names]
+    return [
+        _small({name: data for name, data in _sample().items() if name.startswith(f"{directory}/")})
+        for directory in names
+    ]
 
 
 def _indexed_legacy() -> Tree:
@@ -182,16 +246,28 @@ def _indexed_legacy() -> Tree:
         if number < 3 and len(found):
             stem = f"old-0/{int(found['last_offset'][0]):020}"
             index = np.zeros(len(found) // 2, offset_index.ENTRY)
-            index["relative_offset"] = found["last_offset"][1::2][: len(index)] - found["last_offset"][0]
+            index["relative_offset"] = (
+                found["last_offset"][1::2][: len(index)] - found["last_offset"][0]
+            )
             index["position"] = found["position"][1::2][: len(index)]
-            tree |= {f"{stem}.log": log, f"{stem}.index": index.tobytes(), f"{stem}.timeindex": bytes(24)}
+            tree |= {
+                f"{stem}.log": log,
+                f"{stem}.index": index.tobytes(),
+                f"{stem}.timeindex": bytes(24),
+            }
     return tree
 
 
 def _small(tree: Tree) -> Tree:
-    """The first three segments of a partition, their logs cut, their indexes with the entries that are left, and all other files."""
+    """The first three segments of a partition, their logs cut, their indexes with the entries that
+    are left, and all other files.
+    """
     stems = sorted({name[: -len(".log")] for name in tree if name.endswith(".log")})[:3]
-    kept = {name: data for name, data in tree.items() if not name.endswith((".log", ".index", ".timeindex", ".txnindex"))}
+    kept = {
+        name: data
+        for name, data in tree.items()
+        if not name.endswith((".log", ".index", ".timeindex", ".txnindex"))
+    }
     for stem in stems:
         log = _cut(tree[f"{stem}.log"], SEGMENT_BYTES)
         kept[f"{stem}.log"] = log
@@ -206,11 +282,15 @@ def _small(tree: Tree) -> Tree:
 
 
 def _cut(log: bytes, most_bytes: int) -> bytes:
-    """The log up to the end of the last batch that ends before so many bytes; as it is where it is short, or its first batch long."""
+    """The log up to the end of the last batch that ends before so many bytes; as it is where it is
+    short, or its first batch long.
+    """
     if len(log) <= most_bytes:
         return log
     found = walk(log)[0]
-    ends = (found["position"] + found["size_bytes"])[found["position"] + found["size_bytes"] <= most_bytes]
+    ends = (found["position"] + found["size_bytes"])[
+        found["position"] + found["size_bytes"] <= most_bytes
+    ]
     return log[: int(ends[-1])] if len(ends) else log[:most_bytes]
 
 
@@ -225,8 +305,15 @@ def _sample() -> Tree:
 def _indexes(suffix: str) -> tuple[bytes, ...]:
     found = [path.read_bytes() for path in sorted(DATA.rglob(f"*{suffix}"))]
     found += [data for name, data in _sample().items() if name.endswith(suffix)]
-    found += [data for line in _lines("damaged_dumps") for name, data in _files(line) if name.endswith(suffix)]
-    return tuple(dict.fromkeys(one if len(one) <= 600 else one[:480] + one[-120:] for one in found if one))
+    found += [
+        data
+        for line in _lines("damaged_dumps")
+        for name, data in _files(line)
+        if name.endswith(suffix)
+    ]
+    return tuple(
+        dict.fromkeys(one if len(one) <= 600 else one[:480] + one[-120:] for one in found if one)
+    )
 
 
 def _files(line: dict) -> list[tuple[str, bytes]]:

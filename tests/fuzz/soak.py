@@ -1,12 +1,17 @@
-"""The soak: damaged inputs for every reader of the product, by the million, and what escapes them counted.
+"""The soak: damaged inputs for every reader of the product, by the million, and what escapes them
+counted.
 
-A case is a number; with the seed of the run it decides the target, the bytes and the damage, so that SEED=... CASE=... is all it
-takes to see an escape again. Workers take every n-th case each. An escape is
+A case is a number; with the seed of the run it decides the target, the bytes and the damage, so
+that SEED=... CASE=... is all it takes to see an escape again. Workers take every n-th case each. An
+escape is
 
-    raised    anything that the reader does not say it raises, a Hidden of the target included, and numpy's warnings of overflow
+    raised    anything that the reader does not say it raises, a Hidden of the target included, and
+    numpy's warnings of overflow
     slow      more than SLOW_S seconds of processor time for an input of a few kilobytes
-    memory    a case after which the peak of the process is MOST_BYTES higher, or that was refused ROOM_BYTES more
-    stuck     no end after STUCK_S seconds; the worker is stopped, and another goes on behind the case
+    memory    a case after which the peak of the process is MOST_BYTES higher, or that was refused
+    ROOM_BYTES more
+    stuck     no end after STUCK_S seconds; the worker is stopped, and another goes on behind the
+    case
     died      the worker is gone, as by a fault of memory in compiled code
 """
 
@@ -39,7 +44,9 @@ KEPT_EACH = 3  # escapes of one target at one place that are told with their cas
 
 @dataclass(frozen=True)
 class Escape:
-    """What a reader did with the input of a case; place: the line it came from, where that is known."""
+    """What a reader did with the input of a case; place: the line it came from, where that is
+    known.
+    """
 
     case: int
     target: str
@@ -48,12 +55,16 @@ class Escape:
     place: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind} in {self.target}: {self.what}{f' ({self.place})' if self.place else ''}"
+        return (
+            f"{self.kind} in {self.target}: {self.what}{f' ({self.place})' if self.place else ''}"
+        )
 
 
 @dataclass
 class Soak:
-    """What a run found: inputs and seconds by target, escapes by (target, kind, place), and the first cases of each."""
+    """What a run found: inputs and seconds by target, escapes by (target, kind, place), and the
+    first cases of each.
+    """
 
     seed: int
     inputs: Counter = field(default_factory=Counter)
@@ -77,11 +88,16 @@ class Soak:
     def text(self) -> str:
         """The run as a table, and each kind of escape with the way to see it again."""
         lines = [f"{'target':<16} {'inputs':>10} {'seconds':>9}"]
-        lines += [f"{name:<16} {count:>10} {self.seconds[name]:>9.1f}" for name, count in sorted(self.inputs.items())]
+        lines += [
+            f"{name:<16} {count:>10} {self.seconds[name]:>9.1f}"
+            for name, count in sorted(self.inputs.items())
+        ]
         lines += [f"{self.total} damaged inputs, {self.escapes.total()} escapes, seed {self.seed}"]
         for key, count in self.escapes.most_common():
             lines += [f"{count} times {self.first[key][0]}"]
-            lines += [f"    make fuzz SEED={self.seed} CASE={escape.case}" for escape in self.first[key]]
+            lines += [
+                f"    make fuzz SEED={self.seed} CASE={escape.case}" for escape in self.first[key]
+            ]
         return "\n".join(lines)
 
 
@@ -99,7 +115,9 @@ def drawn(targets: Sequence[Target], seed: int, case: int) -> tuple[Target, obje
 
 
 def run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Escape | None]:
-    """The target of a case, and what escaped it or None; a slow one gets a second try, which compiles nothing any more."""
+    """The target of a case, and what escaped it or None; a slow one gets a second try, which
+    compiles nothing any more.
+    """
     name, escape = _run_case(targets, seed, case)
     return _run_case(targets, seed, case) if escape and escape.kind == "slow" else (name, escape)
 
@@ -111,7 +129,9 @@ def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Esc
         name = target.name
         target.read(original, data, draw)
     except Exception as fault:
-        return name, Escape(case, name, "raised", f"{type(fault).__name__}: {fault}"[:300], _place(fault))
+        return name, Escape(
+            case, name, "raised", f"{type(fault).__name__}: {fault}"[:300], _place(fault)
+        )
     if time.thread_time() - started > SLOW_S:
         return name, Escape(case, name, "slow", f"{time.thread_time() - started:.1f} s")
     grown_bytes = PEAK.grown_bytes()
@@ -132,7 +152,9 @@ class Peak:
         return self._bytes - before
 
     def _now_bytes(self) -> int:
-        """As Linux tells it: what getrusage tells there may be the peak of the process that started this one."""
+        """As Linux tells it: what getrusage tells there may be the peak of the process that started
+        this one.
+        """
         with suppress(OSError):
             return int(_STATUS.read_text().partition("VmHWM:")[2].split(maxsplit=1)[0]) << 10
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -144,14 +166,20 @@ PEAK = Peak()
 
 def _place(fault: BaseException) -> str:
     """The innermost line of ours; of a Hidden the target's that noticed it."""
-    frames = [one for one in traceback.extract_tb(fault.__traceback__) if "kafkaviz" in one.filename or "fuzz" in one.filename]
+    frames = [
+        one
+        for one in traceback.extract_tb(fault.__traceback__)
+        if "kafkaviz" in one.filename or "fuzz" in one.filename
+    ]
     if isinstance(fault, Hidden):
         frames = [one for one in frames if one.name != "expect"]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 
 def warm_up(targets: Sequence[Target], seed: int) -> None:
-    """Every target on seeds that are not damaged, with nothing counted: importing and compiling take seconds and room."""
+    """Every target on seeds that are not damaged, with nothing counted: importing and compiling
+    take seconds and room.
+    """
     for target in targets:
         draw = Random(seed)
         for _ in range(12):
@@ -163,8 +191,18 @@ def warm_up(targets: Sequence[Target], seed: int) -> None:
 # ---- a worker
 
 
-def _work(targets_name: str, seed: int, first: int, step: int, at: object, channel: Connection, folder: str) -> None:
-    """Runs the cases first, first + step ... until it is told to stop; at.value is the case it is at, below 0 while it gets ready."""
+def _work(
+    targets_name: str,
+    seed: int,
+    first: int,
+    step: int,
+    at: object,
+    channel: Connection,
+    folder: str,
+) -> None:
+    """Runs the cases first, first + step ... until it is told to stop; at.value is the case it is
+    at, below 0 while it gets ready.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1)
     os.environ["KAFKAVIZ_FUZZ"] = os.environ["TMPDIR"] = folder
@@ -190,7 +228,9 @@ def _work(targets_name: str, seed: int, first: int, step: int, at: object, chann
 
 
 def _limit_memory() -> None:
-    """No more than ROOM_BYTES beyond what the process has now; where the system does not tell how much that is, no limit."""
+    """No more than ROOM_BYTES beyond what the process has now; where the system does not tell how
+    much that is, no limit.
+    """
     with suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -212,10 +252,17 @@ class _Worker:
 
 
 def soak(
-    seed: int, seconds: float, inputs: int | None = None, workers: int = 2, targets: str = TARGETS,
-    stuck_s: float = STUCK_S, watch: Callable[[Soak], None] | None = None,
+    seed: int,
+    seconds: float,
+    inputs: int | None = None,
+    workers: int = 2,
+    targets: str = TARGETS,
+    stuck_s: float = STUCK_S,
+    watch: Callable[[Soak], None] | None = None,
 ) -> Soak:
-    """Runs for so many seconds once the first worker is ready, or until so many inputs were read. watch is told of progress."""
+    """Runs for so many seconds once the first worker is ready, or until so many inputs were read.
+    watch is told of progress.
+    """
     context = multiprocessing.get_context("spawn")
     run = Soak(seed)
     with tempfile.TemporaryDirectory(prefix="kafkaviz-fuzz-") as folder:
@@ -232,8 +279,13 @@ def soak(
 
         crew = [start(number, number) for number in range(workers)]
         stop_at: float | None = None
-        while (stop_at is None or time.monotonic() < stop_at) and (inputs is None or run.total < inputs):
-            ready = wait([one.channel for one in crew] + [one.process.sentinel for one in crew], timeout=REPORT_S)
+        while (stop_at is None or time.monotonic() < stop_at) and (
+            inputs is None or run.total < inputs
+        ):
+            ready = wait(
+                [one.channel for one in crew] + [one.process.sentinel for one in crew],
+                timeout=REPORT_S,
+            )
             for number, one in enumerate(crew):
                 if one.channel in ready:
                     _take(run, one)

@@ -1,7 +1,9 @@
-"""The readers that take bytes, each fed with damaged ones: what they raise, what they still show, and whether their spans tile.
+"""The readers that take bytes, each fed with damaged ones: what they raise, what they still show,
+and whether their spans tile.
 
-A target draws a seed, damages it and reads it. Raising anything that the reader does not say it raises is an escape, and so is a
-Hidden: something that lies whole before the damage and was not given.
+A target draws a seed, damages it and reads it. Raising anything that the reader does not say it
+raises is an escape, and so is a Hidden: something that lies whole before the damage and was not
+given.
 """
 
 import os
@@ -58,7 +60,9 @@ class Hidden(AssertionError):
 
 @dataclass(frozen=True)
 class Target:
-    """A group of readers. draw gives a seed and its damaged copy; read must stand the copy. share: how often, among all targets."""
+    """A group of readers. draw gives a seed and its damaged copy; read must stand the copy. share:
+    how often, among all targets.
+    """
 
     name: str
     share: int
@@ -80,7 +84,9 @@ def expect(holds: Any, what: str) -> None:
 
 
 def ends_before(batches: np.ndarray, position: int) -> int:
-    """How many batches end before a byte; one that says it is shorter than a header is read up to the end of that."""
+    """How many batches end before a byte; one that says it is shorter than a header is read up to
+    the end of that.
+    """
     ends = batches["position"] + np.maximum(batches["size_bytes"], HEADER_BYTES)
     return len(ends) if (ends <= position).all() else int(np.argmax(ends > position))
 
@@ -97,7 +103,9 @@ def reader_of(data: bytes) -> Callable[[int, np.ndarray], int]:
     return read
 
 
-def of_bytes(found: Callable[[], tuple[bytes, ...]], how: Callable[..., bytes]) -> Callable[[Random], tuple[bytes, bytes]]:
+def of_bytes(
+    found: Callable[[], tuple[bytes, ...]], how: Callable[..., bytes]
+) -> Callable[[Random], tuple[bytes, bytes]]:
     """Draws one of the seeds and damages it."""
 
     def draw_one(draw: Random) -> tuple[bytes, bytes]:
@@ -127,7 +135,10 @@ def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
     cut = draw.randint(0, len(data))
     _tiled(spans_batch.batch(data[:cut], 0, len(data)), 0, len(data))
     start, stop = sorted((draw.randint(0, len(data)), draw.randint(0, len(data))))
-    expect(_covers(spans_batch.batch(data, 0, None, start, stop), start, stop), "spans of a part do not cover it")
+    expect(
+        _covers(spans_batch.batch(data, 0, None, start, stop), start, stop),
+        "spans of a part do not cover it",
+    )
     with suppress(CorruptBytes):
         inside = spans_batch.inside(data, LIMIT_BYTES)
         if inside is not None:
@@ -138,20 +149,32 @@ def _refused(fault: CorruptBytes, call: Callable[[], Any]) -> None:
     try:
         call()
     except CorruptBytes as raised:
-        expect((raised.what, raised.position) == (fault.what, fault.position), "another fault is raised than told")
+        expect(
+            (raised.what, raised.position) == (fault.what, fault.position),
+            "another fault is raised than told",
+        )
     else:
         raise Hidden(f"not raised: {fault}")
 
 
 def _records_before(seed: bytes, data: bytes, found: list, fault: CorruptBytes | None) -> None:
-    """Of a batch that is not compressed, the records before the damage; the last may wait for what comes behind it."""
-    if not _readable_plain(seed) or first_difference(seed, data) < HEADER_BYTES or len(data) < len(seed):
+    """Of a batch that is not compressed, the records before the damage; the last may wait for what
+    comes behind it.
+    """
+    if (
+        not _readable_plain(seed)
+        or first_difference(seed, data) < HEADER_BYTES
+        or len(data) < len(seed)
+    ):
         return
     at = first_difference(seed, data) - HEADER_BYTES
     wanted = [one for one in _seed_records(seed) if one.position + one.size_bytes <= at]
     if fault is not None and fault.what == record.LEFTOVER_TEXT and len(found) == len(wanted) - 1:
         wanted = wanted[:-1]
-    expect(found[: len(wanted)] == wanted, f"{len(wanted)} records lie before the damage, given were {len(found)}")
+    expect(
+        found[: len(wanted)] == wanted,
+        f"{len(wanted)} records lie before the damage, given were {len(found)}",
+    )
 
 
 def _readable_plain(seed: bytes) -> bool:
@@ -172,7 +195,12 @@ def _tiled(made: list[spans.Span], start: int, stop: int) -> None:
 def _covers(made: list[spans.Span], start: int, stop: int) -> bool:
     if start == stop:
         return True
-    return bool(made) and made[0].start <= start and made[-1].end >= stop and all(a.end == b.start for a, b in pairwise(made))
+    return (
+        bool(made)
+        and made[0].start <= start
+        and made[-1].end >= stop
+        and all(a.end == b.start for a, b in pairwise(made))
+    )
 
 
 @lru_cache(4000)
@@ -194,9 +222,15 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
     steps = Walk(reader_of(data), 0, len(data), draw.choice(CHUNKS_BYTES))
     parts = list(steps)
     again = np.concatenate(parts) if parts else np.empty(0, BATCH)
-    expect(steps.end == end and (again == found).all() and len(again) == len(found), "another chunk gives other batches")
+    expect(
+        steps.end == end and (again == found).all() and len(again) == len(found),
+        "another chunk gives other batches",
+    )
     at = int(end.position)
-    expect(0 <= at <= len(data) and (end.reason == "end") == (at == len(data)), f"the walk ends at {at} of {len(data)}: {end.reason}")
+    expect(
+        0 <= at <= len(data) and (end.reason == "end") == (at == len(data)),
+        f"the walk ends at {at} of {len(data)}: {end.reason}",
+    )
     if at < len(data):
         tail.kind(data[at:], int(found["last_offset"][-1]) if len(found) else None, len(data) - at)
 
@@ -214,11 +248,15 @@ def _deep_rows(seed: bytes) -> tuple[np.ndarray, np.ndarray]:
 def _joined(parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
     if not parts:
         return np.empty(0), np.empty(0)
-    return np.concatenate([part.batches for part in parts]), np.concatenate([part.records for part in parts])
+    return np.concatenate([part.batches for part in parts]), np.concatenate(
+        [part.records for part in parts]
+    )
 
 
 def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
-    """The deep scan: every batch that the walk gives, and every record of the batches before the damage."""
+    """The deep scan: every batch that the walk gives, and every record of the batches before the
+    damage.
+    """
     parts, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
     found, told = walk(data)
     batches, records = _joined(parts)
@@ -226,12 +264,21 @@ def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
         wanted_batches, wanted = _deep_rows(seed)
-        expect((batches[:before] == wanted_batches[:before]).all(), f"{before} batches lie before the damage")
+        expect(
+            (batches[:before] == wanted_batches[:before]).all(),
+            f"{before} batches lie before the damage",
+        )
         wanted = wanted[wanted["batch_position"] < wanted_batches["position"][before - 1] + 1]
-        expect(len(records) >= len(wanted) and (records[: len(wanted)] == wanted).all(), f"{len(wanted)} records lie before the damage")
+        expect(
+            len(records) >= len(wanted) and (records[: len(wanted)] == wanted).all(),
+            f"{len(wanted)} records lie before the damage",
+        )
     for part in parts:
         for fault in part.faults:
-            expect(0 <= fault.batch_position <= fault.position <= len(data), f"a fault outside the log: {fault}")
+            expect(
+                0 <= fault.batch_position <= fault.position <= len(data),
+                f"a fault outside the log: {fault}",
+            )
 
 
 def _config(draw: Random) -> IndexConfig:
@@ -239,17 +286,35 @@ def _config(draw: Random) -> IndexConfig:
 
 
 def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
-    """What a recovery keeps: at least what it keeps of the seed, as far as that lies before the damage."""
-    base_offset, config, of = int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))), _config(draw), profile(draw.choice(RELEASES))
+    """What a recovery keeps: at least what it keeps of the seed, as far as that lies before the
+    damage.
+    """
+    base_offset, config, of = (
+        int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))),
+        _config(draw),
+        profile(draw.choice(RELEASES)),
+    )
     found = recover(reader_of(data), len(data), base_offset, config, of)
     expect(0 <= found.valid_bytes <= len(data), f"{found.valid_bytes} valid bytes of {len(data)}")
-    for part in (found.index(), found.timeindex(), found.txnindex(), found.closed_index(), found.closed_timeindex()):
-        expect(len(part) <= len(data) + 2 * config.segment_index_bytes + 64, "an index is larger than its log makes it")
+    for part in (
+        found.index(),
+        found.timeindex(),
+        found.txnindex(),
+        found.closed_index(),
+        found.closed_timeindex(),
+    ):
+        expect(
+            len(part) <= len(data) + 2 * config.segment_index_bytes + 64,
+            "an index is larger than its log makes it",
+        )
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
         kept = recover(reader_of(seed), len(seed), base_offset, config, of).valid_bytes
         last = _walked(seed)[before - 1]
-        expect(found.valid_bytes >= min(kept, int(last["position"] + last["size_bytes"])), "it cuts what lies before the damage")
+        expect(
+            found.valid_bytes >= min(kept, int(last["position"] + last["size_bytes"])),
+            "it cuts what lies before the damage",
+        )
 
 
 def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -260,7 +325,10 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         if name:
             grouped.setdefault(directory, []).append(in_memory(name, data))
     points = draw.choice((0, 0, 10, 1 << 40)), draw.choice((0, 0, 5, 1 << 62))
-    logs = [StoredLog(directory, tuple(files), _config(draw), *points) for directory, files in grouped.items()]
+    logs = [
+        StoredLog(directory, tuple(files), _config(draw), *points)
+        for directory, files in grouped.items()
+    ]
     told = restart(logs, draw.random() < 0.3, profile(draw.choice(RELEASES)))
     for step in told.steps:
         f"{step.why}{step.error}{step.way_out}".encode()
@@ -271,21 +339,37 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
 
 def read_offset_index(seed: bytes, data: bytes, draw: Random) -> None:
     """An .index: its entries, and its spans."""
-    _read_index(offset_index, spans_table.offset_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw)
+    _read_index(
+        offset_index, spans_table.offset_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw
+    )
 
 
 def read_time_index(seed: bytes, data: bytes, draw: Random) -> None:
     """A .timeindex, in the same way."""
-    _read_index(time_index, spans_table.time_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw)
+    _read_index(
+        time_index, spans_table.time_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw
+    )
 
 
-def _read_index(layout: Any, table: spans_table.Table, seed: bytes, data: bytes, draw: Random) -> None:
+def _read_index(
+    layout: Any, table: spans_table.Table, seed: bytes, data: bytes, draw: Random
+) -> None:
     entries = layout.parse(data)
     written = layout.written(entries)
-    expect(layout.build(entries) == data[: len(entries) * layout.ENTRY.itemsize], "the entries are others than the bytes")
+    expect(
+        layout.build(entries) == data[: len(entries) * layout.ENTRY.itemsize],
+        "the entries are others than the bytes",
+    )
     before = first_difference(seed, data) // layout.ENTRY.itemsize
-    expect(entries[:before].tobytes() == layout.parse(seed)[:before].tobytes(), "entries before the damage are missing")
-    _tiled(spans_table.rows(table, data, 0, len(data), written * layout.ENTRY.itemsize, len(data)), 0, len(data))
+    expect(
+        entries[:before].tobytes() == layout.parse(seed)[:before].tobytes(),
+        "entries before the damage are missing",
+    )
+    _tiled(
+        spans_table.rows(table, data, 0, len(data), written * layout.ENTRY.itemsize, len(data)),
+        0,
+        len(data),
+    )
 
 
 def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
@@ -295,11 +379,22 @@ def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
         txn_index.entry_text(entry)
     size_bytes = txn_index.ENTRY.itemsize
     before = first_difference(seed, data) // size_bytes
-    expect(entries[:before].tobytes() == seed[: before * size_bytes], "entries before the damage are missing")
-    _tiled(spans_table.rows(spans_table.txn_entries(), data, 0, len(data), len(data), len(data)), 0, len(data))
+    expect(
+        entries[:before].tobytes() == seed[: before * size_bytes],
+        "entries before the damage are missing",
+    )
+    _tiled(
+        spans_table.rows(spans_table.txn_entries(), data, 0, len(data), len(data), len(data)),
+        0,
+        len(data),
+    )
     offset = int(draw.choice(entries)["last_offset"]) if len(entries) else 0
-    for call in (txn_index.readable, lambda e: txn_index.check(e, offset), lambda e: txn_index.collect(e, offset, offset + 100),
-                 lambda e: txn_index.kept_by_truncation(e, offset)):  # fmt: skip
+    for call in (
+        txn_index.readable,
+        lambda e: txn_index.check(e, offset),
+        lambda e: txn_index.collect(e, offset, offset + 100),
+        lambda e: txn_index.kept_by_truncation(e, offset),
+    ):
         with suppress(CorruptBytes):
             call(entries)
 
@@ -376,7 +471,12 @@ def draw_name(draw: Random) -> tuple[bytes, bytes]:
 @lru_cache(1)
 def _paths() -> tuple[bytes, ...]:
     found = {part for tree in seeds.brokers() for name in tree for part in name.split("/")}
-    moved = ("orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete", "a.b-1.0-future", "x-2.1f-stray", "bootstrap.checkpoint")
+    moved = (
+        "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete",
+        "a.b-1.0-future",
+        "x-2.1f-stray",
+        "bootstrap.checkpoint",
+    )
     return tuple(name.encode() for name in sorted(found | set(moved)))
 
 
@@ -391,14 +491,19 @@ def draw_packed(draw: Random) -> tuple[seeds.Packed, seeds.Packed]:
     """Compressed records, damaged."""
     every = seeds.packed()
     seed, other = draw.choice(every), draw.choice(every)
-    return seed, seeds.Packed(seed.codec if draw.random() < 0.97 else other.codec, mutated(seed.data, draw, [other.data]))
+    return seed, seeds.Packed(
+        seed.codec if draw.random() < 0.97 else other.codec, mutated(seed.data, draw, [other.data])
+    )
 
 
 def read_packed(seed: seeds.Packed, packed: seeds.Packed, draw: Random) -> None:
     """A codec: data up to the limit, or CorruptBytes."""
     limit = draw.choice((100, 10_000, LIMIT_BYTES))
     with suppress(CorruptBytes):
-        expect(len(codec.decompress(packed.codec, packed.data, limit, draw.random() < 0.5)) <= limit, "more than the limit")
+        expect(
+            len(codec.decompress(packed.codec, packed.data, limit, draw.random() < 0.5)) <= limit,
+            "more than the limit",
+        )
 
 
 def read_varints(seed: bytes, data: bytes, draw: Random) -> None:

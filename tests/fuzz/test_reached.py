@@ -1,4 +1,6 @@
-"""Every module that reads a format is reached by the soak: a new one without a target is named here."""
+"""Every module that reads a format is reached by the soak: a new one without a target is named
+here.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -15,19 +17,29 @@ from tests.fuzz.commanded import COMMANDED
 from tests.fuzz.directories import ON_DISK
 
 HOUSE = Path(kafkaviz.__file__).parent
-OWN_TEXT = HOUSE / "format" / "notation.py"  # it reads the schemas in our own source, when they are imported
+# it reads the schemas in our own source, when they are imported
+OWN_TEXT = HOUSE / "format" / "notation.py"
 FORMATS = [
-    *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT}), HOUSE / "binary" / "codec.py", HOUSE / "binary" / "varint.py",
-    *(HOUSE / "log" / name for name in ("archive.py", "tar_reader.py", "unpack_budget.py", "zip_reader.py")),
-    HOUSE / "log" / "metadata_log.py", HOUSE / "log" / "settings.py", HOUSE / "simulate" / "sending" / "workload.py",
+    *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT}),
+    HOUSE / "binary" / "codec.py",
+    HOUSE / "binary" / "varint.py",
+    *(
+        HOUSE / "log" / name
+        for name in ("archive.py", "tar_reader.py", "unpack_budget.py", "zip_reader.py")
+    ),
+    HOUSE / "log" / "metadata_log.py",
+    HOUSE / "log" / "settings.py",
+    HOUSE / "simulate" / "sending" / "workload.py",
     HOUSE / "simulate" / "sending" / "toml_fields.py",
     *(HOUSE / "ui" / "lessons" / name for name in ("grammar.py", "reader.py", "kinds.py")),
-]  # fmt: skip
+]
 CASES, ON_DISK_CASES = 20, 3  # of each target
 
 
 def reached(calls: Callable[[], object]) -> set[str]:
-    """The files of ours with a function that was called, a compiled one's too, for those that call it are Python."""
+    """The files of ours with a function that was called, a compiled one's too, for those that call
+    it are Python.
+    """
     found: set[str] = set()
 
     def note(frame: FrameType, event: str, told: object) -> None:
@@ -52,16 +64,22 @@ def cases() -> Iterator[tuple]:
 
 @pytest.fixture(scope="module")
 def soaked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The files that a few cases of each target reach while they read; not those that only draw the damage."""
+    """The files that a few cases of each target reach while they read; not those that only draw the
+    damage.
+    """
     folder = tmp_path_factory.mktemp("fuzz")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KAFKAVIZ_FUZZ", str(folder))
         patch.setenv("KAFKAVIZ_CACHE", str(folder / "cache"))
         drawn = list(cases())
-        return reached(lambda: [target.read(original, data, draw) for target, original, data, draw in drawn])
+        return reached(
+            lambda: [target.read(original, data, draw) for target, original, data, draw in drawn]
+        )
 
 
-@pytest.mark.parametrize("module", sorted(FORMATS), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    "module", sorted(FORMATS), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
 def test_a_module_that_reads_a_format_has_a_target(module, soaked):
     """Something in it is called when the targets read."""
     has_functions = "\ndef " in module.read_text() or "\n    def " in module.read_text()

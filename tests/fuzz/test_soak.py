@@ -1,4 +1,6 @@
-"""A short soak of every reader, always the same one; and that the soak notices what it is there for."""
+"""A short soak of every reader, always the same one; and that the soak notices what it is there
+for.
+"""
 
 from random import Random
 
@@ -19,7 +21,10 @@ def test_nothing_escapes_a_short_soak():
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeypatch):
-    """Most cases read something else than the seed; none escapes. What this process holds and compiles says nothing of memory."""
+    """Most cases read something else than the seed; none escapes.
+
+    What this process holds and compiles says nothing of memory.
+    """
     monkeypatch.setenv("KAFKAVIZ_FUZZ", str(tmp_path))
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     escapes = [escape for case in range(5) if (escape := soak.run_case([target], SEED, case)[1])]
@@ -35,12 +40,15 @@ def test_a_case_is_the_same_every_time():
         assert one is other and read[:2] == again[:2] and read[2].random() == again[2].random()
 
 
-@pytest.mark.parametrize("readers, kind, words", [
-    (planted.BREAKS, "raised", "IndexError"),
-    (planted.REFUSES, "raised", "refused where nothing may be refused"),
-    (planted.HIDES, "raised", "lie before the damage, given were 0"),
-    (planted.DAWDLES, "slow", " s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "readers, kind, words",
+    [
+        (planted.BREAKS, "raised", "IndexError"),
+        (planted.REFUSES, "raised", "refused where nothing may be refused"),
+        (planted.HIDES, "raised", "lie before the damage, given were 0"),
+        (planted.DAWDLES, "slow", " s"),
+    ],
+)
 def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
     """One kind of fault each, found within a few cases; its text says how to see it again."""
     monkeypatch.setattr(soak, "SLOW_S", 0.2)
@@ -52,12 +60,15 @@ def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, kind, words, stuck_s", [
-    ("HOARDS", "memory", "MiB", 60),
-    ("ASKS", "raised", "Unable to allocate", 60),
-    ("LOOPS", "stuck", "no end", 1),
-    ("DIES", "died", "exit code", 60),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, kind, words, stuck_s",
+    [
+        ("HOARDS", "memory", "MiB", 60),
+        ("ASKS", "raised", "Unable to allocate", 60),
+        ("LOOPS", "stuck", "no end", 1),
+        ("DIES", "died", "exit code", 60),
+    ],
+)
 def test_a_fault_that_takes_a_process_is_noticed(name, kind, words, stuck_s):
     """Room, endless loops and crashes; the soak goes on behind them."""
     run = soak.soak(SEED, 4, workers=1, targets=f"tests.fuzz.planted:{name}", stuck_s=stuck_s)
@@ -69,21 +80,51 @@ def test_mended_batches_have_the_right_checksum():
     """Of all magics; damage behind the header then gets past it."""
     draw = Random(SEED)
     mended = [mutators.mended(mutators.mutated(one, draw)) for one in seeds.batches()[:300]]
-    whole = [one[start:end] for one in mended for start, end in mutators.batch_places(one)[:1] if end - start >= 61]
+    whole = [
+        one[start:end]
+        for one in mended
+        for start, end in mutators.batch_places(one)[:1]
+        if end - start >= 61
+    ]
     assert len(whole) > 100
     assert all(targets.batch_records.crc_valid(one) for one in whole)
 
 
 def test_the_first_difference():
     """At the first byte that differs, else where one of them ends."""
-    assert [targets.first_difference(b"abc", other) for other in (b"abc", b"abd", b"ab", b"abcd", b"", b"xbc")] == [3, 2, 2, 3, 0, 0]
+    assert [
+        targets.first_difference(b"abc", other)
+        for other in (b"abc", b"abd", b"ab", b"abcd", b"", b"xbc")
+    ] == [3, 2, 2, 3, 0, 0]
 
 
 def test_seeds_are_of_every_kind():
     """Batches of three magics, every codec, every file and directory."""
     magics = {one[16] for one in seeds.batches() if len(one) > 16}
-    assert {0, 1, 2} <= magics and {one.codec for one in seeds.packed()} >= {"gzip", "snappy", "lz4", "zstd"}
-    assert {one.decoder for one in seeds.bodies()} >= {"control", "metadata", "offsets", "transactions", "share", "remote"}
-    for found in (seeds.logs, seeds.offset_indexes, seeds.time_indexes, seeds.txn_indexes, seeds.snapshots, seeds.texts, seeds.partitions):
+    assert {0, 1, 2} <= magics and {one.codec for one in seeds.packed()} >= {
+        "gzip",
+        "snappy",
+        "lz4",
+        "zstd",
+    }
+    assert {one.decoder for one in seeds.bodies()} >= {
+        "control",
+        "metadata",
+        "offsets",
+        "transactions",
+        "share",
+        "remote",
+    }
+    for found in (
+        seeds.logs,
+        seeds.offset_indexes,
+        seeds.time_indexes,
+        seeds.txn_indexes,
+        seeds.snapshots,
+        seeds.texts,
+        seeds.partitions,
+    ):
         assert len(found()) > 5, found
-    assert all(any(name.startswith("__cluster_metadata-0/") for name in tree) for tree in seeds.brokers())
+    assert all(
+        any(name.startswith("__cluster_metadata-0/") for name in tree) for tree in seeds.brokers()
+    )

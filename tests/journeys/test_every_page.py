@@ -1,6 +1,8 @@
-"""Every page in both themes and languages: what axe-core finds serious or critical, what is cut off or drawn over, what Tab reaches.
+"""Every page in both themes and languages: what axe-core finds serious or critical, what is cut off
+or drawn over, what Tab reaches.
 
-The nine pages in light and English are plain; their other states, dark, Chinese, paper and the way by Tab are the matrix.
+The nine pages in light and English are plain; their other states, dark, Chinese, paper and the way
+by Tab are the matrix.
 """
 
 from collections.abc import Iterator
@@ -13,12 +15,16 @@ import pytest
 from tests import test_browser
 from tests.journeys.walk import SETTLED
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core: pip install -r requirements-dev.txt")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright",
+    reason="needs axe-core: pip install -r requirements-dev.txt",
+)
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
 
 CLIPPED, OVERLAPPING, TABBED = (
-    (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8") for name in ("clipped", "overlapping", "tabbed")
+    (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
+    for name in ("clipped", "overlapping", "tabbed")
 )
 GRAVE = ("serious", "critical")
 PATIENCE_MS = 120_000
@@ -27,9 +33,12 @@ MOST_STOPS, MOST_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's t
 DAMAGED, KILLED = "kafka-4.3.1-damaged", "kafka-4.3.1-killed-selection"
 IN_FRONT = "[role=dialog], [role=menu], [data-testid=stPopoverBody]"
 ROOMS = {
-    "1280 px": (1280, "screen"), "1024 px": (1024, "screen"), "390 px": (390, "screen"), "at 200 %": (640, "screen"),
+    "1280 px": (1280, "screen"),
+    "1024 px": (1024, "screen"),
+    "390 px": (390, "screen"),
+    "at 200 %": (640, "screen"),
     "on paper": (1304, "print"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -56,10 +65,18 @@ STATES = {
     "Segment": State(f"{SEGMENT}&pin=11612", ".dt svg"),
     "Segment, Time index": State(f"{SEGMENT}&tab=Time+index", "tr.on"),
     "Segment, Bytes": State(f"{SEGMENT}&pin=11612&tab=Bytes", ".hex .h.on"),
-    "Segment, Go to": State(SEGMENT, ".dt svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")),
-    "Segment, its picker": State(SEGMENT, ".dt svg", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")),
+    "Segment, Go to": State(
+        SEGMENT, ".dt svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")
+    ),
+    "Segment, its picker": State(
+        SEGMENT, ".dt svg", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")
+    ),
     "Lookup": State("lookup?tp=orders-0&by=timestamp&step=6", ".say"),
-    "Lookup, how to read it": State("lookup?tp=orders-0", ".say", opens=("[data-testid=stPopover] button", "[data-testid=stPopoverBody]")),
+    "Lookup, how to read it": State(
+        "lookup?tp=orders-0",
+        ".say",
+        opens=("[data-testid=stPopover] button", "[data-testid=stPopoverBody]"),
+    ),
     "Lookup, the record": State("lookup?tp=orders-0&by=offset&target=2247&step=30", ".rec"),
     "Lookup, large": State("lookup?set=full&target=1234567&step=6", ".lane"),
     "Page cache": State("page_cache?", FIGURE),
@@ -82,11 +99,17 @@ def looks() -> Iterator:
     """Each state in each language and theme."""
     for language, theme, name in product(("en", "zh"), ("light", "dark"), STATES):
         is_plain = (language, theme) == ("en", "light") and "," not in name
-        yield pytest.param((name, language, theme), id=f"{name}-{language}-{theme}", marks=() if is_plain else pytest.mark.matrix)
+        yield pytest.param(
+            (name, language, theme),
+            id=f"{name}-{language}-{theme}",
+            marks=() if is_plain else pytest.mark.matrix,
+        )
 
 
 @pytest.fixture(scope="module", params=looks())
-def opened(request, server: str, browser: "sync_api.Browser", samples: dict[str, Path]) -> Iterator["sync_api.Page"]:
+def opened(
+    request, server: str, browser: "sync_api.Browser", samples: dict[str, Path]
+) -> Iterator["sync_api.Page"]:
     """The page in this state, drawn; opened once for all that is asked of it."""
     name, language, theme = request.param
     state = STATES[name]
@@ -94,7 +117,9 @@ def opened(request, server: str, browser: "sync_api.Browser", samples: dict[str,
     with test_browser.watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{state.path}{of}" + ("" if language == "en" else f"&lang={language}"))
-        page.locator(state.shows).first.wait_for(state="attached", timeout=test_browser.SPARK_PATIENCE_MS)
+        page.locator(state.shows).first.wait_for(
+            state="attached", timeout=test_browser.SPARK_PATIENCE_MS
+        )
         page.locator(SETTLED).wait_for()
         page.wait_for_timeout(AFTER_RESIZE_MS)  # what the first run led to has begun
         page.locator(SETTLED).wait_for()
@@ -103,7 +128,9 @@ def opened(request, server: str, browser: "sync_api.Browser", samples: dict[str,
             page.locator(pressed).first.click()
             page.locator(comes).first.wait_for()
             page.wait_for_timeout(AFTER_RESIZE_MS)  # it fades in
-        page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(() => null)")
+        page.evaluate(
+            "document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(() => null)"
+        )
         yield page
 
 
@@ -116,7 +143,9 @@ def samples(damaged: Path, killed: Path) -> dict[str, Path]:
 def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
     """axe-core, the components' shadow roots included."""
     for _ in range(TRIES):
-        found = axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+        found = (
+            axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+        )
         grave = [line for one in found if one["impact"] in GRAVE for line in told(one)]
         if not grave:
             break
@@ -125,13 +154,22 @@ def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
 
 
 def told(violation: dict) -> list[str]:
-    """The rule and each element that breaks it: Streamlit's own parts break none, so that none is excused."""
-    return [f"{violation['id']}: {' '.join(node['html'].split())[:200]}" for node in violation["nodes"]]
+    """The rule and each element that breaks it: Streamlit's own parts break none, so that none is
+    excused.
+    """
+    return [
+        f"{violation['id']}: {' '.join(node['html'].split())[:200]}" for node in violation["nodes"]
+    ]
 
 
-@pytest.mark.parametrize("room", [room if "px" in room else pytest.param(room, marks=pytest.mark.matrix) for room in ROOMS])
+@pytest.mark.parametrize(
+    "room",
+    [room if "px" in room else pytest.param(room, marks=pytest.mark.matrix) for room in ROOMS],
+)
 def test_nothing_is_cut_off_or_drawn_over(opened, room):
-    """No page scrolls sideways; text ends in an ellipsis only where the whole of it is told on hover; none lies over another."""
+    """No page scrolls sideways; text ends in an ellipsis only where the whole of it is told on
+    hover; none lies over another.
+    """
     width, medium = ROOMS[room]
     if medium == "print" and opened.locator(IN_FRONT).count():
         pytest.skip("nobody prints a dialog")
@@ -175,13 +213,25 @@ def test_tab_reaches_every_control(opened):
         ("?", "k", "[role=dialog] .st-key-kv_found a"),
         pytest.param("?", "?", "[role=dialog] .kv-kb", marks=pytest.mark.matrix),
         pytest.param("?", ".st-key-kv_upload button", "[role=dialog]", marks=pytest.mark.matrix),
-        pytest.param("lookup?", "[data-testid=stPopover] button", "[data-testid=stPopoverBody]", marks=pytest.mark.matrix),
-        pytest.param(SEGMENT, ".st-key-kv_pick_tp button:visible", "[role=menuitem]", marks=pytest.mark.matrix),
+        pytest.param(
+            "lookup?",
+            "[data-testid=stPopover] button",
+            "[data-testid=stPopoverBody]",
+            marks=pytest.mark.matrix,
+        ),
+        pytest.param(
+            SEGMENT,
+            ".st-key-kv_pick_tp button:visible",
+            "[role=menuitem]",
+            marks=pytest.mark.matrix,
+        ),
     ],
 )
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
 def test_escape_leads_back(server, browser, path, pressed, comes, theme):
-    """What a key or a button opened shows where the focus is, and Escape gives it back to where it was."""
+    """What a key or a button opened shows where the focus is, and Escape gives it back to where it
+    was.
+    """
     with test_browser.watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{path}")
@@ -207,9 +257,18 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
     [
         ("<p>all of it</p>", ""),
         ("<div style='width:2000px'>wide</div>", "MAIN is 2000 px wide in a window of 1280"),
-        ("<p style='width:40px;overflow:hidden;white-space:nowrap'>more than there is room for</p>", "p. shows 40 of"),
-        ("<p style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>more than that</p>", "p. shows 40 of"),
-        ("<p title='all' style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>more than that</p>", ""),
+        (
+            "<p style='width:40px;overflow:hidden;white-space:nowrap'>more than there is room for</p>",
+            "p. shows 40 of",
+        ),
+        (
+            "<p style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>more than that</p>",
+            "p. shows 40 of",
+        ),
+        (
+            "<p title='all' style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>more than that</p>",
+            "",
+        ),
     ],
 )
 def test_what_is_cut_off_is_seen(browser, inside, said):
@@ -242,20 +301,26 @@ def test_what_is_drawn_over_is_seen(browser, inside, said):
     ],
 )
 def test_what_tab_does_not_show_or_reach_is_seen(browser, inside, shown, missed):
-    """A focus without an outline, or with one too pale; a control that is there for the mouse alone."""
+    """A focus without an outline, or with one too pale; a control that is there for the mouse
+    alone.
+    """
 
     def walked(page):
         page.evaluate(f"({TABBED})()")
         stops = [(page.keyboard.press("Tab"), page.evaluate("tabbed.step()"))[1] for _ in shown]
         return [one["isShown"] for one in stops], page.evaluate("tabbed.missed()")
 
-    assert on_a_page(browser, f"<style>:focus-visible {{ outline: 2px solid #000 }}</style>{inside}", walked) == (shown, missed)
+    assert on_a_page(
+        browser, f"<style>:focus-visible {{ outline: 2px solid #000 }}</style>{inside}", walked
+    ) == (shown, missed)
 
 
 def on_a_page(browser, inside, asked):
     """What is asked of a page of nothing but that."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_content(f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>")
+    page.set_content(
+        f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>"
+    )
     found = asked(page)
     page.close()
     return found

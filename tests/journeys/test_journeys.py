@@ -1,6 +1,8 @@
-"""What people come for, by clicks alone from a server that was just started: nothing named, no address typed but the first.
+"""What people come for, by clicks alone from a server that was just started: nothing named, no
+address typed but the first.
 
-One width and one theme are plain; the other three are the matrix. Any error in the console fails, as does a page that scrolls sideways.
+One width and one theme are plain; the other three are the matrix. Any error in the console fails,
+as does a page that scrolls sideways.
 """
 
 from collections.abc import Iterator
@@ -45,10 +47,13 @@ def test_from_the_map_to_the_bytes(walk):
     walk.step("A bar of the map opens its segment: three files on one axis")
     box = drawing.bounding_box()
     before = walk.page.locator(".say").inner_text()
-    walk.page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + 108 + 17)  # another entry, in the lane of the .index
+    # another entry, in the lane of the .index
+    walk.page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + 108 + 17)
     walk.page.wait_for_url("**pin=**")
     assert "points here" in walk.shows(".say").inner_text() != before
-    walk.step("An index entry is clicked: the batch that it points at, and the sentence that says how")
+    walk.step(
+        "An index entry is clicked: the batch that it points at, and the sentence that says how"
+    )
     walk.presses("Batches", "tab")
     walk.shows("tr.on")
     walk.step("Its batch, in the table of all")
@@ -133,7 +138,10 @@ def test_from_damage_to_rebuilt_indexes(walk):
     walk.step("The indexes that recovery would build, beside those on disk")
     with walk.page.expect_download(timeout=PATIENCE_MS) as waited:
         walk.presses("Download the indexes")
-    assert waited.value.suggested_filename == "bookings-0-rebuilt.tar.gz" and waited.value.path().stat().st_size > 100
+    assert (
+        waited.value.suggested_filename == "bookings-0-rebuilt.tar.gz"
+        and waited.value.path().stat().st_size > 100
+    )
 
 
 def test_from_a_simulation_to_its_directory(walk):

@@ -1,4 +1,6 @@
-"""What the list of keys says that each does, on a page where nothing was pressed before; those of the Workshop are in its own tests."""
+"""What the list of keys says that each does, on a page where nothing was pressed before; those of
+the Workshop are in its own tests.
+"""
 
 import pytest
 
@@ -29,7 +31,23 @@ def test_the_list_of_keys_opens_by_its_own(server, page):
     page.keyboard.press("?")
     caps = page.locator("[role=dialog] .kv-kb kbd")
     caps.first.wait_for()
-    assert {"K", "?", "Esc", "[", "]", "←", "→", "+", "−", "Home", "End", "Space", "N", "B", "1"} <= set(caps.all_inner_texts())
+    assert {
+        "K",
+        "?",
+        "Esc",
+        "[",
+        "]",
+        "←",
+        "→",
+        "+",
+        "−",
+        "Home",
+        "End",
+        "Space",
+        "N",
+        "B",
+        "1",
+    } <= set(caps.all_inner_texts())
 
 
 def test_the_keys_of_a_segment(server, page):

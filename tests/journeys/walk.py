@@ -1,4 +1,6 @@
-"""A walk through the app by a person who only clicks: each step has words and, where they are asked for, a picture."""
+"""A walk through the app by a person who only clicks: each step has words and, where they are asked
+for, a picture.
+"""
 
 import base64
 import re
@@ -11,12 +13,16 @@ if TYPE_CHECKING:
 
 QUALITY = 62
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
-SIDEWAYS = "[document.documentElement, document.querySelector('[data-testid=stMain]')].map(e => e.scrollWidth - e.clientWidth)"
+SIDEWAYS = (
+    "[document.documentElement, document.querySelector('[data-testid=stMain]')].map(e => "
+    "e.scrollWidth - e.clientWidth)"
+)
 IN_VIEW = """e => {
   const { top, bottom } = e.getBoundingClientRect();
   if (top < 60 || bottom > innerHeight) e.scrollIntoView({ block: 'center' });
 }"""
-# Where this checkout and its cache lie is nobody's business: each is shortened in what the picture shows, also where it is cut.
+# Where this checkout and its cache lie is nobody's business: each is shortened in what the picture
+# shows, also where it is cut.
 SHORTEN = """places => {
   const short = text => places.reduce((now, [path, name]) => {
     const head = now.split('…')[0].trim();
@@ -33,8 +39,9 @@ SHORTEN = """places => {
 HEAD = """\
 # Five journeys
 
-Each begins at the address that `make run` prints and goes on by clicks alone, on the directories of `sample_data`. The pictures are made by
-`make journeys`, which runs `tests/journeys/test_journeys.py` and fails where a step does not lead on.
+Each begins at the address that `make run` prints and goes on by clicks alone, on the directories of
+`sample_data`. The pictures are made by `make journeys`, which runs
+`tests/journeys/test_journeys.py` and fails where a step does not lead on.
 """
 
 
@@ -59,7 +66,10 @@ class Album:
         lines = [HEAD]
         for title, steps in self.walks.items():
             lines.append(f"## {title}\n")
-            lines += [f"{number}. {words}\n\n   ![{words}]({name})\n" for number, (words, name) in enumerate(steps, 1)]
+            lines += [
+                f"{number}. {words}\n\n   ![{words}]({name})\n"
+                for number, (words, name) in enumerate(steps, 1)
+            ]
         (self.folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -77,7 +87,9 @@ class Walk:
         self.page.goto(self.server)
 
     def step(self, words: str, at: "Locator | None" = None) -> None:
-        """Here the page has come to rest: it shows no exception, does not scroll sideways, and has its picture taken, with `at` in it."""
+        """Here the page has come to rest: it shows no exception, does not scroll sideways, and has
+        its picture taken, with `at` in it.
+        """
         self.page.locator(SETTLED).wait_for()
         assert self.page.locator("[data-testid=stException]").count() == 0, words
         assert max(self.page.evaluate(SIDEWAYS)) <= 0, words
@@ -91,7 +103,11 @@ class Walk:
     def _picture(self) -> bytes:
         """What the window shows, as WebP."""
         told = {"format": "webp", "quality": QUALITY}
-        return base64.b64decode(self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", told)["data"])
+        return base64.b64decode(
+            self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", told)[
+                "data"
+            ]
+        )
 
     # ---- what a person does
 
@@ -129,4 +145,5 @@ class Walk:
         self.page.locator(".st-key-kv_pick_dir button").locator("visible=true").first.click()
         self.page.get_by_text(directory).locator("visible=true").last.click()
         self.page.locator(".st-key-kv_pick_dir button", has_text=directory).first.wait_for()
-        self.page.locator(SETTLED).wait_for()  # until then the sidebar leads back to the directory before
+        # until then the sidebar leads back to the directory before
+        self.page.locator(SETTLED).wait_for()

@@ -1,4 +1,6 @@
-"""python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from SEED=0 on; and against a broker."""
+"""python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
+SEED=0 on; and against a broker.
+"""
 
 import os
 import sys
@@ -11,7 +13,8 @@ from tests.kafka import broker, checks
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
-SHARE_OF_OLD = 4  # one configuration in four is of the older release, whose indexes are written per append
+# one configuration in four is of the older release, whose indexes are written per append
+SHARE_OF_OLD = 4
 HELD = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
 TOLD = 10  # differences that are shown
 
@@ -20,14 +23,20 @@ def main() -> int:
     """0 if Kafka agrees, or cannot be asked."""
     missing = missing_tool()
     if missing:
-        print(f"make test-kafka was skipped: it needs java, javac and mvn, and there is no {missing} here.")
+        print(
+            f"make test-kafka was skipped: it needs java, javac and mvn, and there is no {missing} "
+            "here."
+        )
         return 0
     count, seed = int(os.environ.get("CONFIGURATIONS") or 200), int(os.environ.get("SEED") or 0)
     for release in RELEASES:
         class_path(release)
     old = count // SHARE_OF_OLD
     with ThreadPoolExecutor(3) as pool:
-        asked = [pool.submit(_histories, release, seed, many) for release, many in zip(RELEASES, (count - old, old), strict=True)]
+        asked = [
+            pool.submit(_histories, release, seed, many)
+            for release, many in zip(RELEASES, (count - old, old), strict=True)
+        ]
         results = [one.result() for one in [*asked, pool.submit(_broker)]]
     passed, failed = sum(one[0] for one in results), sum(one[1] for one in results)
     print(f"{passed} passed, {failed} failed")
@@ -44,12 +53,22 @@ def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
             for text in found[:TOLD]:
                 print(f"SEED={number} of {release}: {text[:1000]}", flush=True)
     held = ", ".join(f"{counted[name]} {name}" for name in HELD)
-    print(f"Kafka {release}: {count} configurations ({held}), {failed} differ; {time.monotonic() - started:.0f} s", flush=True)
+    print(
+        (
+            f"Kafka {release}: {count} configurations ({held}), {failed} differ; "
+            f"{time.monotonic() - started:.0f} s"
+        ),
+        flush=True,
+    )
     return count - failed, failed
 
 
-def _configuration(kafka: Kafka, release: str, number: int, folder: Path, counted: Counter) -> list[str]:
-    """Everything that Kafka and kafkaviz do not agree on in one history, and in the directory it leaves."""
+def _configuration(
+    kafka: Kafka, release: str, number: int, folder: Path, counted: Counter
+) -> list[str]:
+    """Everything that Kafka and kafkaviz do not agree on in one history, and in the directory it
+    leaves.
+    """
     question = history(number, release)
     line = checks.recorded(question, kafka.replay(question))
     _count(line, counted)
@@ -65,7 +84,12 @@ def _configuration(kafka: Kafka, release: str, number: int, folder: Path, counte
 
 def _count(line: dict, counted: Counter) -> None:
     for step in line["steps"]:
-        names = {"append": "appends", "truncateTo": "truncations", "restart": "restarts", "crash": "restarts"}
+        names = {
+            "append": "appends",
+            "truncateTo": "truncations",
+            "restart": "restarts",
+            "crash": "restarts",
+        }
         counted[names.get(step["op"], "others")] += 1
         counted["rolls"] += "rolled" in step
         counted["exceptions"] += "error" in step

@@ -25,42 +25,93 @@ class Producer:
 NOBODY = Producer()
 
 
-def v2(base_offset: int, records: list[Record], base_ms: int, *, packed: str = "none", append_ms: int | None = None, by: Producer = NOBODY,
-       control: bool = False, last_offset_delta: int | None = None) -> bytes:  # fmt: skip
-    """A batch of magic 2. append_ms: the broker's clock where that is its time; last_offset_delta: where the last records are gone."""
+def v2(
+    base_offset: int,
+    records: list[Record],
+    base_ms: int,
+    *,
+    packed: str = "none",
+    append_ms: int | None = None,
+    by: Producer = NOBODY,
+    control: bool = False,
+    last_offset_delta: int | None = None,
+) -> bytes:
+    """A batch of magic 2. append_ms: the broker's clock where that is its time; last_offset_delta:
+    where the last records are gone.
+    """
     body = record.build(records)
-    attributes = codec.CODECS.index(packed) | batch.TRANSACTIONAL * by.is_transactional | batch.CONTROL * control
+    attributes = (
+        codec.CODECS.index(packed)
+        | batch.TRANSACTIONAL * by.is_transactional
+        | batch.CONTROL * control
+    )
     header = np.zeros(1, batch.HEADER)
     fields = header[0]
     stored = codec.compress(packed, body) if packed != "none" else body
     fields["base_offset"], fields["magic"], fields["record_count"] = base_offset, 2, len(records)
     fields["batch_length_bytes"] = batch.HEADER_BYTES - batch.LENGTH_END + len(stored)
-    fields["last_offset_delta"] = records[-1].offset_delta if last_offset_delta is None else last_offset_delta
+    fields["last_offset_delta"] = (
+        records[-1].offset_delta if last_offset_delta is None else last_offset_delta
+    )
     fields["base_timestamp_ms"] = base_ms
     fields["max_timestamp_ms"] = max(base_ms + one.timestamp_delta_ms for one in records)
     if append_ms is not None:
         attributes |= batch.LOG_APPEND_TIME
         fields["max_timestamp_ms"] = append_ms
     fields["attributes"] = attributes
-    fields["producer_id"], fields["producer_epoch"], fields["base_sequence"] = by.producer_id, by.epoch, by.sequence
+    fields["producer_id"], fields["producer_epoch"], fields["base_sequence"] = (
+        by.producer_id,
+        by.epoch,
+        by.sequence,
+    )
     fields["crc"] = crc32c(header.tobytes()[batch.CRC_START :] + stored)
     return header.tobytes() + stored
 
 
-def marker(offset: int, now_ms: int, commits: bool, by: Producer, append_ms: int | None = None) -> bytes:
+def marker(
+    offset: int, now_ms: int, commits: bool, by: Producer, append_ms: int | None = None
+) -> bytes:
     """The batch that ends a transaction (EndTransactionMarker)."""
     end = Producer(by.producer_id, by.epoch, -1, True)
-    return v2(offset, [Record(0, 0, bytes([0, 0, 0, commits]), MARKER_VALUE)], now_ms, append_ms=append_ms, by=end, control=True)
+    return v2(
+        offset,
+        [Record(0, 0, bytes([0, 0, 0, commits]), MARKER_VALUE)],
+        now_ms,
+        append_ms=append_ms,
+        by=end,
+        control=True,
+    )
 
 
-def message(magic: int, offset: int, key: bytes | None, value: bytes, timestamp_ms: int, append_ms: int | None = None) -> bytes:
+def message(
+    magic: int,
+    offset: int,
+    key: bytes | None,
+    value: bytes,
+    timestamp_ms: int,
+    append_ms: int | None = None,
+) -> bytes:
     """A single message of magic 0 or 1."""
     attributes = 0 if append_ms is None or magic == 0 else batch.LOG_APPEND_TIME
-    return legacy.build(magic, offset, key, value, timestamp_ms if append_ms is None else append_ms, attributes)
+    return legacy.build(
+        magic, offset, key, value, timestamp_ms if append_ms is None else append_ms, attributes
+    )
 
 
 def wrapper(base_offset: int, values: list[bytes], timestamps_ms: list[int], packed: str) -> bytes:
-    """Messages of magic 1 compressed together: they count from 0 inside, and the wrapper has the offset of the last."""
-    inner = b"".join(message(1, at, None, value, time) for at, (value, time) in enumerate(zip(values, timestamps_ms, strict=True)))
+    """Messages of magic 1 compressed together: they count from 0 inside, and the wrapper has the
+    offset of the last.
+    """
+    inner = b"".join(
+        message(1, at, None, value, time)
+        for at, (value, time) in enumerate(zip(values, timestamps_ms, strict=True))
+    )
     last_offset = base_offset + len(values) - 1
-    return legacy.build(1, last_offset, None, codec.compress(packed, inner), max(timestamps_ms), codec.CODECS.index(packed))
+    return legacy.build(
+        1,
+        last_offset,
+        None,
+        codec.compress(packed, inner),
+        max(timestamps_ms),
+        codec.CODECS.index(packed),
+    )

@@ -18,7 +18,11 @@ TIME_LIMIT_S = 150
 MOST_BATCHES = 2000
 TIMES = 20
 LEAST_SEGMENT_BYTES = 1_048_576  # what a topic of 4.1 and later may be given
-KEPT = {"retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)}
+KEPT = {
+    "retention.ms": "-1",
+    "retention.bytes": "-1",
+    "message.timestamp.after.max.ms": str(2**63 - 1),
+}
 LOGS = {  # a workload, and settings that make it roll by an index, by time and by size
     "orders": {"segment.index.bytes": 120, "index.interval.bytes": 500},
     "clickstream": {"segment.ms": 2000},
@@ -32,9 +36,16 @@ def differences() -> tuple[list[str], str]:
     """What the broker and kafkaviz do not agree on, and a line of what was read."""
     with scratch() as folder:
         logs = {name: _log(preset(name), settings) for name, settings in LOGS.items()}
-        topics = [_topic(name, settings, logs[name], Path(folder) / name) for name, settings in LOGS.items()]
+        topics = [
+            _topic(name, settings, logs[name], Path(folder) / name)
+            for name, settings in LOGS.items()
+        ]
         answer = _ask({"dir": folder, "topics": topics}, Path(folder))
-        found = [fault for topic in topics for fault in _compared(topic, logs[topic["name"]], answer[topic["name"]])]
+        found = [
+            fault
+            for topic in topics
+            for fault in _compared(topic, logs[topic["name"]], answer[topic["name"]])
+        ]
     records = sum(answer[name]["records"] for name in LOGS)
     segments = sum(len(log.segments) for log in logs.values())
     times = sum(len(topic["times"]) for topic in topics)
@@ -43,11 +54,15 @@ def differences() -> tuple[list[str], str]:
 
 
 def _log(flow: Workload, settings: dict) -> Log:
-    """The first batches of a workload, in a log that was closed; its first segment's records are half deleted."""
+    """The first batches of a workload, in a log that was closed; its first segment's records are
+    half deleted.
+    """
     release = versions.parse(RELEASE)
     config = log_config(settings, release)
     chunk = next(chunks(flow, config, profile(release), batches_per_chunk=MOST_BATCHES))
-    log = Log(config, profile(release), now_ms=flow.start_ms, is_leader=flow.is_leader, logs=InMemory())
+    log = Log(
+        config, profile(release), now_ms=flow.start_ms, is_leader=flow.is_leader, logs=InMemory()
+    )
     log.append(chunk.rows, chunk.data)
     now_ms = int(chunk.rows["now_ms"][-1])
     log.delete_records(log.log_end_offset // 10, now_ms)
@@ -59,11 +74,18 @@ def _topic(name: str, settings: dict, log: Log, folder: Path) -> dict:
     checks.written(log, folder)
     ends = {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
     given = KEPT | {key: str(value) for key, value in settings.items()}
-    return {"name": name, "dir": str(folder), "settings": given, "times": [time for time, _ in _by_time(log)]} | ends
+    return {
+        "name": name,
+        "dir": str(folder),
+        "settings": given,
+        "times": [time for time, _ in _by_time(log)],
+    } | ends
 
 
 def _by_time(log: Log) -> list[tuple[int, list[int] | None]]:
-    """Timestamps, and the first record from each on as [offset, timestamp]: every n-th record's, and one behind all."""
+    """Timestamps, and the first record from each on as [offset, timestamp]: every n-th record's,
+    and one behind all.
+    """
     records = [[one.offset, one.timestamp_ms] for one in checks.records(log)]
     latest = max(time for _, time in records)
     asked = [time for _, time in records[:: len(records) // TIMES]] + [latest, latest + 1]
@@ -73,7 +95,14 @@ def _by_time(log: Log) -> list[tuple[int, list[int] | None]]:
 def _ask(question: dict, folder: Path) -> dict:
     """The broker's answer; it dies with this process's patience."""
     command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "Broker"]
-    done = subprocess.run(command, input=json.dumps(question), capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
+    done = subprocess.run(
+        command,
+        input=json.dumps(question),
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT_S,
+        check=False,
+    )
     if done.returncode or not done.stdout:
         raise RuntimeError(f"the broker ended with status {done.returncode}: {done.stderr[-2000:]}")
     return json.loads(done.stdout)
@@ -81,12 +110,27 @@ def _ask(question: dict, folder: Path) -> dict:
 
 def _compared(topic: dict, log: Log, answer: dict) -> list[str]:
     """Ends of the log, every record, and the files after the broker has stopped."""
-    wanted = checks.digest(log, is_consumer=True) | {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
-    found = [f"broker {topic['name']} {name}: {answer[name]}, kafkaviz {told}" for name, told in wanted.items() if answer[name] != told]
+    wanted = checks.digest(log, is_consumer=True) | {
+        "log_start": log.log_start_offset,
+        "log_end": log.log_end_offset,
+    }
+    found = [
+        f"broker {topic['name']} {name}: {answer[name]}, kafkaviz {told}"
+        for name, told in wanted.items()
+        if answer[name] != told
+    ]
     for (time, wanted_at), at in zip(_by_time(log), answer["by_time"], strict=True):
-        found += [] if at == wanted_at else [f"broker {topic['name']} at {time}: {at}, kafkaviz {wanted_at}"]
+        found += (
+            []
+            if at == wanted_at
+            else [f"broker {topic['name']} at {time}: {at}, kafkaviz {wanted_at}"]
+        )
     stopped = answer["stopped"]["segments"]
-    found += [] if len(stopped) == len(log.segments) else [f"broker {topic['name']}: {len(stopped)} segments, kafkaviz {len(log.segments)}"]
+    found += (
+        []
+        if len(stopped) == len(log.segments)
+        else [f"broker {topic['name']}: {len(stopped)} segments, kafkaviz {len(log.segments)}"]
+    )
     for one, segment in zip(stopped, log.segments, strict=False):
         for kind, file in (("index", segment.index), ("timeindex", segment.timeindex)):
             if content(one[kind]) != file.content():

@@ -1,4 +1,6 @@
-"""Kafka's own classes and kafkaviz's writer on the same history: one check a function, each gives the differences it found."""
+"""Kafka's own classes and kafkaviz's writer on the same history: one check a function, each gives
+the differences it found.
+"""
 
 import hashlib
 import re
@@ -18,14 +20,25 @@ from tests.simulate.replay_vectors import Replay
 from tests.simulate.test_recovery import differences as recovery_differences
 
 MOST_RECOVERED = 10
-FAULTS = re.compile(r"Mismatches in|Found timestamp mismatch|Found out of order timestamp|corrupt|isvalid: false", re.IGNORECASE)
+FAULTS = re.compile(
+    r"Mismatches in|Found timestamp mismatch|Found out of order timestamp|corrupt|isvalid: false",
+    re.IGNORECASE,
+)
 
 
 def recorded(question: dict, answer: dict) -> dict:
-    """A history with Kafka's answers, as a line of replays.jsonl.gz; without the answers to steps that were not come to."""
-    steps = [step | told for step, told in zip(question["steps"], answer.get("steps", []), strict=False)]
+    """A history with Kafka's answers, as a line of replays.jsonl.gz; without the answers to steps
+    that were not come to.
+    """
+    steps = [
+        step | told for step, told in zip(question["steps"], answer.get("steps", []), strict=False)
+    ]
     line = question | answer | {"steps": steps}
-    return line if "final_closed" in answer else {name: told for name, told in line.items() if name != "close_clock"}
+    return (
+        line
+        if "final_closed" in answer
+        else {name: told for name, told in line.items() if name != "close_clock"}
+    )
 
 
 class Compared(Replay):
@@ -39,19 +52,28 @@ class Compared(Replay):
         self.state(f"{number} opened", step["opened"])
 
     def state(self, where: str, told: dict | list) -> None:
-        """As Replay, of a .log with the room that was made for it too; then transaction indexes, snapshots and epochs."""
+        """As Replay, of a .log with the room that was made for it too; then transaction indexes,
+        snapshots and epochs.
+        """
         super().state(where, self._without_room(told))
         for one, segment in zip(told["segments"], self.log.segments, strict=False):
             found = None if segment.txnindex is None else segment.txnindex.hex()
             self.same(f"{where} {one['base']} txnindex", one.get("txnindex"), found)
         if "message.format.version" in self.history["settings"]:
-            return  # below 0.11 no producer is known: 3.9.0 takes empty snapshots, and does not take them away when it truncates
-        snapshots = {f"{file_stem(offset)}.snapshot": data.hex() for offset, data in self.log.snapshots.items()}
+            # below 0.11 no producer is known: 3.9.0 takes empty snapshots, and does not take them
+            # away when it truncates
+            return
+        snapshots = {
+            f"{file_stem(offset)}.snapshot": data.hex()
+            for offset, data in self.log.snapshots.items()
+        }
         for name in sorted(told["snapshots"].keys() | snapshots.keys()):
             self.same(f"{where} {name}", told["snapshots"].get(name), snapshots.get(name))
 
     def _without_room(self, told: dict) -> dict:
-        """A killed broker's preallocated .log has zeros up to segment.bytes, which the next start cuts off."""
+        """A killed broker's preallocated .log has zeros up to segment.bytes, which the next start
+        cuts off.
+        """
         if not self.log.config.preallocate:
             return told
         segments = []
@@ -66,7 +88,9 @@ class Compared(Replay):
 
 
 def replayed(line: dict) -> tuple[list[str], Log | None]:
-    """What the writer makes of a recorded history: differences, and the log after it, or None of one that did not come to its end."""
+    """What the writer makes of a recorded history: differences, and the log after it, or None of
+    one that did not come to its end.
+    """
     replay = Compared(line)
     found = replay.run()
     return found, replay.log if "final_closed" in line and not found else None
@@ -81,7 +105,9 @@ def written(log: Log, folder: Path) -> None:
 
 
 def loaded(kafka: Kafka, log: Log, line: dict, folder: Path) -> list[str]:
-    """A real UnifiedLog opens the directory as the writer does, every record is read, and a close leaves the files as they were."""
+    """A real UnifiedLog opens the directory as the writer does, every record is read, and a close
+    leaves the files as they were.
+    """
     written(log, folder)
     before = _files(folder)
     log.restart(line["close_clock"])
@@ -94,18 +120,25 @@ def loaded(kafka: Kafka, log: Log, line: dict, folder: Path) -> list[str]:
     for name, wanted in digest(log).items():
         opened.same(f"load {name}", answer["read"][name], wanted)
     after = _files(folder)
-    kept = {file.name for file in log.stored().files}  # all but those of a log that ends below its start: it begins anew
+    # all but those of a log that ends below its start: it begins anew
+    kept = {file.name for file in log.stored().files}
     changed = sorted(name for name in before if name in kept and before[name] != after.get(name))
     log.close(line["close_clock"], flushed=False)
     return opened.differences + [f"{line['id']} load: {name} was changed" for name in changed]
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex", ".txnindex")}
+    return {
+        file.name: file.read_bytes()
+        for file in folder.iterdir()
+        if file.suffix in (".log", ".index", ".timeindex", ".txnindex")
+    }
 
 
 def digest(log: Log, is_consumer: bool = False) -> dict:
-    """What RecordsDigest of the harness tells of all records. is_consumer: who sees neither control records nor sequences."""
+    """What RecordsDigest of the harness tells of all records. is_consumer: who sees neither control
+    records nor sequences.
+    """
     sha, batches, records, first, last = hashlib.sha256(), 0, 0, -1, -1
     for data, is_control in _batches(log):
         batches += 1
@@ -115,18 +148,33 @@ def digest(log: Log, is_consumer: bool = False) -> dict:
             if one.offset < log.log_start_offset:
                 continue
             sequence = -1 if is_consumer or one.sequence is None else one.sequence
-            sha.update(struct.pack(">qqi", one.offset, one.timestamp_ms, sequence) + _sized(one.key) + _sized(one.value))
+            sha.update(
+                struct.pack(">qqi", one.offset, one.timestamp_ms, sequence)
+                + _sized(one.key)
+                + _sized(one.value)
+            )
             sha.update(struct.pack(">i", len(one.headers)))
-            sha.update(b"".join(_sized(part) for key, value in one.headers for part in (key.encode(), value)))
+            sha.update(
+                b"".join(
+                    _sized(part) for key, value in one.headers for part in (key.encode(), value)
+                )
+            )
             first, last, records = one.offset if not records else first, one.offset, records + 1
-    told = {"records": records, "first_offset": first, "last_offset": last, "records_sha256": sha.hexdigest()}
+    told = {
+        "records": records,
+        "first_offset": first,
+        "last_offset": last,
+        "records_sha256": sha.hexdigest(),
+    }
     return told if is_consumer else told | {"batches": batches}
 
 
 def records(log: Log) -> Iterator[batch_records.BatchRecord]:
     """Every record from the log start on, control records too."""
     for data, _ in _batches(log):
-        yield from (one for one in batch_records.of_batch(data) if one.offset >= log.log_start_offset)
+        yield from (
+            one for one in batch_records.of_batch(data) if one.offset >= log.log_start_offset
+        )
 
 
 def _sized(part: bytes | None) -> bytes:
@@ -134,21 +182,33 @@ def _sized(part: bytes | None) -> bytes:
 
 
 def _batches(log: Log) -> Iterator[tuple[bytes, bool]]:
-    """The bytes of each batch from the one that holds the log start on, and whether it is a control batch."""
+    """The bytes of each batch from the one that holds the log start on, and whether it is a control
+    batch.
+    """
     for segment in log.segments:
         data = log.logs.stored(segment.base_offset).content()
         for row in walk(data)[0]:
             if row["last_offset"] >= log.log_start_offset:
-                yield data[row["position"] : row["position"] + row["size_bytes"]], row["magic"] >= 2 and bool(row["attributes"] & 0x20)
+                yield (
+                    data[row["position"] : row["position"] + row["size_bytes"]],
+                    row["magic"] >= 2 and bool(row["attributes"] & 0x20),
+                )
 
 
 def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
     """DumpLogSegments reads every file and reports no index entry that is wrong."""
-    files = sorted(str(file) for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex"))
+    files = sorted(
+        str(file) for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex")
+    )
     answer = kafka.dump("--deep-iteration", "--files", ",".join(files))
     said = answer["out"] + answer["err"]
     if "error" in answer or FAULTS.search(said):
-        return [f"{line['id']} dump: {answer.get('error')} {[text for text in said.splitlines() if FAULTS.search(text)][:3]}"]
+        return [
+            (
+                f"{line['id']} dump: {answer.get('error')} "
+                f"{[text for text in said.splitlines() if FAULTS.search(text)][:3]}"
+            )
+        ]
     shown = said.count("Dumping ")
     return [] if shown == len(files) else [f"{line['id']} dump: {shown} of {len(files)} files"]
 
@@ -156,15 +216,24 @@ def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
 def recovered(kafka: Kafka, log: Log, line: dict) -> list[str]:
     """LogSegment.recover of the last .log files builds what kafkaviz's recovery builds."""
     found = []
-    settings = {"index_interval_bytes": log.config.index_interval_bytes, "segment_index_bytes": log.config.segment_index_bytes}
+    settings = {
+        "index_interval_bytes": log.config.index_interval_bytes,
+        "segment_index_bytes": log.config.segment_index_bytes,
+    }
     for segment in log.segments[-MOST_RECOVERED:]:
         data = log.logs.stored(segment.base_offset).content()
         answer = kafka.recover(data, segment.base_offset, line["settings"])
-        told = {"id": f"{line['id']} recover {segment.base_offset}", "version": line["version"], "base_offset": segment.base_offset}
+        told = {
+            "id": f"{line['id']} recover {segment.base_offset}",
+            "version": line["version"],
+            "base_offset": segment.base_offset,
+        }
         found += recovery_differences(told | settings | answer | {"log_gz": zipped(data)})
     return found
 
 
 def is_per_batch(line: dict) -> bool:
-    """Whether each batch may have an entry of its own: an entry for an append of several is a mismatch to the dump tool."""
+    """Whether each batch may have an entry of its own: an entry for an append of several is a
+    mismatch to the dump tool.
+    """
     return not profile(versions.parse(line["version"])).per_append

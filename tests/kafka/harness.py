@@ -1,4 +1,6 @@
-"""The real Kafka at the other end of a pipe: a Java process a release, asked one JSON object a line."""
+"""The real Kafka at the other end of a pipe: a Java process a release, asked one JSON object a
+line.
+"""
 
 import base64
 import gzip
@@ -16,7 +18,14 @@ RELEASES = ("4.3.1", "3.9.0")
 LEAST_ROOM_BYTES = 1 << 30
 TIME_LIMIT_S = 600  # of one process; a whole run takes a minute or two
 TOOLS = ("mvn", "java", "javac")
-JAVA = ("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-ea:org.apache.kafka...")
+JAVA = (
+    "java",
+    "-Xmx768m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "-ea:org.apache.kafka...",
+)
 
 
 def missing_tool() -> str | None:
@@ -28,35 +37,56 @@ def class_path(release: str) -> str:
     """The jars of that release, fetched by Maven once, and the harness compiled against them."""
     classes = BUILD / release
     listed = BUILD / f"{release}.classpath"
-    sources = sorted([*(HERE / "src" / "common").glob("*.java"), *(HERE / "src" / release).glob("*.java")])
+    sources = sorted(
+        [*(HERE / "src" / "common").glob("*.java"), *(HERE / "src" / release).glob("*.java")]
+    )
     if _older(listed, [HERE / "pom.xml"]):
         BUILD.mkdir(parents=True, exist_ok=True)
-        fetched = subprocess.run(_maven(release, listed), capture_output=True, text=True, check=False)
+        fetched = subprocess.run(
+            _maven(release, listed), capture_output=True, text=True, check=False
+        )
         if fetched.returncode:
-            raise RuntimeError(f"Maven could not fetch Kafka {release}: {fetched.stdout[-2000:]}{fetched.stderr[-2000:]}")
+            raise RuntimeError(
+                f"Maven could not fetch Kafka {release}: {fetched.stdout[-2000:]}{fetched.stderr[-2000:]}"
+            )
     if _older(classes / ".compiled", [*sources, listed]):
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir()
-        subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", listed.read_text(), *map(str, sources)], check=True)
+        subprocess.run(
+            ["javac", "-nowarn", "-d", str(classes), "-cp", listed.read_text(), *map(str, sources)],
+            check=True,
+        )
         (classes / ".compiled").touch()
     return f"{classes}:{listed.read_text()}"
 
 
 def _maven(release: str, listed: Path) -> list[str]:
     repository = f"-Dmaven.repo.local={BUILD / '.m2'}"
-    goal = ["dependency:build-classpath", f"-Dkafka.version={release}", f"-Dmdep.outputFile={listed}"]
+    goal = [
+        "dependency:build-classpath",
+        f"-Dkafka.version={release}",
+        f"-Dmdep.outputFile={listed}",
+    ]
     quietly = ["-q", "-B", "-Dstyle.color=never", "-Dmaven.wagon.http.retryHandler.count=3"]
     return ["mvn", *quietly, repository, "-f", str(HERE / "pom.xml"), *goal]
 
 
 def _older(made: Path, sources: list[Path]) -> bool:
-    return not made.exists() or any(source.stat().st_mtime > made.stat().st_mtime for source in sources)
+    return not made.exists() or any(
+        source.stat().st_mtime > made.stat().st_mtime for source in sources
+    )
 
 
 def scratch() -> tempfile.TemporaryDirectory:
-    """A folder for logs, in memory where there is such a place: Kafka waits for the disk at every roll."""
+    """A folder for logs, in memory where there is such a place: Kafka waits for the disk at every
+    roll.
+    """
     memory = Path("/dev/shm")
-    has_room = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > LEAST_ROOM_BYTES
+    has_room = (
+        memory.is_dir()
+        and os.access(memory, os.W_OK)
+        and shutil.disk_usage(memory).free > LEAST_ROOM_BYTES
+    )
     return tempfile.TemporaryDirectory(prefix="kafkaviz-kafka-", dir=memory if has_room else None)
 
 
@@ -66,8 +96,16 @@ class Kafka:
     def __init__(self, release: str):
         self.release = release
         self._temporary = scratch()
-        command = [*JAVA, f"-Djava.io.tmpdir={self._temporary.name}", "-cp", class_path(release), "Harness"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [
+            *JAVA,
+            f"-Djava.io.tmpdir={self._temporary.name}",
+            "-cp",
+            class_path(release),
+            "Harness",
+        ]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self._end = threading.Timer(TIME_LIMIT_S, self._process.kill)
         self._end.start()
 
@@ -87,22 +125,44 @@ class Kafka:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"Kafka {self.release} ended with status {self._process.wait(timeout=10)} on {question['ask']}")
+            raise RuntimeError(
+                f"Kafka {self.release} ended with status {self._process.wait(timeout=10)} on "
+                f"{question['ask']}"
+            )
         answer = json.loads(line)
         if "harness_error" in answer:
             raise RuntimeError(f"the harness of Kafka {self.release}: {answer['harness_error']}")
         return answer
 
     def replay(self, history: dict) -> dict:
-        """`history` as a line of replays.jsonl.gz, its answers left out or not; the answers come back in the same form."""
+        """`history` as a line of replays.jsonl.gz, its answers left out or not; the answers come
+        back in the same form.
+        """
         return self.ask({"ask": "replay", **history})
 
     def recover(self, log: bytes, base_offset: int, settings: dict) -> dict:
-        return self.ask({"ask": "recover", "log_gz": zipped(log), "base_offset": base_offset, "settings": settings})
+        return self.ask(
+            {
+                "ask": "recover",
+                "log_gz": zipped(log),
+                "base_offset": base_offset,
+                "settings": settings,
+            }
+        )
 
     def load(self, folder: Path, settings: dict, log_start: int, now_ms: int) -> dict:
-        """Opens the directory as a broker does after a clean stop (which may change it), reads every record, and closes it."""
-        return self.ask({"ask": "load", "dir": str(folder), "settings": settings, "log_start": log_start, "now": now_ms})
+        """Opens the directory as a broker does after a clean stop (which may change it), reads
+        every record, and closes it.
+        """
+        return self.ask(
+            {
+                "ask": "load",
+                "dir": str(folder),
+                "settings": settings,
+                "log_start": log_start,
+                "now": now_ms,
+            }
+        )
 
     def dump(self, *args: str) -> dict:
         return self.ask({"ask": "dump", "args": list(args)})

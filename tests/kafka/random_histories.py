@@ -1,4 +1,5 @@
-"""Histories of a log drawn at random: settings, batches, rolls, restarts, crashes, truncations; or a workload with random settings.
+"""Histories of a log drawn at random: settings, batches, rolls, restarts, crashes, truncations; or
+a workload with random settings.
 
 The writer of kafkaviz goes along, so that each next offset is where its log ends.
 """
@@ -31,16 +32,26 @@ ENDS_A_HISTORY = ("IllegalArgumentException", "LogSegmentOffsetOverflowException
 OTHER_STEPS = ("restart", "crash", "truncateTo", "deleteRecords")
 CODECS = ("none", "none", "none", "gzip", "snappy", "lz4", "zstd")
 TIMES = ("steady", "steady", "steady", "backwards", "constant", "none", "from zero", "future")
-RECENT = ("steady", "backwards", "constant", "future")  # a load forgets a producer that was last heard of a day ago
+# a load forgets a producer that was last heard of a day ago
+RECENT = ("steady", "backwards", "constant", "future")
 
 
 def history(seed: int, release: str) -> dict:
-    """One history as a question to the harness: what replays.jsonl.gz has but the answers. The same for the same seed and release."""
+    """One history as a question to the harness: what replays.jsonl.gz has but the answers.
+
+    The same for the same seed and release.
+    """
     drawn = _Drawn(random.Random(f"{release} {seed}"), release)
-    return drawn.of_workload(f"{release}-{seed}") if seed % WORKLOAD_EVERY == 0 else drawn.history(f"{release}-{seed}")
+    return (
+        drawn.of_workload(f"{release}-{seed}")
+        if seed % WORKLOAD_EVERY == 0
+        else drawn.history(f"{release}-{seed}")
+    )
 
 
-def line_of(rows: np.ndarray, data: bytes, release: str, settings: dict, start_ms: int, is_leader: bool) -> dict:
+def line_of(
+    rows: np.ndarray, data: bytes, release: str, settings: dict, start_ms: int, is_leader: bool
+) -> dict:
     """Rows of a stream and their bytes as a history of appends alone."""
     appends = np.split(rows, np.flatnonzero(np.diff(rows["append"])) + 1)
     return {
@@ -56,8 +67,19 @@ def line_of(rows: np.ndarray, data: bytes, release: str, settings: dict, start_m
 
 
 def _append_step(rows: np.ndarray) -> dict:
-    names = ("base_offset", "last_offset", "size_bytes", "max_timestamp_ms", "base_timestamp_ms", "record_count", "attributes")
-    listed = [[one[0], one[1] - one[0], *one[2:]] for one in zip(*(rows[name].tolist() for name in names), strict=True)]
+    names = (
+        "base_offset",
+        "last_offset",
+        "size_bytes",
+        "max_timestamp_ms",
+        "base_timestamp_ms",
+        "record_count",
+        "attributes",
+    )
+    listed = [
+        [one[0], one[1] - one[0], *one[2:]]
+        for one in zip(*(rows[name].tolist() for name in names), strict=True)
+    ]
     return {"op": "append", "now": int(rows["now_ms"][0]), "b": listed}
 
 
@@ -68,12 +90,20 @@ class _Drawn:
         self.draw, self.release = draw, release
         self.is_leader = draw.random() < 0.6
         self.magic = 2 if release != "3.9.0" or draw.random() < 0.6 else draw.choice([0, 1, 1])
-        self.size_name = "segment.bytes" if release == "3.9.0" else "internal.segment.bytes"  # which has no least
+        # which has no least
+        self.size_name = "segment.bytes" if release == "3.9.0" else "internal.segment.bytes"
         self.settings = self._settings()
-        self.now_ms, self.start_offset = START_MS, draw.choice([0, 0, draw.randrange(1, 10**6), 2**40])
+        self.now_ms, self.start_offset = (
+            START_MS,
+            draw.choice([0, 0, draw.randrange(1, 10**6), 2**40]),
+        )
         self.times, self.codec = draw.choice(TIMES), draw.choice(CODECS)
         may_pack = self.magic == 1 and self.codec in ("gzip", "snappy", "lz4")
-        self.packs_messages = may_pack and "compact" not in self.settings["cleanup.policy"] and self._append_ms() is None
+        self.packs_messages = (
+            may_pack
+            and "compact" not in self.settings["cleanup.policy"]
+            and self._append_ms() is None
+        )
         self.value_bytes = draw.choice([10, 100, 100, 1000])
         self.has_producers = self.magic == 2 and self.times in RECENT and draw.random() < 0.5
         self.producers: dict[int, Producer] = {}
@@ -83,29 +113,54 @@ class _Drawn:
 
     def history(self, name: str) -> dict:
         """Every step, and a clock to close at."""
-        line = {"id": name, "version": self.release, "mode": "leader" if self.is_leader else "follower", "settings": self.settings}
+        line = {
+            "id": name,
+            "version": self.release,
+            "mode": "leader" if self.is_leader else "follower",
+            "settings": self.settings,
+        }
         line |= {"start_offset": self.start_offset, "start_clock": START_MS, "steps": self.steps}
         self._write()
         return line | {"appended_gz": zipped(bytes(self.data)), "close_clock": self.now_ms + 1000}
 
     def of_workload(self, name: str) -> dict:
-        """The first batches of a workload that comes along, one after another into a log of these settings."""
-        self.settings |= {"cleanup.policy": "delete", "max.message.bytes": 10**8, self.size_name: self.draw.choice([50_000, 200_000])}
+        """The first batches of a workload that comes along, one after another into a log of these
+        settings.
+        """
+        self.settings |= {
+            "cleanup.policy": "delete",
+            "max.message.bytes": 10**8,
+            self.size_name: self.draw.choice([50_000, 200_000]),
+        }
         self.settings.pop("message.format.version", None)
         flow, release = preset(self.draw.choice(PRESETS)), versions.parse(self.release)
         config = log_config(typed(self.settings), release)
-        chunk = next(chunks(flow, config, profile(release), self.draw.randrange(2**31), batches_per_chunk=MOST_BATCHES))
+        chunk = next(
+            chunks(
+                flow,
+                config,
+                profile(release),
+                self.draw.randrange(2**31),
+                batches_per_chunk=MOST_BATCHES,
+            )
+        )
         rows = chunk.rows[np.cumsum(chunk.rows["size_bytes"]) < MOST_BYTES]
         data = bytes(chunk.data)[: int(rows["size_bytes"].sum())]
-        return {"id": f"{name} {flow.topic}"} | line_of(rows, data, self.release, self.settings, flow.start_ms, flow.is_leader)
+        return {"id": f"{name} {flow.topic}"} | line_of(
+            rows, data, self.release, self.settings, flow.start_ms, flow.is_leader
+        )
 
     def _settings(self) -> dict:
         draw = self.draw
         segment = draw.choice([3_000, 10_000, 10_000, 50_000, 200_000, 2**30])
         found = {
             self.size_name: segment,
-            "segment.index.bytes": draw.choice([12, 16, 24, 30, 36, 40, 48, 67, 100, 240, 1000, 4096, 100_000, 10_485_760]),
-            "index.interval.bytes": draw.choice([0, 1, 50, 150, 150, 500, 1000, 4096, 4096, 100_000]),
+            "segment.index.bytes": draw.choice(
+                [12, 16, 24, 30, 36, 40, 48, 67, 100, 240, 1000, 4096, 100_000, 10_485_760]
+            ),
+            "index.interval.bytes": draw.choice(
+                [0, 1, 50, 150, 150, 500, 1000, 4096, 4096, 100_000]
+            ),
             "segment.ms": draw.choice([100, 1000, 60_000, WEEK_MS, WEEK_MS, WEEK_MS]),
             "segment.jitter.ms": 0,
             "preallocate": "true" if draw.random() < 0.2 and segment < 2**30 else "false",
@@ -114,7 +169,9 @@ class _Drawn:
             "max.message.bytes": draw.choice([10**8, 10**8, 10**8, 2000]),
             "retention.ms": -1,
             "retention.bytes": -1,
-            "cleanup.policy": draw.choice(["delete", "delete", "delete", "compact", "compact,delete"]),
+            "cleanup.policy": draw.choice(
+                ["delete", "delete", "delete", "compact", "compact,delete"]
+            ),
             "max.compaction.lag.ms": draw.choice([NEVER, NEVER, 5000]),
         }
         if self.magic < 2:
@@ -127,7 +184,11 @@ class _Drawn:
         release = versions.parse(self.release)
         self.config = log_config(typed(self.settings), release)
         try:
-            begun = {"now_ms": START_MS, "start_offset": self.start_offset, "is_leader": self.is_leader}
+            begun = {
+                "now_ms": START_MS,
+                "start_offset": self.start_offset,
+                "is_leader": self.is_leader,
+            }
             self.log = Log(self.config, profile(release), **begun, logs=InMemory())
         except CannotLoad:
             return
@@ -188,7 +249,9 @@ class _Drawn:
         return b"".join(self._message(end + at, append_ms) for at in range(count))
 
     def _follower_append(self) -> bytes:
-        """What a fetch brings: any number of batches, with gaps where the leader's log was compacted."""
+        """What a fetch brings: any number of batches, with gaps where the leader's log was
+        compacted.
+        """
         offset, parts = self.log.log_end_offset, []
         for _ in range(self.draw.choice([1, 1, 2, 5, 20])):
             if self.draw.random() < 0.1:
@@ -200,7 +263,11 @@ class _Drawn:
     def _follower_part(self, offset: int) -> bytes:
         if self.magic == 2:
             return self._batch(offset, NOBODY, self._append_ms())
-        return self._wrapper(offset) if self.packs_messages else self._message(offset, self._append_ms())
+        return (
+            self._wrapper(offset)
+            if self.packs_messages
+            else self._message(offset, self._append_ms())
+        )
 
     def _append_ms(self) -> int | None:
         return self.now_ms if self.settings["message.timestamp.type"] == "LogAppendTime" else None
@@ -210,13 +277,26 @@ class _Drawn:
             return batches.marker(offset, self.now_ms, self.draw.random() < 0.5, by, append_ms)
         count = self.draw.choice([1, 1, 3, 10, 30])
         times = self._times(count)
-        records = [Record(at, time - times[0], self._key(), self._value(), self._headers()) for at, time in enumerate(times)]
+        records = [
+            Record(at, time - times[0], self._key(), self._value(), self._headers())
+            for at, time in enumerate(times)
+        ]
         packed = self.draw.choice([self.codec, self.codec, "none"])
         lost = 0 if self.is_leader or self.draw.random() > 0.1 else self.draw.randrange(1, 20)
-        return batches.v2(offset, records, times[0], packed=packed, append_ms=append_ms, by=by, last_offset_delta=count - 1 + lost)
+        return batches.v2(
+            offset,
+            records,
+            times[0],
+            packed=packed,
+            append_ms=append_ms,
+            by=by,
+            last_offset_delta=count - 1 + lost,
+        )
 
     def _message(self, offset: int, append_ms: int | None) -> bytes:
-        return batches.message(self.magic, offset, self._key(), self._value() or b"", self._times(1)[0], append_ms)
+        return batches.message(
+            self.magic, offset, self._key(), self._value() or b"", self._times(1)[0], append_ms
+        )
 
     def _wrapper(self, offset: int) -> bytes:
         """Messages of magic 1, compressed together."""
@@ -245,13 +325,23 @@ class _Drawn:
     def _key(self) -> bytes | None:
         """A compacted topic takes no record without a key."""
         may_be_null = self.settings["cleanup.policy"] == "delete"
-        return None if may_be_null and self.draw.random() < 0.5 else f"key-{self.draw.randrange(50)}".encode()
+        return (
+            None
+            if may_be_null and self.draw.random() < 0.5
+            else f"key-{self.draw.randrange(50)}".encode()
+        )
 
     def _value(self) -> bytes | None:
-        return None if self.draw.random() < 0.05 else self.draw.randbytes(self.draw.randrange(self.value_bytes))
+        return (
+            None
+            if self.draw.random() < 0.05
+            else self.draw.randbytes(self.draw.randrange(self.value_bytes))
+        )
 
     def _headers(self) -> tuple:
-        return (("trace", self.draw.randbytes(8)), ("note", None)) if self.draw.random() < 0.05 else ()
+        return (
+            (("trace", self.draw.randbytes(8)), ("note", None)) if self.draw.random() < 0.05 else ()
+        )
 
     # ---- producers
 
@@ -259,11 +349,15 @@ class _Drawn:
         if not (self.has_producers and self.is_leader) or self.draw.random() < 0.3:
             return NOBODY
         if (len(self.producers) < 3 and self.draw.random() < 0.3) or not self.producers:
-            self.producers[self.next_producer_id] = Producer(self.next_producer_id, 0, 0, self.draw.random() < 0.7)
+            self.producers[self.next_producer_id] = Producer(
+                self.next_producer_id, 0, 0, self.draw.random() < 0.7
+            )
             self.next_producer_id += 1
         return self.producers[self.draw.choice(list(self.producers))]
 
     def _sent(self, by: Producer, rows: np.ndarray) -> None:
         is_marker = bool(rows["attributes"][0] & batches.batch.CONTROL)
         if not is_marker:
-            self.producers[by.producer_id] = replace(by, sequence=by.sequence + int(rows["record_count"][0]))
+            self.producers[by.producer_id] = replace(
+                by, sequence=by.sequence + int(rows["record_count"][0])
+            )

@@ -1,4 +1,6 @@
-"""python -m tests.kafka.record: asks Kafka, and writes tests/data/histories.jsonl.gz, which needs no Java to be compared."""
+"""python -m tests.kafka.record: asks Kafka, and writes tests/data/histories.jsonl.gz, which needs
+no Java to be compared.
+"""
 
 import gzip
 import json
@@ -21,7 +23,9 @@ MOST_BYTES = 290_000
 
 
 def main() -> int:
-    """Strimzi's example, then histories of which each shows something that those before it do not."""
+    """Strimzi's example, then histories of which each shows something that those before it do
+    not.
+    """
     lines = []
     for release in RELEASES:
         with Kafka(release) as kafka:
@@ -35,18 +39,27 @@ def main() -> int:
 
 
 def _strimzi(release: str) -> dict:
-    """An interval of 150 and an index of 300 bytes, one-record batches of 119 bytes: the time index is full at 24 entries."""
+    """An interval of 150 and an index of 300 bytes, one-record batches of 119 bytes: the time index
+    is full at 24 entries.
+    """
     flow = preset("strimzi")
     given = dict(flow.settings)
     config = log_config(given, versions.parse(release))
     chunk = next(chunks(flow, config, profile(versions.parse(release)), batches_per_chunk=120))
-    given = {name: str(value) for name, value in given.items()} | {"retention.ms": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)}
+    given = {name: str(value) for name, value in given.items()} | {
+        "retention.ms": "-1",
+        "message.timestamp.after.max.ms": str(2**63 - 1),
+    }
     data = bytes(chunk.data)[: int(chunk.rows["size_bytes"].sum())]
-    return {"id": f"{release}-strimzi"} | line_of(chunk.rows, data, release, given, flow.start_ms, flow.is_leader)
+    return {"id": f"{release}-strimzi"} | line_of(
+        chunk.rows, data, release, given, flow.start_ms, flow.is_leader
+    )
 
 
 def _varied(lines: list[dict]) -> list[dict]:
-    """The published example of each release, then always the line with the most that is new for its size, until the file is full."""
+    """The published example of each release, then always the line with the most that is new for its
+    size, until the file is full.
+    """
     kept = [line for line in lines if line["id"].endswith("strimzi")]
     left = [(line, _features(line), len(json.dumps(line))) for line in lines if line not in kept]
     seen: set[tuple] = set()
@@ -63,16 +76,28 @@ def _varied(lines: list[dict]) -> list[dict]:
 def _features(line: dict) -> set[tuple]:
     """What a history shows, each with its release and its role."""
     given, found = line["settings"], set()
-    for name in ("segment.index.bytes", "index.interval.bytes", "segment.ms", "preallocate", "message.timestamp.type", "cleanup.policy"):
+    for name in (
+        "segment.index.bytes",
+        "index.interval.bytes",
+        "segment.ms",
+        "preallocate",
+        "message.timestamp.type",
+        "cleanup.policy",
+    ):
         found.add((name, str(given.get(name))))
     for step in line["steps"]:
         found |= {(step["op"],), ("error", step.get("error", {}).get("class"))}
         found |= {("rolled", "rolled" in step), ("again", "recreated" in step)}
     for row in incoming(unzipped(line["appended_gz"]), 0, 0):
-        found |= {("codec", int(batch.codec(row)), int(row["magic"])), ("kind", int(row["attributes"]) & 0x30)}
+        found |= {
+            ("codec", int(batch.codec(row)), int(row["magic"])),
+            ("kind", int(row["attributes"]) & 0x30),
+        }
     for state in [line.get("final_closed", {}), *(step.get("state", {}) for step in line["steps"])]:
         found |= {("aborted", "txnindex" in one) for one in state.get("segments", [])}
-    found.add(("slots", log_config(settings(given), versions.parse(line["version"])).time_slots < 2))
+    found.add(
+        ("slots", log_config(settings(given), versions.parse(line["version"])).time_slots < 2)
+    )
     return {(line["version"], line["mode"], *one) for one in found}
 
 

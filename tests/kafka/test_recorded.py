@@ -1,4 +1,6 @@
-"""What Kafka's own classes answered when `python -m tests.kafka.record` asked them: compared here without Java."""
+"""What Kafka's own classes answered when `python -m tests.kafka.record` asked them: compared here
+without Java.
+"""
 
 import subprocess
 import sys
@@ -21,21 +23,50 @@ def named(name: str) -> dict:
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["id"])
 def test_a_recorded_history(line):
-    """Every file after every step that was looked at, each roll, each exception: as 4.3.1 or 3.9.0 had them."""
+    """Every file after every step that was looked at, each roll, each exception: as 4.3.1 or 3.9.0
+    had them.
+    """
     assert checks.replayed(line)[0] == []
 
 
 def test_the_histories_hold_what_they_are_kept_for():
-    """Both releases and roles, every codec and magic, broker's time, preallocated logs, transactions, and each kind of refusal."""
-    assert {(line["version"], line["mode"]) for line in RECORDED} == {(v, m) for v in ("4.3.1", "3.9.0") for m in ("leader", "follower")}
+    """Both releases and roles, every codec and magic, broker's time, preallocated logs,
+    transactions, and each kind of refusal.
+    """
+    assert {(line["version"], line["mode"]) for line in RECORDED} == {
+        (v, m) for v in ("4.3.1", "3.9.0") for m in ("leader", "follower")
+    }
     rows = [row for line in RECORDED for row in incoming(unzipped(line["appended_gz"]), 0, 0)]
-    assert {int(batch.codec(row)) for row in rows} == {0, 1, 2, 3, 4} and {int(row["magic"]) for row in rows} == {0, 1, 2}
+    assert {int(batch.codec(row)) for row in rows} == {0, 1, 2, 3, 4} and {
+        int(row["magic"]) for row in rows
+    } == {0, 1, 2}
     assert {"true"} <= {line["settings"].get("preallocate") for line in RECORDED}
-    assert {"LogAppendTime"} <= {line["settings"].get("message.timestamp.type") for line in RECORDED}
-    assert any("txnindex" in one for line in RECORDED for one in line.get("final_closed", {}).get("segments", []))
-    assert {step["op"] for line in RECORDED for step in line["steps"]} == {"append", "restart", "crash", "truncateTo", "deleteRecords"}
-    refused = {step["error"]["class"].rsplit(".", 1)[1] for line in RECORDED for step in line["steps"] if "error" in step}
-    assert {"RecordTooLargeException", "RecordBatchTooLargeException", "IllegalArgumentException"} <= refused
+    assert {"LogAppendTime"} <= {
+        line["settings"].get("message.timestamp.type") for line in RECORDED
+    }
+    assert any(
+        "txnindex" in one
+        for line in RECORDED
+        for one in line.get("final_closed", {}).get("segments", [])
+    )
+    assert {step["op"] for line in RECORDED for step in line["steps"]} == {
+        "append",
+        "restart",
+        "crash",
+        "truncateTo",
+        "deleteRecords",
+    }
+    refused = {
+        step["error"]["class"].rsplit(".", 1)[1]
+        for line in RECORDED
+        for step in line["steps"]
+        if "error" in step
+    }
+    assert {
+        "RecordTooLargeException",
+        "RecordBatchTooLargeException",
+        "IllegalArgumentException",
+    } <= refused
 
 
 @pytest.mark.parametrize("release", ["4.3.1", "3.9.0"])
@@ -50,7 +81,9 @@ def test_the_published_example(release):
 
 def test_one_byte_that_is_not_so_is_noticed():
     """The comparison itself: an entry, a snapshot, a place that Kafka did not write."""
-    line = next(line for line in RECORDED if "final_closed" in line and line["final_closed"]["snapshots"])
+    line = next(
+        line for line in RECORDED if "final_closed" in line and line["final_closed"]["snapshots"]
+    )
     closed = line["final_closed"]
     broken = [
         {"segments": [*closed["segments"][:-1], closed["segments"][-1] | {"log_sha256": "0" * 64}]},
@@ -62,6 +95,14 @@ def test_one_byte_that_is_not_so_is_noticed():
 
 def test_without_java_or_maven_one_line_says_so(tmp_path):
     """make test-kafka is no failure on a machine that has only Python."""
-    done = subprocess.run([sys.executable, "-m", "tests.kafka"], cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.kafka"],
+        cwd=ROOT,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["make test-kafka was skipped: it needs java, javac and mvn, and there is no mvn here."]
+    assert done.stdout.splitlines() == [
+        "make test-kafka was skipped: it needs java, javac and mvn, and there is no mvn here."
+    ]

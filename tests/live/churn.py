@@ -1,11 +1,14 @@
-"""A broker directory that never stands still: logs grow in torn pieces, roll, shrink, are renamed .deleted and vanish.
+"""A broker directory that never stands still: logs grow in torn pieces, roll, shrink, are renamed
+.deleted and vanish.
 
-What a running broker does to its files within a week is done here within a second, with small segments that were simulated before:
+What a running broker does to its files within a week is done here within a second, with small
+segments that were simulated before:
 
     with Churn(folder, seed=1):
         ...                             # folder changes, until the block ends
 
-Nothing of it is in the order or at the pace of a real broker; each single step is one of a broker's own.
+Nothing of it is in the order or at the pace of a real broker; each single step is one of a broker's
+own.
 """
 
 import os
@@ -45,7 +48,9 @@ Files = dict[str, bytes]
 
 @cache
 def pool() -> tuple[list[Files], Files]:
-    """The files of each segment of one log, by name, the oldest first; and the small files of the broker directory."""
+    """The files of each segment of one log, by name, the oldest first; and the small files of the
+    broker directory.
+    """
     simulated = kv.simulate(load(WORKLOAD))
     found = {one.name: one.content() for one in simulated.files}
     own = {name: data for name, data in found.items() if "/" not in name}
@@ -94,11 +99,15 @@ class Churn:
             self.fault = fault
 
     def _partition(self, name: str) -> Iterator[None]:
-        """A topic-partition that is made, written to, deleted, and made again; a step at each yield."""
+        """A topic-partition that is made, written to, deleted, and made again; a step at each
+        yield.
+        """
         while True:
             path = self.folder / name
             path.mkdir()
-            (path / names.PARTITION_METADATA).write_text("version: 0\ntopic_id: tpx8pd1IQDqJwMfGzXj6GA\n")
+            (path / names.PARTITION_METADATA).write_text(
+                "version: 0\ntopic_id: tpx8pd1IQDqJwMfGzXj6GA\n"
+            )
             yield
             yield from self._log(path)
             moved = path.with_name(f"{name}.{self._draw.getrandbits(128):032x}-delete")
@@ -158,7 +167,9 @@ class Churn:
 
     def _checkpoint(self) -> None:
         """The broker's checkpoints, written aside and moved into place."""
-        rows = [f"{name.rpartition('-')[0]} {name[-1]} {self._draw.randrange(600)}" for name in TOPICS]
+        rows = [
+            f"{name.rpartition('-')[0]} {name[-1]} {self._draw.randrange(600)}" for name in TOPICS
+        ]
         for name in names.OFFSET_CHECKPOINTS:
             aside = self.folder / f"{name}.tmp"
             aside.write_text("\n".join(["0", str(len(rows)), *rows, ""]))

@@ -1,11 +1,14 @@
-"""The moments at which a command touches a directory, and a change of that directory at one of them.
+"""The moments at which a command touches a directory, and a change of that directory at one of
+them.
 
-A command that reads a file calls the system for it: it lists a folder, asks for a size, opens, reads. Each call is a moment. With
+A command that reads a file calls the system for it: it lists a folder, asks for a size, opens,
+reads. Each call is a moment. With
 
     with Moments(folder, at=17, change=lambda: log.unlink()):
         main(["check", folder])
 
-the log vanishes just before the seventeenth of them, so that trying every number tries every way in which the two can meet.
+the log vanishes just before the seventeenth of them, so that trying every number tries every way in
+which the two can meet.
 """
 
 import builtins
@@ -18,17 +21,33 @@ NUMBERED = ("fstat", "pread", "preadv", "lseek")  # of os, of a file that is ope
 
 
 class Moments:
-    """Counts the calls that have to do with a folder, and makes a change at one of them; from outside for the time of a with block."""
+    """Counts the calls that have to do with a folder, and makes a change at one of them; from
+    outside for the time of a with block.
+    """
 
-    def __init__(self, folder: Path, at: int = -1, change: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, folder: Path, at: int = -1, change: Callable[[], object] = lambda: None
+    ) -> None:
         """at: the number of the call, from 0; -1 for no change."""
-        self.count, self._folder, self._at, self._change, self._open = 0, str(folder), at, change, set()
+        self.count, self._folder, self._at, self._change, self._open = (
+            0,
+            str(folder),
+            at,
+            change,
+            set(),
+        )
         self._changes, self._before = False, {}
 
     def __enter__(self) -> "Moments":
         for name in (*NAMED, *NUMBERED):
             self._before[name] = getattr(os, name)
-            setattr(os, name, self._named(getattr(os, name)) if name in NAMED else self._numbered(getattr(os, name)))
+            setattr(
+                os,
+                name,
+                self._named(getattr(os, name))
+                if name in NAMED
+                else self._numbered(getattr(os, name)),
+            )
         self._before["open"], builtins.open = builtins.open, self._opening(builtins.open)
         return self
 

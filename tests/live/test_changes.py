@@ -1,4 +1,6 @@
-"""A directory that changes while a command reads it: one clear line, or a result; never a traceback, never no end."""
+"""A directory that changes while a command reads it: one clear line, or a result; never a
+traceback, never no end.
+"""
 
 import shutil
 from pathlib import Path
@@ -38,12 +40,18 @@ def _all_of(folder: Path) -> list[Path]:
 CHANGES = {
     "the log vanishes": lambda folder: _log(folder).unlink(),
     "the segment vanishes": lambda folder: [path.unlink() for path in _all_of(folder)],
-    "the segment is renamed": lambda folder: [path.rename(f"{path}.deleted") for path in _all_of(folder)],
-    "the log is cut in two": lambda folder: _cut(_log(folder), _log(folder).stat().st_size // 2 + 7),
+    "the segment is renamed": lambda folder: [
+        path.rename(f"{path}.deleted") for path in _all_of(folder)
+    ],
+    "the log is cut in two": lambda folder: _cut(
+        _log(folder), _log(folder).stat().st_size // 2 + 7
+    ),
     "all is emptied": lambda folder: [_cut(path, 0) for path in _all_of(folder)],
     "the log grows": lambda folder: _grow(_log(folder)),
     "the partition vanishes": lambda folder: shutil.rmtree(folder / "orders-0"),
-    "the partition is renamed": lambda folder: (folder / "orders-0").rename(folder / f"orders-0.{'0a' * 16}-delete"),
+    "the partition is renamed": lambda folder: (folder / "orders-0").rename(
+        folder / f"orders-0.{'0a' * 16}-delete"
+    ),
     "the directory vanishes": lambda folder: shutil.rmtree(folder),
 }
 
@@ -74,12 +82,19 @@ def directory(folder: Path) -> Path:
     return folder
 
 
-def changed(tmp_path: Path, capsys: pytest.CaptureFixture, command: str, change: str, at: int) -> tuple[int, int]:
-    """(status, number of moments) of a command around whose moment `at` the directory changes. Raises what the command raises."""
+def changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture, command: str, change: str, at: int
+) -> tuple[int, int]:
+    """(status, number of moments) of a command around whose moment `at` the directory changes.
+
+    Raises what the command raises.
+    """
     folder, out = directory(tmp_path / "kafka"), tmp_path / "out"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
-    arguments = [one.replace("DIR", str(folder)).replace("OUT", str(out)) for one in COMMANDS[command]]
+    arguments = [
+        one.replace("DIR", str(folder)).replace("OUT", str(out)) for one in COMMANDS[command]
+    ]
     with Moments(folder, at, lambda: CHANGES[change](folder)) as moments:
         status = main(arguments)
     told = capsys.readouterr()

@@ -1,4 +1,6 @@
-"""Every command against a directory that never stands still, for some seconds, or for MINUTES in the slow test."""
+"""Every command against a directory that never stands still, for some seconds, or for MINUTES in
+the slow test.
+"""
 
 import os
 import time
@@ -14,7 +16,13 @@ from tests.live.churn import TOPICS, Churn
 SECONDS, MINUTES = 6, float(os.environ.get("MINUTES") or 2)
 LONGEST_S, STARTS_S = 60, 300  # of one command, and of one that may start Spark, on a busy machine
 DUMPED = ("log", "index", "timeindex", "snapshot", "deleted")
-DUMP_OPTIONS = ("--print-data-log", "--deep-iteration", "--verify-index-only", "--index-sanity-check", "--json")
+DUMP_OPTIONS = (
+    "--print-data-log",
+    "--deep-iteration",
+    "--verify-index-only",
+    "--index-sanity-check",
+    "--json",
+)
 
 
 def some_file(folder: Path, draw: Random, ending: str) -> str:
@@ -29,31 +37,62 @@ def some_file(folder: Path, draw: Random, ending: str) -> str:
 def lookup(folder: Path, draw: Random) -> list[str]:
     """By offset or by time, in a partition, a .log or an index."""
     if draw.random() < 0.5:
-        where = [str(folder / draw.choice(TOPICS)), some_file(folder, draw, "log"), some_file(folder, draw, "index")]
+        where = [
+            str(folder / draw.choice(TOPICS)),
+            some_file(folder, draw, "log"),
+            some_file(folder, draw, "index"),
+        ]
         return [draw.choice(where), "--offset", str(draw.randrange(600))]
-    where = [str(folder / draw.choice(TOPICS)), some_file(folder, draw, "log"), some_file(folder, draw, "timeindex")]
-    return [draw.choice(where[:2]), "--timestamp", draw.choice(("earliest", "latest", "max"))] if draw.random() < 0.5 else [
-        draw.choice(where), "--timestamp", str(1_772_352_000_000 + draw.randrange(15_000))
-    ]  # fmt: skip
+    where = [
+        str(folder / draw.choice(TOPICS)),
+        some_file(folder, draw, "log"),
+        some_file(folder, draw, "timeindex"),
+    ]
+    return (
+        [draw.choice(where[:2]), "--timestamp", draw.choice(("earliest", "latest", "max"))]
+        if draw.random() < 0.5
+        else [draw.choice(where), "--timestamp", str(1_772_352_000_000 + draw.randrange(15_000))]
+    )
 
 
 def command(folder: Path, out: Path, draw: Random, ingests: bool) -> list[str]:
     """One of the commands that read a directory."""
-    part, either = str(folder / draw.choice(TOPICS)), str(draw.choice([folder, folder / draw.choice(TOPICS)]))
+    part, either = (
+        str(folder / draw.choice(TOPICS)),
+        str(draw.choice([folder, folder / draw.choice(TOPICS)])),
+    )
     asked = {
         "check": [either, *draw.choice([[], ["--json"]])],
-        "dump": [some_file(folder, draw, draw.choice(DUMPED)), *(one for one in DUMP_OPTIONS if draw.random() < 0.4)],
+        "dump": [
+            some_file(folder, draw, draw.choice(DUMPED)),
+            *(one for one in DUMP_OPTIONS if draw.random() < 0.4),
+        ],
         "lookup": [*lookup(folder, draw), *draw.choice([[], ["--json"], ["--as-is"]])],
-        "rebuild": [draw.choice([part, some_file(folder, draw, "log")]), "--out", str(out / "rebuilt")],
-        "report": [either, "-o", str(out / "report.html"), *draw.choice([[], ["--sha256"], ["--payload"]])],
+        "rebuild": [
+            draw.choice([part, some_file(folder, draw, "log")]),
+            "--out",
+            str(out / "rebuilt"),
+        ],
+        "report": [
+            either,
+            "-o",
+            str(out / "report.html"),
+            *draw.choice([[], ["--sha256"], ["--payload"]]),
+        ],
         "simulate": ["--replay", part, "--out", str(out / f"again-{draw.getrandbits(64)}")],
         "tune": [either, *draw.choice([[], ["--json"]])],
-    } | ({"ingest": [either, "--catalog", str(out / "catalog"), "--master", "local[1]"]} if ingests else {})  # fmt: skip
+    } | (
+        {"ingest": [either, "--catalog", str(out / "catalog"), "--master", "local[1]"]}
+        if ingests
+        else {}
+    )
     name = draw.choice(sorted(asked))
     return [name, *asked[name]]
 
 
-def churned(tmp_path: Path, capsys: pytest.CaptureFixture, seconds: float, seed: int, ingests: bool) -> dict[tuple[str, int], int]:
+def churned(
+    tmp_path: Path, capsys: pytest.CaptureFixture, seconds: float, seed: int, ingests: bool
+) -> dict[tuple[str, int], int]:
     """How often each command ended how. AssertionError where one ended otherwise than it may."""
     draw, told, out = Random(seed), {}, tmp_path / "out"
     out.mkdir()
@@ -64,7 +103,9 @@ def churned(tmp_path: Path, capsys: pytest.CaptureFixture, seconds: float, seed:
             status = main(asked)
             said = capsys.readouterr()
             assert ends.well(status, said), (asked, status, said.err)
-            assert time.monotonic() - since < (STARTS_S if asked[0] == "ingest" else LONGEST_S), asked
+            assert time.monotonic() - since < (STARTS_S if asked[0] == "ingest" else LONGEST_S), (
+                asked
+            )
             told[asked[0], status] = told.get((asked[0], status), 0) + 1
         assert churn.steps > first
     return told
@@ -81,4 +122,13 @@ def test_a_directory_that_never_stands_still(tmp_path, capsys):
 def test_a_directory_that_never_stands_still_for_minutes(tmp_path, capsys):
     """The same, with Spark."""
     told = churned(tmp_path, capsys, 60 * MINUTES, seed=2, ingests=True)
-    assert {name for name, status in told if status != 2} == {"check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune"}
+    assert {name for name, status in told if status != 2} == {
+        "check",
+        "dump",
+        "ingest",
+        "lookup",
+        "rebuild",
+        "report",
+        "simulate",
+        "tune",
+    }

@@ -1,4 +1,6 @@
-"""Archives that want too much: a few KB each, or bytes made when they are written; what fuzzing starts from, too."""
+"""Archives that want too much: a few KB each, or bytes made when they are written; what fuzzing
+starts from, too.
+"""
 
 import bz2
 import gzip
@@ -13,7 +15,13 @@ LOG = "b/orders-0/00000000000000000000.log"
 END = bytes(1024)
 
 
-def header(name: str, size: int = 0, kind: bytes = b"0", magic: bytes = tarfile.POSIX_MAGIC, **parts: tuple[int, bytes]) -> bytes:
+def header(
+    name: str,
+    size: int = 0,
+    kind: bytes = b"0",
+    magic: bytes = tarfile.POSIX_MAGIC,
+    **parts: tuple[int, bytes],
+) -> bytes:
     """The header of a member, of any size and type; parts: (byte, what stands there) each."""
     block = bytearray(512)
     block[:100] = name.encode()[:100].ljust(100, b"\0")
@@ -29,7 +37,11 @@ def header(name: str, size: int = 0, kind: bytes = b"0", magic: bytes = tarfile.
 def number(value: int) -> bytes:
     """Twelve bytes: octal digits, or base 256 for what has too many of them or is negative."""
     in_octal = 0 <= value < 8**11
-    return b"%011o\0" % value if in_octal else (b"\x80" if value >= 0 else b"\xff") + (value % 256**11).to_bytes(11, "big")
+    return (
+        b"%011o\0" % value
+        if in_octal
+        else (b"\x80" if value >= 0 else b"\xff") + (value % 256**11).to_bytes(11, "big")
+    )
 
 
 def padded(content: bytes) -> bytes:
@@ -57,10 +69,20 @@ def note(keyword: bytes, value: bytes) -> bytes:
     return b"%d %s=%s\n" % (length, keyword, value)
 
 
-def sparse(name: str, real: int, chunks: tuple[tuple[int, int], ...], content: bytes, is_extended: bool = False) -> bytes:
+def sparse(
+    name: str,
+    real: int,
+    chunks: tuple[tuple[int, int], ...],
+    content: bytes,
+    is_extended: bool = False,
+) -> bytes:
     """A sparse file in GNU's first format."""
     table = b"".join(number(offset) + number(count) for offset, count in chunks)
-    parts = {"table": (386, table), "extended": (482, bytes([is_extended])), "real": (483, number(real))}
+    parts = {
+        "table": (386, table),
+        "extended": (482, bytes([is_extended])),
+        "real": (483, number(real)),
+    }
     return header(name, len(content), b"S", tarfile.GNU_MAGIC, **parts) + padded(content)
 
 
@@ -72,53 +94,140 @@ FIRST_PAX = note(b"GNU.sparse.major", b"1") + note(b"GNU.sparse.realsize", b"9")
 
 
 def tars() -> dict[str, tuple[bytes, str]]:
-    """Small archives, each with one thing that a reader must not believe, and what is to be said of it."""
-    sizes = ((size, kind) for size in (-512, -1024, -100_000) for kind in (b"Z", b"0", b"5", b"x", b"L", b"S"))
-    found = {f"size {size} of type {kind.decode()}": (header("x", size, kind), f"says a size of {size} bytes") for size, kind in sizes}
+    """Small archives, each with one thing that a reader must not believe, and what is to be said of
+    it.
+    """
+    sizes = (
+        (size, kind)
+        for size in (-512, -1024, -100_000)
+        for kind in (b"Z", b"0", b"5", b"x", b"L", b"S")
+    )
+    found = {
+        f"size {size} of type {kind.decode()}": (
+            header("x", size, kind),
+            f"says a size of {size} bytes",
+        )
+        for size, kind in sizes
+    }
     for size in (b"-512", b"1" * 5000, b"1e99"):
-        found[f"pax size {size[:9]!r}"] = pax(note(b"size", size)) + header("b/x"), f"{NO_NUMBER} size"
+        found[f"pax size {size[:9]!r}"] = (
+            pax(note(b"size", size)) + header("b/x"),
+            f"{NO_NUMBER} size",
+        )
     for time in (b"1e999990", b"1e300", b"9" * 60_000, b"NaN", b"inf", b"-1e18", b"1" * 5000):
-        found[f"time {time[:9]!r} of {len(time)}"] = pax(note(b"mtime", time)) + header("b/q"), f"{NO_NUMBER} time"
+        found[f"time {time[:9]!r} of {len(time)}"] = (
+            pax(note(b"mtime", time)) + header("b/q"),
+            f"{NO_NUMBER} time",
+        )
     found |= {
-        "pax size of exabytes": (pax(note(b"size", b"9" * 19)) + header("b/x"), "unpacks to more than 1099511627776 bytes"),
-        "a hole of exabytes": (sparse(LOG, 1 << 70, (), b""), "unpacks to more than 1099511627776 bytes"),
-        "a time beyond files": (pax(note(b"mtime", b"99999999999")) + header("b/q"), "a time that no file can have"),
-        "unknown type": (header("b/x", 512, b"Z") + bytes(512), "a member of type b'Z', which is not known, at byte 1536"),
+        "pax size of exabytes": (
+            pax(note(b"size", b"9" * 19)) + header("b/x"),
+            "unpacks to more than 1099511627776 bytes",
+        ),
+        "a hole of exabytes": (
+            sparse(LOG, 1 << 70, (), b""),
+            "unpacks to more than 1099511627776 bytes",
+        ),
+        "a time beyond files": (
+            pax(note(b"mtime", b"99999999999")) + header("b/q"),
+            "a time that no file can have",
+        ),
+        "unknown type": (
+            header("b/x", 512, b"Z") + bytes(512),
+            "a member of type b'Z', which is not known, at byte 1536",
+        ),
         "digits": (pax(b"1" * 60_000) + header("b/x"), BAD_PAX),
-        "digits, more than are read": (pax(b"1" * 200_000) + header("b/x"), "a header says that 200000 bytes of names and notes follow"),
+        "digits, more than are read": (
+            pax(b"1" * 200_000) + header("b/x"),
+            "a header says that 200000 bytes of names and notes follow",
+        ),
         "digits and blanks": (pax((b"1" * 100 + b" ") * 500) + header("b/x"), BAD_PAX),
         "a record of no length": (pax(b"0 a=b\n") + header("b/x"), BAD_PAX),
-        "a record of no length behind another": (pax(note(b"a", b"b") + b"0 a=b\n") + header("b/x"), BAD_PAX),
+        "a record of no length behind another": (
+            pax(note(b"a", b"b") + b"0 a=b\n") + header("b/x"),
+            BAD_PAX,
+        ),
         "a record longer than its header": (pax(b"999 a=b\n") + header("b/x"), BAD_PAX),
-        "a charset of digits": (pax(b"12 hdrcharset" + b"1" * 60_000, b"g") + header("b/x"), BAD_PAX),
+        "a charset of digits": (
+            pax(b"12 hdrcharset" + b"1" * 60_000, b"g") + header("b/x"),
+            BAD_PAX,
+        ),
         "a pax header at the end": (pax(note(b"comment", b"x")), CUT),
-        "a zero byte in a name": (pax(note(b"path", b"b/\0x")) + header("b/x"), "a name with a zero byte in it"),
-        "negative length of a sparse file": (header(LOG, 0, b"S", tarfile.GNU_MAGIC, real=(483, b"\xff" * 12)), BAD_MAP),
+        "a zero byte in a name": (
+            pax(note(b"path", b"b/\0x")) + header("b/x"),
+            "a name with a zero byte in it",
+        ),
+        "negative length of a sparse file": (
+            header(LOG, 0, b"S", tarfile.GNU_MAGIC, real=(483, b"\xff" * 12)),
+            BAD_MAP,
+        ),
         "overlapping chunks": (sparse(LOG, 4096, ((0, 512), (256, 512)), bytes(1024)), BAD_MAP),
         "chunks beyond the file": (sparse(LOG, 600, ((0, 512), (512, 512)), bytes(1024)), BAD_MAP),
-        "chunks of more than is stored": (sparse(LOG, 4096, ((0, 512), (1024, 512)), bytes(512)), BAD_MAP),
-        "a map of too many numbers": (pax(FIRST_PAX) + file(LOG, b"100000000\n" + b"1\n" * 300), "in more than 100000 pieces"),
+        "chunks of more than is stored": (
+            sparse(LOG, 4096, ((0, 512), (1024, 512)), bytes(512)),
+            BAD_MAP,
+        ),
+        "a map of too many numbers": (
+            pax(FIRST_PAX) + file(LOG, b"100000000\n" + b"1\n" * 300),
+            "in more than 100000 pieces",
+        ),
         "a number without end": (pax(FIRST_PAX) + file(LOG, b"1" * 4096), f"{NO_NUMBER} map"),
-        "half a pair": (pax(note(b"GNU.sparse.map", b"0,1,2") + note(b"GNU.sparse.size", b"9")) + file(LOG, b"x"), "no archive"),
-        "a sparse file without a size": (pax(note(b"GNU.sparse.map", b"0,1")) + file(LOG, b"x"), f"{NO_NUMBER} size"),
-    }  # fmt: skip
+        "half a pair": (
+            pax(note(b"GNU.sparse.map", b"0,1,2") + note(b"GNU.sparse.size", b"9"))
+            + file(LOG, b"x"),
+            "no archive",
+        ),
+        "a sparse file without a size": (
+            pax(note(b"GNU.sparse.map", b"0,1")) + file(LOG, b"x"),
+            f"{NO_NUMBER} size",
+        ),
+    }
     return {name: (BROKER + content + END, said) for name, (content, said) in found.items()}
 
 
 def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: bytes) -> bytes:
-    """A .zip of content, with a directory of (name, local header's byte, what is packed, CRC, size, method) each."""
+    """A .zip of content, with a directory of (name, local header's byte, what is packed, CRC, size,
+    method) each.
+    """
     rows = []
     for name, at, packed, crc, size, method in entries:
-        fields = (20, 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0, 0, 0, 0, 0, at)
+        fields = (
+            20,
+            20,
+            0,
+            method,
+            0,
+            0x5C21,
+            crc,
+            len(packed),
+            size,
+            len(name),
+            0,
+            0,
+            0,
+            0,
+            0,
+            at,
+        )
         rows.append(b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", *fields) + name)
     directory = b"".join(rows)
     count = min(len(rows), 0xFFFF)
-    return content + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(content), 0)
+    return (
+        content
+        + directory
+        + b"PK\5\6"
+        + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(content), 0)
+    )
 
 
 def local(name: bytes, packed: bytes, crc: int, size: int, method: int) -> bytes:
     """A member of a .zip as it lies in front of the directory."""
-    return b"PK\3\4" + struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0) + name + packed
+    return (
+        b"PK\3\4"
+        + struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0)
+        + name
+        + packed
+    )
 
 
 def overlapping_zip(members: int, size: int) -> bytes:
@@ -161,7 +270,9 @@ def write_files(path: Path, count: int) -> None:
 
 
 def _write_many(path: Path, count: int, member: bytes) -> None:
-    """The same member over and over; of a stream that can be cut where it was flushed each thousand takes no time to make."""
+    """The same member over and over; of a stream that can be cut where it was flushed each thousand
+    takes no time to make.
+    """
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     with open(path, "wb") as out:
         out.write(packer.compress(BROKER))
@@ -183,7 +294,9 @@ def write_empty_tail(path: Path, streams: int) -> None:
 def write_zeros(path: Path, size: int) -> None:
     """A .tar.gz with a log of zeros; made of one packed piece that is repeated."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    begin = packer.compress(BROKER + header("b/orders-0/00000000000000000001.log", size)) + packer.flush(zlib.Z_FULL_FLUSH)
+    begin = packer.compress(
+        BROKER + header("b/orders-0/00000000000000000001.log", size)
+    ) + packer.flush(zlib.Z_FULL_FLUSH)
     piece = packer.compress(bytes(32 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     path.write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + begin + piece * (size >> 25))
 
@@ -193,5 +306,10 @@ def write_globals(path: Path, count: int) -> None:
     with gzip.open(path, "wb", 1) as out:
         out.write(BROKER)
         for number in range(count):
-            out.write(pax(b"".join(note(b"k%d.%d" % (number, place), b"v" * 90) for place in range(500)), b"g"))
+            out.write(
+                pax(
+                    b"".join(note(b"k%d.%d" % (number, place), b"v" * 90) for place in range(500)),
+                    b"g",
+                )
+            )
         out.write(header("b/q") + END)

@@ -1,4 +1,6 @@
-"""Archives: unpacked once, with times to the nanosecond and holes kept, and never outside their folder."""
+"""Archives: unpacked once, with times to the nanosecond and holes kept, and never outside their
+folder.
+"""
 
 import gzip
 import io
@@ -29,7 +31,10 @@ def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as out:
         for name, content in members.items():
             one = tarfile.TarInfo(name)
-            one.size, one.pax_headers = len(content), {"mtime": f"{MTIME_NS // 10**9}.{MTIME_NS % 10**9:09d}"}
+            one.size, one.pax_headers = (
+                len(content),
+                {"mtime": f"{MTIME_NS // 10**9}.{MTIME_NS % 10**9:09d}"},
+            )
             for field, value in fields.items():
                 setattr(one, field, value)
             out.addfile(one, io.BytesIO(content))
@@ -43,27 +48,40 @@ def test_a_directory_is_opened_as_it_is(tmp_path):
 
 def test_times_are_kept_to_the_nanosecond(tmp_path):
     """Kafka takes the .log's time for a segment whose time index is empty."""
-    root = archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}))
+    root = archive.opened(
+        packed(
+            tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
+        )
+    )
     assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime_ns == MTIME_NS
 
 
 def test_holes_stay_holes(tmp_path):
     """A preallocated index of 10 MiB takes a few KiB, as on the broker."""
     content = b"\1" * 8 + bytes((10 << 20) - 8)
-    root = archive.opened(packed(tmp_path / "b.tar.gz", {"orders-0/00000000000000000000.index": content, "meta.properties": b""}))
+    root = archive.opened(
+        packed(
+            tmp_path / "b.tar.gz",
+            {"orders-0/00000000000000000000.index": content, "meta.properties": b""},
+        )
+    )
     index = root / "orders-0/00000000000000000000.index"
     assert index.read_bytes() == content and os.stat(index).st_blocks * 512 <= 64 << 10
 
 
 def test_the_wrapping_folders_are_passed(tmp_path):
     """backup/kafka/orders-0 opens at backup/kafka, also when it holds one partition alone."""
-    root = archive.opened(packed(tmp_path / "b.tar", {"backup/kafka/orders-0/00000000000000000000.log": b"x"}))
+    root = archive.opened(
+        packed(tmp_path / "b.tar", {"backup/kafka/orders-0/00000000000000000000.log": b"x"})
+    )
     assert root.name == "kafka" and (root / "orders-0").is_dir()
 
 
 def test_a_second_time_nothing_is_unpacked(tmp_path):
     """The unpacked folder is found again; a changed archive is another."""
-    path = packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""})
+    path = packed(
+        tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
+    )
     first = archive.opened(path)
     inode = os.stat(first).st_ino
     assert archive.opened(path) == first and os.stat(first).st_ino == inode
@@ -83,19 +101,29 @@ def test_links_and_devices_are_passed_over(tmp_path):
     """Only regular files and folders are made."""
     path = tmp_path / "b.tar"
     with tarfile.open(path, "w") as out:
-        for kind, name in ((tarfile.SYMTYPE, "link"), (tarfile.LNKTYPE, "hard"), (tarfile.FIFOTYPE, "fifo"), (tarfile.DIRTYPE, "orders-0")):
+        for kind, name in (
+            (tarfile.SYMTYPE, "link"),
+            (tarfile.LNKTYPE, "hard"),
+            (tarfile.FIFOTYPE, "fifo"),
+            (tarfile.DIRTYPE, "orders-0"),
+        ):
             one = tarfile.TarInfo(name)
             one.type, one.linkname = kind, "/etc/passwd"
             out.addfile(one)
         out.addfile(tarfile.TarInfo("meta.properties"))
-    assert {child.name for child in archive.opened(path).iterdir()} == {"orders-0", "meta.properties"}
+    assert {child.name for child in archive.opened(path).iterdir()} == {
+        "orders-0",
+        "meta.properties",
+    }
 
 
 def test_a_zip_keeps_its_times(tmp_path):
     """The UTC time of the extra field where there is one, else the date."""
     path = tmp_path / "b.zip"
     with zipfile.ZipFile(path, "w") as out:
-        out.writestr(zipfile.ZipInfo("orders-0/00000000000000000000.log", (2026, 11, 21, 9, 30, 0)), b"x")
+        out.writestr(
+            zipfile.ZipInfo("orders-0/00000000000000000000.log", (2026, 11, 21, 9, 30, 0)), b"x"
+        )
         one = zipfile.ZipInfo("meta.properties")
         one.extra = b"UT\x05\x00\x01" + (1_790_000_000).to_bytes(4, "little")
         out.writestr(one, b"")
@@ -119,17 +147,28 @@ def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
     """What an archive may unpack to has a limit."""
     monkeypatch.setattr(unpack_budget, "LIMIT_BYTES", 1000)
     with pytest.raises(CannotOpen, match="more than"):
-        archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)}))
+        archive.opened(
+            packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)})
+        )
 
 
 def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
-    """It is given up while there is still room for others, and what it had written is taken away; holes take none."""
-    monkeypatch.setattr(archive.shutil, "disk_usage", lambda path: SimpleNamespace(free=(8 << 20) - written(path)))  # half is spared
+    """It is given up while there is still room for others, and what it had written is taken away;
+    holes take none.
+    """
+    # half is spared
+    monkeypatch.setattr(
+        archive.shutil, "disk_usage", lambda path: SimpleNamespace(free=(8 << 20) - written(path))
+    )
     noise = os.urandom(6 << 20)
-    with pytest.raises(CannotOpen, match=r"only 4194304 bytes would be left there.*make room there"):
+    with pytest.raises(
+        CannotOpen, match=r"only 4194304 bytes would be left there.*make room there"
+    ):
         archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": noise}))
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
-    assert archive.opened(packed(tmp_path / "c.tar", {"orders-0/00000000000000000000.log": noise[: 3 << 20]}))
+    assert archive.opened(
+        packed(tmp_path / "c.tar", {"orders-0/00000000000000000000.log": noise[: 3 << 20]})
+    )
 
 
 def written(path: Path) -> int:
@@ -140,7 +179,9 @@ def written(path: Path) -> int:
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
-    """A small .gz of zeros can say that names and notes of a gigabyte follow, which tarfile would read at once."""
+    """A small .gz of zeros can say that names and notes of a gigabyte follow, which tarfile would
+    read at once.
+    """
     one = tarfile.TarInfo("x")
     one.type, one.size = kind, 1 << 30
     path = tmp_path / "b.tar.gz"
@@ -159,7 +200,9 @@ def test_another_file_is_no_archive(tmp_path):
 
 
 def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
-    """Whatever bit of a packed broker is wrong, all of it is refused: half a broker would look healthy."""
+    """Whatever bit of a packed broker is wrong, all of it is refused: half a broker would look
+    healthy.
+    """
     whole = SAMPLE.read_bytes()
     for at in range(20, len(whole), len(whole) // 40):
         path = tmp_path / f"{at}.tar.gz"
@@ -170,8 +213,13 @@ def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
 
 @pytest.mark.parametrize("at", [512 * 4 + 100, 512 * 10 + 100])
 def test_a_damaged_header_is_not_the_end(tmp_path, at):
-    """A plain .tar has no checksum of its own: what follows a header that cannot be read must be zeros, or it is damage."""
-    path = packed(tmp_path / "b.tar", {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)})
+    """A plain .tar has no checksum of its own: what follows a header that cannot be read must be
+    zeros, or it is damage.
+    """
+    path = packed(
+        tmp_path / "b.tar",
+        {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},
+    )
     whole = bytearray(path.read_bytes())
     whole[at] ^= 1
     path.write_bytes(whole)
@@ -181,7 +229,10 @@ def test_a_damaged_header_is_not_the_end(tmp_path, at):
 
 def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
     """Its last block is whole, but the zeros that end an archive are missing."""
-    path = packed(tmp_path / "b.tar", {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)})
+    path = packed(
+        tmp_path / "b.tar",
+        {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)},
+    )
     with tarfile.open(path) as whole:
         second = whole.getmembers()[2]
     path.write_bytes(path.read_bytes()[: second.offset])
@@ -212,7 +263,9 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
     with pytest.raises(CannotOpen, match="encrypted"):
         archive.opened(path)
     with pytest.raises(CannotOpen, match="no archive"):
-        archive.opened(packed(tmp_path / "b.tar", {"meta.properties": b""}, pax_headers={"mtime": "inf"}))
+        archive.opened(
+            packed(tmp_path / "b.tar", {"meta.properties": b""}, pax_headers={"mtime": "inf"})
+        )
 
 
 def test_a_cache_that_cannot_be_written_is_said_so(tmp_path, monkeypatch):
@@ -245,9 +298,14 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
 
 def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
     """The archive's own path and the path in it; what would lead out of it is not there."""
-    path = packed(tmp_path / "b.tar", {f"b/{name}-0/00000000000000000000.log": b"x" for name in ("orders", "logs")})
+    path = packed(
+        tmp_path / "b.tar",
+        {f"b/{name}-0/00000000000000000000.log": b"x" for name in ("orders", "logs")},
+    )
     root = archive.opened(path)
-    assert archive.opened(path / "orders-0") == root / "orders-0" == archive.locate(path / "orders-0")
+    assert (
+        archive.opened(path / "orders-0") == root / "orders-0" == archive.locate(path / "orders-0")
+    )
     assert archive.containing(path / "orders-0") == path and archive.containing(path) is None
     for inner in ("orders-1", "..", "../b.tar", "orders-0/../../../x"):
         with pytest.raises(CannotOpen, match="is not there"):
@@ -279,4 +337,7 @@ def test_what_lies_in_an_archive_is_named_by_it(tmp_path):
         packed.writestr("kafka/orders-0/00000000000000000000.log", b"")
     root = archive.opened(path)
     assert archive.given(root) == path and archive.given(root / "orders-0") == path / "orders-0"
-    assert archive.given(archive.unpacked(path)) == path and archive.given(tmp_path / "other") == tmp_path / "other"
+    assert (
+        archive.given(archive.unpacked(path)) == path
+        and archive.given(tmp_path / "other") == tmp_path / "other"
+    )

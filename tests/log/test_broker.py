@@ -1,4 +1,6 @@
-"""A broker directory as the model shows it, held to what real brokers left and to Kafka's own dumps."""
+"""A broker directory as the model shows it, held to what real brokers left and to Kafka's own
+dumps.
+"""
 
 import hashlib
 import json
@@ -21,7 +23,9 @@ ARCHIVES = sorted(DUMPS["brokers"])
 
 def counted(broker: Broker) -> dict[str, object]:
     """What the reader finds in each .log and index, in the form of Kafka's dump."""
-    return {name: count for partition in broker.partitions for name, count in _counts(partition).items()}
+    return {
+        name: count for partition in broker.partitions for name, count in _counts(partition).items()
+    }
 
 
 def _counts(partition: Partition) -> dict[str, object]:
@@ -32,8 +36,14 @@ def _counts(partition: Partition) -> dict[str, object]:
             continue
         if segment.log:
             batches, end = segment.walk()
-            records = None if (batches["record_count"] == -1).any() else int(batches["record_count"].sum())
-            found[f"{name}.log"] = dict(batches=len(batches), records=records, end_position=end.position)
+            records = (
+                None
+                if (batches["record_count"] == -1).any()
+                else int(batches["record_count"].sum())
+            )
+            found[f"{name}.log"] = dict(
+                batches=len(batches), records=records, end_position=end.position
+            )
         if segment.index:
             found[f"{name}.index"] = len(segment.offset_index)
         if segment.timeindex:
@@ -51,7 +61,8 @@ def held_to_dump(broker: Broker, name: str) -> int:
         mine = ours[file]
         if isinstance(kafka, dict):
             assert mine["batches"] == kafka["batches"], file
-            assert kafka["records"] is None or mine["records"] == kafka["records"], file  # Kafka shows no count of old wrappers
+            # Kafka shows no count of old wrappers
+            assert kafka["records"] is None or mine["records"] == kafka["records"], file
         else:
             assert mine == (0 if file in unwritten else kafka), file
         compared += 1
@@ -60,7 +71,9 @@ def held_to_dump(broker: Broker, name: str) -> int:
 
 @pytest.mark.parametrize("name", [name for name in ARCHIVES if "damaged" not in name])
 def test_counts_are_those_of_kafkas_dump(name, shared):
-    """Batches, records and entries of every file of every directory, as kafka-dump-log 4.3.1 counts them."""
+    """Batches, records and entries of every file of every directory, as kafka-dump-log 4.3.1 counts
+    them.
+    """
     assert held_to_dump(open_broker(shared / "data" / f"{name}.tar.gz"), name) >= 40
 
 
@@ -74,16 +87,27 @@ def test_a_clean_broker(clean):
     broker = open_broker(clean)
     assert len(broker.partitions) == 37 and not broker.problems
     assert broker.clean and broker.clean_body == {"version": 0, "brokerEpoch": 13}
-    assert (broker.node_id, broker.cluster_id, broker.directory_id) == ("1", "a2Fma2F2aXotY2xlYW4tMQ", "ekArurFKRISu0Oyjh8h0sg")
+    assert (broker.node_id, broker.cluster_id, broker.directory_id) == (
+        "1",
+        "a2Fma2F2aXotY2xlYW4tMQ",
+        "ekArurFKRISu0Oyjh8h0sg",
+    )
     states = {partition.directory: partition.state for partition in broker.partitions}
-    assert [state for name, state in states.items() if name.startswith("obsolete-2019-0.")] == ["delete"]
+    assert [state for name, state in states.items() if name.startswith("obsolete-2019-0.")] == [
+        "delete"
+    ]
 
 
 def test_offsets_of_the_checkpoints(clean):
     """Log start moved by deleteRecords, high watermark, recovery point, log end."""
     broker = open_broker(clean)
     moved = broker.partition("device-events.v2-0")
-    assert (moved.log_start_offset, moved.log_end_offset(), moved.high_watermark, moved.recovery_point) == (9037, 12000, 12000, 12000)
+    assert (
+        moved.log_start_offset,
+        moved.log_end_offset(),
+        moved.high_watermark,
+        moved.recovery_point,
+    ) == (9037, 12000, 12000, 12000)
     assert moved.topic_id and len(moved.topic_id) == 22
     assert broker.partition("empty-room-1").log_end_offset() == 0
 
@@ -98,18 +122,29 @@ def test_states_of_segments(clean):
 def test_preallocated_indexes_of_a_killed_broker(killed):
     """Written slots against unwritten ones, apparent against allocated bytes."""
     active = open_broker(killed).partition("append-time-0").active
-    assert (len(active.offset_index), active.offset_slots.slots, active.offset_slots.unwritten) == (104, 8192, 8088)
+    assert (len(active.offset_index), active.offset_slots.slots, active.offset_slots.unwritten) == (
+        104,
+        8192,
+        8088,
+    )
     assert (len(active.time_index), active.time_slots.slots) == (104, 5461)
     assert active.index.size_bytes == 65536 and active.index.allocated_bytes < 65536
 
 
 def test_torn_tails_of_a_killed_broker(killed):
-    """Where the last whole batch ends, and why what follows is none (the tails were made by hand)."""
+    """Where the last whole batch ends, and why what follows is none (the tails were made by
+    hand).
+    """
     broker = open_broker(killed)
-    ends = {name: broker.partition(name).active.walk().end for name in ("append-time-0", "clicks-zstd-0", "weblogs-0")}
+    ends = {
+        name: broker.partition(name).active.walk().end
+        for name in ("append-time-0", "clicks-zstd-0", "weblogs-0")
+    }
     assert {name: (end.position, end.reason) for name, end in ends.items()} == {
-        "append-time-0": (561_373, "torn"), "clicks-zstd-0": (263_795, "torn"), "weblogs-0": (406_105, "bad-length"),
-    }  # fmt: skip
+        "append-time-0": (561_373, "torn"),
+        "clicks-zstd-0": (263_795, "torn"),
+        "weblogs-0": (406_105, "bad-length"),
+    }
 
 
 def test_missing_and_orphan_files(damaged):
@@ -119,7 +154,10 @@ def test_missing_and_orphan_files(damaged):
     orphan = rides.segment(999_999)
     assert orphan.log is None and orphan.index.size_bytes == 24 and len(orphan.walk().batches) == 0
     assert rides.active.base_offset != 999_999
-    assert [segment.state for segment in rides.segments if segment.base_offset == 2418] == ["closed", "cleaned"]
+    assert [segment.state for segment in rides.segments if segment.base_offset == 2418] == [
+        "closed",
+        "cleaned",
+    ]
 
 
 def test_an_index_cut_inside_an_entry(damaged):
@@ -132,23 +170,51 @@ def test_partitions_stand_as_a_reader_counts_them(clean, tmp_path):
     """orders-2 before orders-10."""
     for name in ("orders-10", "orders-2", "orders-0"):
         shutil.copytree(clean / "empty-room-1", tmp_path / name)
-    assert [partition.directory for partition in open_broker(tmp_path).partitions] == ["orders-0", "orders-2", "orders-10"]
+    assert [partition.directory for partition in open_broker(tmp_path).partitions] == [
+        "orders-0",
+        "orders-2",
+        "orders-10",
+    ]
 
 
 def test_how_a_broker_was_left(clean, killed, tmp_path):
-    """Of a partition that was copied alone nothing tells it; in its broker directory the broker's marker does."""
+    """Of a partition that was copied alone nothing tells it; in its broker directory the broker's
+    marker does.
+    """
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
-    opened = [open_broker(path) for path in (clean, clean / "orders-2", killed, killed / "append-time-0", tmp_path / "orders-2", tmp_path)]
-    assert [broker.left for broker in opened] == ["clean", "clean", "unclean", "unclean", "unknown", "unclean"]
+    opened = [
+        open_broker(path)
+        for path in (
+            clean,
+            clean / "orders-2",
+            killed,
+            killed / "append-time-0",
+            tmp_path / "orders-2",
+            tmp_path,
+        )
+    ]
+    assert [broker.left for broker in opened] == [
+        "clean",
+        "clean",
+        "unclean",
+        "unclean",
+        "unknown",
+        "unclean",
+    ]
 
 
 def test_one_partition_directory_alone(clean):
     """A topic-partition can be opened by itself; its broker's checkpoints are still read."""
     broker = open_broker(clean / "orders-0")
-    assert [partition.directory for partition in broker.partitions] == ["orders-0"] and broker.partitions[0].high_watermark == 38736
+    assert [partition.directory for partition in broker.partitions] == [
+        "orders-0"
+    ] and broker.partitions[0].high_watermark == 38736
 
 
-@pytest.mark.parametrize(("make", "kind"), [(lambda path: None, "missing"), (Path.mkdir, "not-kafka"), (Path.touch, "not-kafka")])
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [(lambda path: None, "missing"), (Path.mkdir, "not-kafka"), (Path.touch, "not-kafka")],
+)
 def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
     """Nothing there, an empty folder, a file."""
     make(tmp_path / "x")
@@ -162,7 +228,10 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
     shutil.copytree(clean / "orders-2", tmp_path / "copy")
     with pytest.raises(CannotOpen) as raised:
         open_broker(tmp_path / "copy")
-    words = f"{tmp_path / 'copy'}: holds a .log, but has no name of a topic-partition; rename it TOPIC-N, such as orders-0"
+    words = (
+        f"{tmp_path / 'copy'}: holds a .log, but has no name of a topic-partition; rename it "
+        "TOPIC-N, such as orders-0"
+    )
     assert (str(raised.value), raised.value.kind) == (words, "not-kafka")
     (tmp_path / "copy").rename(tmp_path / "copy-0")
     assert [one.directory for one in open_broker(tmp_path / "copy-0").partitions] == ["copy-0"]
@@ -202,7 +271,9 @@ def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refusing)
     broker = open_broker(damaged)
-    assert [(problem.path.name, problem.what) for problem in broker.problems] == [("rides-0", "may not be read")]
+    assert [(problem.path.name, problem.what) for problem in broker.problems] == [
+        ("rides-0", "may not be read")
+    ]
     assert "bookings-0" in {partition.directory for partition in broker.partitions}
 
 
@@ -222,11 +293,15 @@ def test_a_strange_marker_is_still_a_clean_stop(tmp_path, damaged, body):
     (copy / ".kafka_cleanshutdown").write_bytes(body)
     broker = open_broker(copy)
     assert broker.clean and broker.clean_body in (None, {}) and len(broker.partitions) > 2
-    assert [problem.path.name for problem in broker.problems] == ([] if body == b"{}" else [".kafka_cleanshutdown"])
+    assert [problem.path.name for problem in broker.problems] == (
+        [] if body == b"{}" else [".kafka_cleanshutdown"]
+    )
 
 
 def test_reading_changes_nothing(tmp_path, killed):
-    """Names, sizes, hashes and times of everything below the directory are the same before and after."""
+    """Names, sizes, hashes and times of everything below the directory are the same before and
+    after.
+    """
     before = _snapshot(killed)
     broker = open_broker(killed)
     counted(broker)
@@ -237,7 +312,11 @@ def test_reading_changes_nothing(tmp_path, killed):
 
 def _snapshot(root: Path) -> dict[str, tuple[int, int, str]]:
     return {
-        str(path): (path.stat().st_size, path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
+        str(path): (
+            path.stat().st_size,
+            path.stat().st_mtime_ns,
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
+        )
         for path in [root, *sorted(root.rglob("*"))]
     }
 
@@ -250,15 +329,23 @@ def test_every_archive_opens(shared):
 def test_aborted_transactions_of_a_segment(clean):
     """The first lines of Kafka's own dump of the file; a segment without the file has none."""
     segment = open_broker(clean).partition("refunds-1").segment(32)
-    assert segment.txn_index[:3].tolist() == [(0, 7, 0, 32, 17), (0, 7, 33, 70, 17), (0, 6, 17, 71, 72)]
+    assert segment.txn_index[:3].tolist() == [
+        (0, 7, 0, 32, 17),
+        (0, 7, 33, 70, 17),
+        (0, 6, 17, 71, 72),
+    ]
     assert len(open_broker(clean).partition("orders-0").segments[0].txn_index) == 0
 
 
 def test_producers_of_a_partition(clean):
-    """The snapshots of a partition by offset, in order, and the producer that Kafka's own dump shows in one."""
+    """The snapshots of a partition by offset, in order, and the producer that Kafka's own dump
+    shows in one.
+    """
     partition = open_broker(clean).partition("orders-0")
     assert list(partition.snapshots) == [19113, 38321, 38736]
-    assert partition.snapshot(19113).producers.tolist() == [(0, 0, 19112, 19112, 67, 1790003174230, -1, -1)]
+    assert partition.snapshot(19113).producers.tolist() == [
+        (0, 0, 19112, 19112, 67, 1790003174230, -1, -1)
+    ]
     with pytest.raises(CannotOpen, match="holds no producer snapshot of offset 7"):
         partition.snapshot(7)
 
@@ -270,7 +357,9 @@ def test_a_broken_snapshot_is_told_by_file_and_byte(tmp_path, clean):
     data = bytearray(broken.read_bytes())
     data[20] ^= 1
     broken.write_bytes(data)
-    with pytest.raises(CorruptFile, match=r"19113.snapshot, byte 6: Snapshot is corrupt \(CRC is no longer valid\)"):
+    with pytest.raises(
+        CorruptFile, match=r"19113.snapshot, byte 6: Snapshot is corrupt \(CRC is no longer valid\)"
+    ):
         open_partition(broken.parent, names.parse_directory("orders-0")).snapshot(19113)
 
 

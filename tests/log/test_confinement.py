@@ -1,4 +1,6 @@
-"""Files are judged once they are open: a link that leads out of what may be read is refused, whenever it was put there."""
+"""Files are judged once they are open: a link that leads out of what may be read is refused,
+whenever it was put there.
+"""
 
 import os
 import tarfile
@@ -41,7 +43,10 @@ def test_a_file_within_is_read(root):
     assert [info.name for info in file.listed(root)] == ["file", "link"]
 
 
-@pytest.mark.parametrize("read", [file.read, file.read_text, file.read_written, lambda path: file.reader(path).__enter__()])
+@pytest.mark.parametrize(
+    "read",
+    [file.read, file.read_text, file.read_written, lambda path: file.reader(path).__enter__()],
+)
 def test_a_file_outside_is_refused_by_every_reader(root, read):
     """The directory beside whose name begins alike, and a link that leads there."""
     (root / "link").symlink_to(root.parent / "rootless" / "secret")

@@ -1,4 +1,6 @@
-"""Every record of the internal topics of whole directories, held to what kafka-dump-log of Kafka 4.3.1 printed of it."""
+"""Every record of the internal topics of whole directories, held to what kafka-dump-log of Kafka
+4.3.1 printed of it.
+"""
 
 import gzip
 import json
@@ -16,11 +18,20 @@ from kafkaviz.log.segment import Segment
 from tests.conftest import DATA
 
 BROKERS = [
-    "kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted", "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable",
-    "kafka-4.4.0-clean", "kafka-4.4.0-killed", "kafka-4.4.0-killed-restarted",
-]  # fmt: skip
+    "kafka-4.3.1-clean",
+    "kafka-4.3.1-killed",
+    "kafka-4.3.1-killed-restarted",
+    "kafka-4.3.1-damaged",
+    "kafka-4.3.1-unstartable",
+    "kafka-4.4.0-clean",
+    "kafka-4.4.0-killed",
+    "kafka-4.4.0-killed-restarted",
+]
 LINE = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\](?: (.*))?")
-KEPT = [json.loads(line) for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()]
+KEPT = [
+    json.loads(line)
+    for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()
+]
 
 
 def recorded(dump: str) -> list[list]:
@@ -36,7 +47,9 @@ def bodies(root: Path, name: str) -> list[list]:
     batches = segment.batches()
     return [
         [record.offset, body(record, bool(is_control), directory.topic if directory else "")]
-        for position, is_control in zip(batches["position"].tolist(), batch.is_control(batches), strict=True)
+        for position, is_control in zip(
+            batches["position"].tolist(), batch.is_control(batches), strict=True
+        )
         for record in segment.records(position)
     ]
 
@@ -46,13 +59,17 @@ def body(record, is_control: bool, topic: str) -> str:
     if is_control:
         return control.printed(record.key, record.value)
     if topic in internal.DECODER_OF_TOPIC:
-        return internal.printed(record.key, record.value, record.offset, internal.DECODER_OF_TOPIC[topic])
+        return internal.printed(
+            record.key, record.value, record.offset, internal.DECODER_OF_TOPIC[topic]
+        )
     return metadata.printed(record.value, record.offset)
 
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept["file"])
 def test_the_sample_brokers_internal_topics(clean, kept):
-    """Group metadata and commits, transactions, the metadata log, its snapshots and bootstrap.checkpoint."""
+    """Group metadata and commits, transactions, the metadata log, its snapshots and
+    bootstrap.checkpoint.
+    """
     assert bodies(clean, kept["file"]) == kept["bodies"]
     assert len(kept["bodies"]) > 3
 

@@ -1,4 +1,6 @@
-"""Where reading may begin: only at bytes that the .log bears out, whatever the indexes say, and after few reads."""
+"""Where reading may begin: only at bytes that the .log bears out, whatever the indexes say, and
+after few reads.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,9 @@ from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
 
 START_MS = whole_logs.START_MS
-BATCHES = [whole_logs.batch(1000 + 10 * number, [START_MS + number] * 10, 80) for number in range(60)]
+BATCHES = [
+    whole_logs.batch(1000 + 10 * number, [START_MS + number] * 10, 80) for number in range(60)
+]
 STARTS = np.cumsum([0, *map(len, BATCHES)]).tolist()
 
 
@@ -28,19 +32,38 @@ def segment(stem: Path) -> Segment:
 
 
 def test_places_are_those_that_the_index_knows(stem):
-    """Before and behind an offset or a time the nearest that an entry leads to; the file's ends where none does."""
+    """Before and behind an offset or a time the nearest that an entry leads to; the file's ends
+    where none does.
+    """
     known = sorted(segment(stem).offset_index["position"].tolist())
     with entry_points(segment(stem)) as points:
-        assert points.first(0, STARTS[-1]) == known[0] and points.first(known[0] + 1, STARTS[-1]) == known[1]
-        assert points.first(known[0] + 1, known[1]) is None and points.first(known[-1] + 1, STARTS[-1]) is None
+        assert (
+            points.first(0, STARTS[-1]) == known[0]
+            and points.first(known[0] + 1, STARTS[-1]) == known[1]
+        )
+        assert (
+            points.first(known[0] + 1, known[1]) is None
+            and points.first(known[-1] + 1, STARTS[-1]) is None
+        )
         assert points.positions(known[0], known[3]).tolist() == known[1:3]
         for number in range(60):
-            before, behind = points.before_offset(1000 + 10 * number), points.behind_offset(1000 + 10 * number)
+            before, behind = (
+                points.before_offset(1000 + 10 * number),
+                points.behind_offset(1000 + 10 * number),
+            )
             assert before == max([0, *(one for one in known if one < STARTS[number])])
             assert behind == min([STARTS[-1], *(one for one in known if one > STARTS[number])])
-            assert STARTS.index(points.before_time(START_MS + number)) <= number <= STARTS.index(points.behind_time(START_MS + number))
+            assert (
+                STARTS.index(points.before_time(START_MS + number))
+                <= number
+                <= STARTS.index(points.behind_time(START_MS + number))
+            )
         assert points.before_time(START_MS + 30) >= known[len(known) // 2 - 2]
-        assert (points.before_offset(0), points.behind_offset(9999), points.before_time(0)) == (0, STARTS[-1], 0)
+        assert (points.before_offset(0), points.behind_offset(9999), points.before_time(0)) == (
+            0,
+            STARTS[-1],
+            0,
+        )
         assert points.behind_time(START_MS + 99) == STARTS[-1]
 
 
@@ -48,7 +71,9 @@ def test_a_search_reads_few_slots(stem, monkeypatch):
     """About as many as a binary search takes, of an index of whatever length."""
     read = []
     getitem = Slots.__getitem__
-    monkeypatch.setattr(Slots, "__getitem__", lambda self, which: read.append(which) or getitem(self, which))
+    monkeypatch.setattr(
+        Slots, "__getitem__", lambda self, which: read.append(which) or getitem(self, which)
+    )
     entries = np.zeros(100_000, offset_index.ENTRY)
     entries["relative_offset"] = entries["position"] = np.arange(1, 100_001)
     stem.with_suffix(".index").write_bytes(offset_index.build(entries))
@@ -76,15 +101,25 @@ def test_a_batch_that_is_not_whole_is_no_place(stem, hurt):
 def test_unwritten_slots_and_missing_files(stem):
     """Zeros behind the last entry are no entries; without an index there is byte 0 and the end."""
     with entry_points(segment(stem)) as points:
-        expected = [(points.before_offset(offset), points.behind_offset(offset)) for offset in range(1000, 1600, 7)]
+        expected = [
+            (points.before_offset(offset), points.behind_offset(offset))
+            for offset in range(1000, 1600, 7)
+        ]
     for suffix, layout in ((".index", offset_index), (".timeindex", time_index)):
         path = stem.with_suffix(suffix)
         path.write_bytes(path.read_bytes() + bytes(1000 * layout.ENTRY.itemsize))
     with entry_points(segment(stem)) as points:
-        assert [(points.before_offset(offset), points.behind_offset(offset)) for offset in range(1000, 1600, 7)] == expected
+        assert [
+            (points.before_offset(offset), points.behind_offset(offset))
+            for offset in range(1000, 1600, 7)
+        ] == expected
         assert points.before_time(START_MS + 50) > 0
     with entry_points(replace(segment(stem), index=None, timeindex=None)) as points:
-        assert (points.first(0, STARTS[-1]), points.before_offset(1500), points.behind_offset(1500)) == (None, 0, STARTS[-1])
+        assert (
+            points.first(0, STARTS[-1]),
+            points.before_offset(1500),
+            points.behind_offset(1500),
+        ) == (None, 0, STARTS[-1])
         assert (points.before_time(START_MS + 50), points.behind_time(START_MS)) == (0, STARTS[-1])
 
 

@@ -1,4 +1,7 @@
-"""What a stranger's archive may not do: take a core for ever, the memory, the disk. Each refusal is one line."""
+"""What a stranger's archive may not do: take a core for ever, the memory, the disk.
+
+Each refusal is one line.
+"""
 
 import bz2
 import gzip
@@ -55,7 +58,9 @@ def cache(tmp_path, monkeypatch):
 
 
 def run(script: str, given: object) -> subprocess.CompletedProcess:
-    """A script under limits of processor time and of memory: what exceeds them does not come back."""
+    """A script under limits of processor time and of memory: what exceeds them does not come
+    back.
+    """
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
@@ -63,7 +68,12 @@ def run(script: str, given: object) -> subprocess.CompletedProcess:
 
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(
-        [sys.executable, "-c", script], input=json.dumps(given), capture_output=True, text=True, preexec_fn=limit, env=environment
+        [sys.executable, "-c", script],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        env=environment,
     )
 
 
@@ -73,7 +83,9 @@ def nothing_left(cache: Path) -> bool:
 
 
 def test_no_header_is_believed(tmp_path, cache):
-    """Each is refused in one line that says what is wrong, all of them within the time that one may take."""
+    """Each is refused in one line that says what is wrong, all of them within the time that one may
+    take.
+    """
     paths, wanted = [], []
     for number, (content, said) in enumerate(hostile.tars().values()):
         paths.append(tmp_path / f"{number}.tar")
@@ -94,30 +106,86 @@ def write(content: bytes) -> Callable[[Path], object]:
 
 ONE_SECOND = {"BASE_S": 1, "BYTES_PER_S": 1 << 40}
 BY_COMMAND = {
-    "negative size": ("x.tar", write(BROKER + header("x", -512, b"Z") + END), {}, "says a size of -512 bytes"),
-    "time with an exponent": ("x.tar", write(hostile.tars()["time b'1e999990' of 8"][0]), {}, "a number for its time"),
-    "tail": ("x.tar.bz2", partial(hostile.write_tail, streams=2000), {}, "more than 16777216 bytes follow its end"),
-    "zeros": ("x.tar.gz", partial(hostile.write_zeros, size=40 << 30), ONE_SECOND, "takes longer than 1 s to unpack"),
-    "a long directory": ("x.zip", lambda path: path.write_bytes(hostile.directory_of(1_000_000)), {}, "its directory of 46000000"),
-}  # fmt: skip
+    "negative size": (
+        "x.tar",
+        write(BROKER + header("x", -512, b"Z") + END),
+        {},
+        "says a size of -512 bytes",
+    ),
+    "time with an exponent": (
+        "x.tar",
+        write(hostile.tars()["time b'1e999990' of 8"][0]),
+        {},
+        "a number for its time",
+    ),
+    "tail": (
+        "x.tar.bz2",
+        partial(hostile.write_tail, streams=2000),
+        {},
+        "more than 16777216 bytes follow its end",
+    ),
+    "zeros": (
+        "x.tar.gz",
+        partial(hostile.write_zeros, size=40 << 30),
+        ONE_SECOND,
+        "takes longer than 1 s to unpack",
+    ),
+    "a long directory": (
+        "x.zip",
+        lambda path: path.write_bytes(hostile.directory_of(1_000_000)),
+        {},
+        "its directory of 46000000",
+    ),
+}
 IN_PROCESS = {
-    "empty streams": ("x.tar.gz", partial(hostile.write_empty_tail, streams=1_500_000), ONE_SECOND, "takes longer than 1 s"),
-    "overlapping": ("x.zip", lambda path: path.write_bytes(hostile.overlapping_zip(2000, 10_000_000)), {}, "overlaps another member"),
-    "bzip2 in a zip": ("x.zip", lambda path: path.write_bytes(hostile.bzip2_in_zip()), {}, "by method 12, neither stored nor deflated"),
-    "links": ("x.tar.gz", partial(hostile.write_links, count=3000), {"LIMIT_HEADERS": 2000}, "holds more than 2000 headers"),
-    "files": ("x.tar.gz", partial(hostile.write_files, count=200), {"LIMIT_FILES": 100}, "holds more than 100 files and folders"),
-}  # fmt: skip
+    "empty streams": (
+        "x.tar.gz",
+        partial(hostile.write_empty_tail, streams=1_500_000),
+        ONE_SECOND,
+        "takes longer than 1 s",
+    ),
+    "overlapping": (
+        "x.zip",
+        lambda path: path.write_bytes(hostile.overlapping_zip(2000, 10_000_000)),
+        {},
+        "overlaps another member",
+    ),
+    "bzip2 in a zip": (
+        "x.zip",
+        lambda path: path.write_bytes(hostile.bzip2_in_zip()),
+        {},
+        "by method 12, neither stored nor deflated",
+    ),
+    "links": (
+        "x.tar.gz",
+        partial(hostile.write_links, count=3000),
+        {"LIMIT_HEADERS": 2000},
+        "holds more than 2000 headers",
+    ),
+    "files": (
+        "x.tar.gz",
+        partial(hostile.write_files, count=200),
+        {"LIMIT_FILES": 100},
+        "holds more than 100 files and folders",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BY_COMMAND)
 def test_the_command_ends_with_one_line(tmp_path, cache, name):
-    """`kafkaviz check` ends with status 2, long before a limit of the system does it, and leaves nothing behind."""
+    """`kafkaviz check` ends with status 2, long before a limit of the system does it, and leaves
+    nothing behind.
+    """
     file_name, build, limits, said = BY_COMMAND[name]
     path = tmp_path / file_name
     build(path)
     done = run(CHECK, [str(path), limits])
     assert done.returncode == 2 and done.stdout == "", done.stderr[-500:]
-    assert done.stderr.startswith(f"kafkaviz: {path}: ") and said in done.stderr and done.stderr.count("\n") == 1
+    assert (
+        done.stderr.startswith(f"kafkaviz: {path}: ")
+        and said in done.stderr
+        and done.stderr.count("\n") == 1
+    )
     assert nothing_left(cache)
 
 
@@ -134,7 +202,10 @@ def test_what_is_used_up_is_said(tmp_path, cache, monkeypatch, name):
     assert nothing_left(cache)
 
 
-@pytest.mark.parametrize(("build", "count"), [(hostile.write_links, 10_000), (hostile.write_pax, 300), (hostile.write_globals, 100)])
+@pytest.mark.parametrize(
+    ("build", "count"),
+    [(hostile.write_links, 10_000), (hostile.write_pax, 300), (hostile.write_globals, 100)],
+)
 def test_what_was_passed_takes_no_memory(tmp_path, build, count):
     """Links and pax headers, of files and of all, are gone once they were read."""
     path = tmp_path / "b.tar.gz"
@@ -149,9 +220,15 @@ def test_what_was_passed_takes_no_memory(tmp_path, build, count):
 
 
 def test_a_hole_costs_nothing_to_unpack(tmp_path):
-    """900 GiB of it, which whoever reads the file counts; what is stored stands where the map says."""
+    """900 GiB of it, which whoever reads the file counts; what is stored stands where the map
+    says.
+    """
     path = tmp_path / "b.tar"
-    path.write_bytes(file(META, b"node.id=1\n") + sparse(LOG, 900 << 30, ((1 << 30, 512), (899 << 30, 3)), b"x" * 512 + b"end") + END)
+    path.write_bytes(
+        file(META, b"node.id=1\n")
+        + sparse(LOG, 900 << 30, ((1 << 30, 512), (899 << 30, 3)), b"x" * 512 + b"end")
+        + END
+    )
     log = archive.opened(path) / "orders-0/00000000000000000000.log"
     assert log.stat().st_size == 900 << 30 and log.stat().st_blocks * 512 < 1 << 20
     with open(log, "rb") as read:
@@ -166,18 +243,28 @@ def test_holes_count_at_their_length(tmp_path, monkeypatch):
     path = tmp_path / "b.tar"
     log = sparse(LOG, 900 << 30, (), b"")
     path.write_bytes(file(META, b"node.id=1\n") + log + log + END)
-    with pytest.raises(CannotOpen, match="unpacks to more than 1099511627776 bytes; unpack it yourself"):
+    with pytest.raises(
+        CannotOpen, match="unpacks to more than 1099511627776 bytes; unpack it yourself"
+    ):
         archive.opened(path)
 
 
 def sparse_files() -> dict[str, bytes]:
-    """The same file with holes in each of GNU's formats: at 512 and 3072 a block each, then a hole to 5000."""
+    """The same file with holes in each of GNU's formats: at 512 and 3072 a block each, then a hole
+    to 5000.
+    """
     one, other = b"1" * 512, b"2" * 300
     chunks, name = ((512, 512), (3072, 300), (5000, 0)), b"GNU.sparse.name"
-    pairs = b"".join(note(b"GNU.sparse.offset", b"%d" % at) + note(b"GNU.sparse.numbytes", b"%d" % size) for at, size in chunks)
+    pairs = b"".join(
+        note(b"GNU.sparse.offset", b"%d" % at) + note(b"GNU.sparse.numbytes", b"%d" % size)
+        for at, size in chunks
+    )
     listed = b",".join(b"%d,%d" % chunk for chunk in chunks)
     many = tuple((1024 * number, 1) for number in range(40))
-    rows = b"".join(b"%011o\0%011o\0" % chunk for chunk in many[4:25]), b"".join(b"%011o\0%011o\0" % chunk for chunk in many[25:])
+    rows = (
+        b"".join(b"%011o\0%011o\0" % chunk for chunk in many[4:25]),
+        b"".join(b"%011o\0%011o\0" % chunk for chunk in many[25:]),
+    )
     extended = rows[0].ljust(504, b"\0") + b"\1" + bytes(7) + rows[1].ljust(512, b"\0")
     in_front = b"%d\n" % len(chunks) + b"".join(b"%d\n%d\n" % chunk for chunk in chunks)
     long_map = b"300\n" + b"".join(b"%d\n1\n" % (number * 1000) for number in range(300))
@@ -188,30 +275,45 @@ def sparse_files() -> dict[str, bytes]:
         "old": sparse(LOG, 5000, chunks, one + other),
         "old, extended": begun[:512] + extended + begun[512:],
         "0.0": pax(size + note(b"GNU.sparse.numblocks", b"3") + pairs) + file(LOG, one + other),
-        "0.1": pax(size + note(b"GNU.sparse.map", listed) + note(name, LOG.encode())) + file("s/x", one + other),
+        "0.1": pax(size + note(b"GNU.sparse.map", listed) + note(name, LOG.encode()))
+        + file("s/x", one + other),
         "1.0": pax(first + note(name, LOG.encode()) + note(b"GNU.sparse.realsize", b"5000"))
         + file("s/x", hostile.padded(in_front) + one + other),
-        "1.0, a long map": pax(first + note(name, LOG.encode()) + note(b"GNU.sparse.realsize", b"300000"))
+        "1.0, a long map": pax(
+            first + note(name, LOG.encode()) + note(b"GNU.sparse.realsize", b"300000")
+        )
         + file("s/x", hostile.padded(long_map) + b"y" * 300),
     }
 
 
 @pytest.mark.parametrize("name", sparse_files())
 def test_sparse_files_are_those_of_tarfile(tmp_path, name):
-    """Every format of GNU's: the same names, lengths and bytes as the standard library reads, and a member behind it."""
+    """Every format of GNU's: the same names, lengths and bytes as the standard library reads, and a
+    member behind it.
+    """
     path = tmp_path / "b.tar"
     path.write_bytes(sparse_files()[name] + file(META, b"node.id=1\n") + END)
     root = archive.opened(path)
     with tarfile.open(path) as packed:
-        wanted = {member.name.removeprefix("b/"): packed.extractfile(member).read() for member in packed}
-    assert wanted == {str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()}
+        wanted = {
+            member.name.removeprefix("b/"): packed.extractfile(member).read() for member in packed
+        }
+    assert wanted == {
+        str(one.relative_to(root)): one.read_bytes() for one in root.rglob("*") if one.is_file()
+    }
     assert len(wanted) == 2 and len(wanted[LOG.removeprefix("b/")]) >= 5000
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_what_tarfile_writes_is_read(tmp_path, form):
-    """Names beyond a header's 100 bytes and beyond ASCII, folders, links, times before 1970 where the format has them."""
-    names = ["b/meta.properties", f"b/{'a' * 60}-0/{'c' * 60}.log", "b/orders-0/00000000000000000000.log"]
+    """Names beyond a header's 100 bytes and beyond ASCII, folders, links, times before 1970 where
+    the format has them.
+    """
+    names = [
+        "b/meta.properties",
+        f"b/{'a' * 60}-0/{'c' * 60}.log",
+        "b/orders-0/00000000000000000000.log",
+    ]
     names += [] if form == tarfile.USTAR_FORMAT else [f"b/{'d' * 120}/日志.log", f"b/{'e' * 200}/f"]
     path = tmp_path / "b.tar.gz"
     with tarfile.open(path, "w:gz", format=form) as out:
@@ -220,22 +322,35 @@ def test_what_tarfile_writes_is_read(tmp_path, form):
             member.size, member.mtime = len(name), 0 if form == tarfile.USTAR_FORMAT else -86_400
             out.addfile(member, io.BytesIO(name.encode()[: len(name)]))
             link = tarfile.TarInfo(f"{name}.link")
-            link.type, link.linkname = tarfile.SYMTYPE, "x" * (90 if form == tarfile.USTAR_FORMAT else 300)
+            link.type, link.linkname = (
+                tarfile.SYMTYPE,
+                "x" * (90 if form == tarfile.USTAR_FORMAT else 300),
+            )
             out.addfile(link)
         folder = tarfile.TarInfo("b/empty-0")
         folder.type, folder.mtime = tarfile.DIRTYPE, 1_000_000_000
         out.addfile(folder)
     root = archive.opened(path)
-    assert {f"b/{one.relative_to(root)}": one.read_bytes() for one in root.rglob("*") if one.is_file()} == {
-        name: name.encode()[: len(name)] for name in names
-    }
-    assert (root / "empty-0").stat().st_mtime == 1_000_000_000 and (root / "meta.properties").stat().st_mtime <= 0
+    assert {
+        f"b/{one.relative_to(root)}": one.read_bytes() for one in root.rglob("*") if one.is_file()
+    } == {name: name.encode()[: len(name)] for name in names}
+    assert (root / "empty-0").stat().st_mtime == 1_000_000_000 and (
+        root / "meta.properties"
+    ).stat().st_mtime <= 0
 
 
 def test_folders_of_an_incremental_archive(tmp_path):
-    """GNU's type D, behind which stand the names that the folder held; the label of a volume is passed over."""
+    """GNU's type D, behind which stand the names that the folder held; the label of a volume is
+    passed over.
+    """
     path = tmp_path / "b.tar"
-    path.write_bytes(header("volume", 0, b"V") + header("b/", 20, b"D") + hostile.padded(b"Ymeta.properties\0\0\0\0") + BROKER + END)
+    path.write_bytes(
+        header("volume", 0, b"V")
+        + header("b/", 20, b"D")
+        + hostile.padded(b"Ymeta.properties\0\0\0\0")
+        + BROKER
+        + END
+    )
     assert (archive.opened(path) / "meta.properties").read_bytes() == b"node.id=1\n"
 
 
@@ -243,12 +358,23 @@ def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
     """Blocks of an extended map that never ends, each a header."""
     path = tmp_path / "b.tar.gz"
     more = bytes(504) + b"\1" + bytes(7)
-    path.write_bytes(gzip.compress(BROKER + sparse(LOG, 4096, ((0, 512),), b"", is_extended=True) + more * 5000, 1))
+    path.write_bytes(
+        gzip.compress(
+            BROKER + sparse(LOG, 4096, ((0, 512),), b"", is_extended=True) + more * 5000, 1
+        )
+    )
     monkeypatch.setattr(unpack_budget, "LIMIT_HEADERS", 1000)
     with pytest.raises(CannotOpen, match="more than 1000 headers"):
         archive.opened(path)
     row = b"%011o\0%011o\0" % (1, 1)
-    path.write_bytes(gzip.compress(BROKER + sparse(LOG, 4096, ((0, 512),), b"", is_extended=True) + (row * 21 + b"\1" + bytes(7)) * 60, 1))
+    path.write_bytes(
+        gzip.compress(
+            BROKER
+            + sparse(LOG, 4096, ((0, 512),), b"", is_extended=True)
+            + (row * 21 + b"\1" + bytes(7)) * 60,
+            1,
+        )
+    )
     monkeypatch.setattr(tar_reader, "SPARSE_CHUNKS", 1000)
     with pytest.raises(CannotOpen, match="in more than 1000 pieces"):
         archive.opened(path)
@@ -257,7 +383,9 @@ def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
 def test_folders_of_a_path_count(tmp_path, monkeypatch):
     """A single name can ask for thousands; and for more in one another than can be walked."""
     path = tmp_path / "b.tar"
-    path.write_bytes(BROKER + b"".join(file(f"b/{number}/a/b/c/d/e/f/g/x", b"x") for number in range(20)) + END)
+    path.write_bytes(
+        BROKER + b"".join(file(f"b/{number}/a/b/c/d/e/f/g/x", b"x") for number in range(20)) + END
+    )
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 100)
     with pytest.raises(CannotOpen, match="more than 100 files and folders"):
         archive.opened(path)
@@ -270,7 +398,9 @@ def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monk
     """Empty files take no bytes, but one of them each; it is given up, and taken away."""
     path = tmp_path / "b.tar.gz"
     hostile.write_files(path, 100)
-    monkeypatch.setattr(archive, "_free_files", lambda folder: 100 - sum(1 for one in folder.rglob("*")))
+    monkeypatch.setattr(
+        archive, "_free_files", lambda folder: 100 - sum(1 for one in folder.rglob("*"))
+    )
     with pytest.raises(CannotOpen, match=r"only 50 files more would fit there.*make room there"):
         archive.opened(path)
     assert nothing_left(cache)
@@ -279,7 +409,9 @@ def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monk
 def test_a_zip_that_reaches_beyond_its_end(tmp_path):
     """A member cannot be longer than the file."""
     path = tmp_path / "b.zip"
-    path.write_bytes(hostile.zip_of([(b"b/x", 0, bytes(500), 0, 500, 0)], hostile.local(b"b/x", b"", 0, 0, 0)))
+    path.write_bytes(
+        hostile.zip_of([(b"b/x", 0, bytes(500), 0, 500, 0)], hostile.local(b"b/x", b"", 0, 0, 0))
+    )
     with pytest.raises(CannotOpen, match="beyond the file"):
         archive.opened(path)
 
@@ -318,7 +450,9 @@ def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
     slow, other = tmp_path / "slow.tar.gz", tmp_path / "other.tar"
     hostile.write_zeros(slow, 40 << 30)
     other.write_bytes(BROKER + END)
-    with subprocess.Popen([sys.executable, "-c", OPEN_EACH], stdin=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", OPEN_EACH], stdin=subprocess.PIPE, text=True
+    ) as process:
         process.stdin.write(json.dumps([str(slow)]))
         process.stdin.close()
         while not list(cache.glob("unpacked/.unpacking-*/**/orders-0")):
@@ -344,7 +478,10 @@ def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
 def test_streams_behind_one_another_are_one(tmp_path, compress):
     """As the tools that pack with several processors write them; one that is cut is refused."""
-    whole, path = BROKER + file("b/orders-0/00000000000000000000.index", os.urandom(300_000)) + END, tmp_path / "b.tar.gz"
+    whole, path = (
+        BROKER + file("b/orders-0/00000000000000000000.index", os.urandom(300_000)) + END,
+        tmp_path / "b.tar.gz",
+    )
     packed = compress(whole[:1000]) + compress(b"") + compress(whole[1000:])
     path.write_bytes(packed)
     assert (archive.opened(path) / "orders-0/00000000000000000000.index").stat().st_size == 300_000

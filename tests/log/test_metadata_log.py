@@ -43,7 +43,9 @@ def remove() -> bytes:
 def partition(number: int, *replicas: int) -> bytes:
     """A PARTITION_RECORD."""
     lists = [replicas, replicas, (), ()]
-    written = b"".join(bytes([len(one) + 1]) + b"".join(node.to_bytes(4, "big") for node in one) for one in lists)
+    written = b"".join(
+        bytes([len(one) + 1]) + b"".join(node.to_bytes(4, "big") for node in one) for one in lists
+    )
     return b"\1\3\0" + number.to_bytes(4, "big") + ID + written + bytes(12) + b"\0"
 
 
@@ -57,7 +59,11 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
     """A batch of these records."""
     body = record.build(Record(delta, 0, None, value) for delta, value in enumerate(values))
     header = np.zeros(1, HEADER)
-    header["base_offset"], header["batch_length_bytes"], header["magic"] = base_offset, HEADER_BYTES - LENGTH_END + len(body), 2
+    header["base_offset"], header["batch_length_bytes"], header["magic"] = (
+        base_offset,
+        HEADER_BYTES - LENGTH_END + len(body),
+        2,
+    )
     header["last_offset_delta"], header["record_count"] = len(values) - 1, len(values)
     whole = bytearray(header.tobytes() + body)
     header["crc"] = crc32c(bytes(whole[CRC_START:]))
@@ -71,7 +77,9 @@ def replayed(path, log: bytes, **snapshots: bytes) -> Image:
     (directory / FIRST).write_bytes(log)
     for end_offset, data in snapshots.items():
         (directory / f"{int(end_offset[1:]):020}-0000000001.checkpoint").write_bytes(data)
-    return metadata_log.image_of(open_partition(directory, names.parse_directory(metadata_log.DIRECTORY)))
+    return metadata_log.image_of(
+        open_partition(directory, names.parse_directory(metadata_log.DIRECTORY))
+    )
 
 
 def configs(state: Image) -> dict:
@@ -81,7 +89,9 @@ def configs(state: Image) -> dict:
 
 def test_later_records_win_and_null_takes_away(tmp_path):
     """In the order of the log."""
-    log = batch(0, [topic("orders"), config("a", "1"), config("b", "1")]) + batch(3, [config("a", "2"), config("b", None)])
+    log = batch(0, [topic("orders"), config("a", "1"), config("b", "1")]) + batch(
+        3, [config("a", "2"), config("b", None)]
+    )
     state = replayed(tmp_path, log)
     assert (configs(state), list(state.topic_ids), state.end_offset) == ({"a": "2"}, ["orders"], 5)
     assert state.of_topic("orders")["a"] == ("2", FIRST, 3)
@@ -93,30 +103,50 @@ def test_a_removed_topic_forgets_its_settings(tmp_path):
     assert configs(replayed(tmp_path, log)) == {}
 
 
-@pytest.mark.parametrize(("end", "expected"), [(END, {"a": "2"}), (ABORT, {"a": "1"}), (None, {"a": "1"})])
+@pytest.mark.parametrize(
+    ("end", "expected"), [(END, {"a": "2"}), (ABORT, {"a": "1"}), (None, {"a": "1"})]
+)
 def test_a_transaction_counts_once_it_ends(tmp_path, end, expected):
     """One that was aborted, or never ended, does not."""
-    log = batch(0, [topic("orders"), config("a", "1"), BEGIN, config("a", "2"), *([end] if end else [])])
+    log = batch(
+        0, [topic("orders"), config("a", "1"), BEGIN, config("a", "2"), *([end] if end else [])]
+    )
     assert configs(replayed(tmp_path, log)) == expected
 
 
 def test_the_log_is_replayed_from_the_end_of_the_newest_snapshot(tmp_path):
     """What lies below is in the snapshot, or was taken away."""
     log = batch(0, [topic("orders"), config("old", "1")]) + batch(2, [config("new", "1")])
-    state = replayed(tmp_path, log, _1=batch(0, [topic("stale")]), _2=batch(0, [topic("orders"), config("kept", "1")]))
-    assert (configs(state), state.snapshot) == ({"kept": "1", "new": "1"}, f"{2:020}-0000000001.checkpoint")
+    state = replayed(
+        tmp_path,
+        log,
+        _1=batch(0, [topic("stale")]),
+        _2=batch(0, [topic("orders"), config("kept", "1")]),
+    )
+    assert (configs(state), state.snapshot) == (
+        {"kept": "1", "new": "1"},
+        f"{2:020}-0000000001.checkpoint",
+    )
 
 
 def test_a_snapshot_that_cannot_be_read_gives_way_to_the_one_before(tmp_path):
     """And is told as a problem."""
-    good, bad = batch(0, [topic("orders"), config("a", "1")]), batch(0, [topic("orders"), config("a", "2")])
+    good, bad = (
+        batch(0, [topic("orders"), config("a", "1")]),
+        batch(0, [topic("orders"), config("a", "2")]),
+    )
     state = replayed(tmp_path, b"", _1=good, _2=bad.replace(text("2"), text("3")))
-    assert (configs(state), [problem.path.name[:20] for problem in state.problems]) == ({"a": "1"}, [f"{2:020}"])
+    assert (configs(state), [problem.path.name[:20] for problem in state.problems]) == (
+        {"a": "1"},
+        [f"{2:020}"],
+    )
 
 
 def test_a_batch_with_a_wrong_checksum_ends_the_log(tmp_path):
     """A broker cuts the log there when it starts."""
-    log = batch(0, [topic("orders"), config("a", "1")]) + batch(2, [config("a", "2")]).replace(text("2"), text("3"))
+    log = batch(0, [topic("orders"), config("a", "1")]) + batch(2, [config("a", "2")]).replace(
+        text("2"), text("3")
+    )
     state = replayed(tmp_path, log)
     assert (configs(state), len(state.problems), state.end_offset) == ({"a": "1"}, 1, 2)
 
@@ -125,8 +155,9 @@ def test_a_record_that_cannot_be_read_is_told_and_passed_over(tmp_path):
     """Its neighbours count."""
     state = replayed(tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")]))
     assert (configs(state), [problem.what for problem in state.problems]) == (
-        {"b": "1"}, ["record 1: Failed to deserialize record with type 4"],
-    )  # fmt: skip
+        {"b": "1"},
+        ["record 1: Failed to deserialize record with type 4"],
+    )
 
 
 @pytest.mark.parametrize("step", [1, 3])
@@ -137,18 +168,41 @@ def test_a_flipped_log_is_no_more_than_a_problem(tmp_path, clean, step):
     for at in range(step, len(data), len(data) // 40):
         path = tmp_path / str(at)
         path.mkdir()
-        assert replayed(path, data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]).end_offset <= 1_000_000
+        assert (
+            replayed(path, data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]).end_offset
+            <= 1_000_000
+        )
         shutil.rmtree(path)
 
 
 def test_replicas_are_those_of_the_last_change(tmp_path):
-    """Of each partition; a change in a transaction counts once that ends, and a removed topic has none."""
-    log = batch(0, [topic("orders"), partition(0, 1, 2), partition(1, 2, 3), moved(1, 3, 1), BEGIN, moved(0, 9), ABORT])
+    """Of each partition; a change in a transaction counts once that ends, and a removed topic has
+    none.
+    """
+    log = batch(
+        0,
+        [
+            topic("orders"),
+            partition(0, 1, 2),
+            partition(1, 2, 3),
+            moved(1, 3, 1),
+            BEGIN,
+            moved(0, 9),
+            ABORT,
+        ],
+    )
     state = replayed(tmp_path / "a", log)
-    assert list(state.replicas.values()) == [{0: (1, 2), 1: (3, 1)}] and set(state.replicas) == set(state.topic_ids.values())
-    ended = replayed(tmp_path / "b", batch(0, [topic("orders"), partition(0, 1), BEGIN, moved(0, 9), END]))
+    assert list(state.replicas.values()) == [{0: (1, 2), 1: (3, 1)}] and set(state.replicas) == set(
+        state.topic_ids.values()
+    )
+    ended = replayed(
+        tmp_path / "b", batch(0, [topic("orders"), partition(0, 1), BEGIN, moved(0, 9), END])
+    )
     assert list(ended.replicas.values()) == [{0: (9,)}]
-    assert replayed(tmp_path / "c", batch(0, [topic("orders"), partition(0, 1), remove()])).replicas == {}
+    assert (
+        replayed(tmp_path / "c", batch(0, [topic("orders"), partition(0, 1), remove()])).replicas
+        == {}
+    )
 
 
 def test_a_real_log(clean):
@@ -158,4 +212,6 @@ def test_a_real_log(clean):
     assert (state.features["metadata.version"], state.problems) == (30, [])
     assert state.configs[TOPIC_RESOURCE, "tiny-index"]["segment.index.bytes"].value == "300"
     assert set(state.replicas) == set(state.topic_ids.values())
-    assert {replicas for partitions in state.replicas.values() for replicas in partitions.values()} == {(1,)}
+    assert {
+        replicas for partitions in state.replicas.values() for replicas in partitions.values()
+    } == {(1,)}

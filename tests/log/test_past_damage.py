@@ -1,4 +1,6 @@
-"""Batches behind damage: those that an entry proves, the same ones from wherever the reading starts."""
+"""Batches behind damage: those that an entry proves, the same ones from wherever the reading
+starts.
+"""
 
 from pathlib import Path
 
@@ -13,7 +15,9 @@ from kafkaviz.log.past_damage import Hole, PastDamage
 from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
 
-BATCHES = [whole_logs.batch(10 * number, [whole_logs.START_MS + number] * 10, 80) for number in range(60)]
+BATCHES = [
+    whole_logs.batch(10 * number, [whole_logs.START_MS + number] * 10, 80) for number in range(60)
+]
 STARTS = np.cumsum([0, *map(len, BATCHES)]).tolist()
 
 
@@ -31,7 +35,9 @@ def passed(found: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], l
     """Where batches were read, and what was none."""
     with entry_points(found) as points:
         steps = PastDamage(points, 0, found.log.size_bytes, chunk_bytes)
-        return [position for batches in steps for position in batches["position"].tolist()], steps.holes
+        return [
+            position for batches in steps for position in batches["position"].tolist()
+        ], steps.holes
 
 
 def with_length(stem: Path, number: int, length: int) -> None:
@@ -59,7 +65,9 @@ def test_a_length_that_cannot_be_is_passed(stem, length):
     resumed = next(entry for entry in entries if entry > STARTS[21])
     found, holes = passed(segment(stem))
     assert found == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
-    assert [(hole.start, hole.stop) for hole in holes] == [(STARTS[21], resumed)] and holes[0].reason in ("bad-length", "torn")
+    assert [(hole.start, hole.stop) for hole in holes] == [(STARTS[21], resumed)] and holes[
+        0
+    ].reason in ("bad-length", "torn")
 
 
 def test_a_length_that_leads_past_an_entry_is_seen(stem):
@@ -85,18 +93,29 @@ def test_a_torn_tail_is_a_hole(stem):
     log = stem.with_suffix(".log")
     log.write_bytes(log.read_bytes()[:-10])
     assert passed(segment(stem)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])
-    assert passed(segment(stem).__class__(0, "active", segment(stem).log)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])
+    assert passed(segment(stem).__class__(0, "active", segment(stem).log)) == (
+        STARTS[:-2],
+        [Hole(STARTS[-2], STARTS[-1] - 10, "torn")],
+    )
 
 
 def test_a_batch_in_the_value_of_a_record_is_none(tmp_path):
-    """A segment that was sent as a message, and an entry that leads into it: the batch around it is whole, and that settles it."""
+    """A segment that was sent as a message, and an entry that leads into it: the batch around it is
+    whole, and that settles it.
+    """
     inner = whole_logs.batch(2, [whole_logs.START_MS])
     body = record.build([record.Record(0, 0, None, b"x" * 500 + inner)])
     outer = whole_logs.framed(2, body, [whole_logs.START_MS])
-    batches = [whole_logs.batch(0, [whole_logs.START_MS] * 2), outer, whole_logs.batch(3, [whole_logs.START_MS])]
+    batches = [
+        whole_logs.batch(0, [whole_logs.START_MS] * 2),
+        outer,
+        whole_logs.batch(3, [whole_logs.START_MS]),
+    ]
     stem = whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", batches)
     position = b"".join(batches).index(inner)
-    stem.with_suffix(".index").write_bytes(offset_index.build(np.array([(2, position)], offset_index.ENTRY)))
+    stem.with_suffix(".index").write_bytes(
+        offset_index.build(np.array([(2, position)], offset_index.ENTRY))
+    )
     with entry_points(segment(stem)) as points:
         assert points.first(position, position + 1) == position
     assert passed(segment(stem)) == (np.cumsum([0, *map(len, batches)]).tolist()[:-1], [])

@@ -25,8 +25,15 @@ sys.stdin.read()
 
 
 def begun(parent: Path) -> subprocess.Popen:
-    """A process that has begun to write, in a thread as a server does, and ends when its input does."""
-    process = subprocess.Popen([sys.executable, "-c", WRITE, str(parent)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    """A process that has begun to write, in a thread as a server does, and ends when its input
+    does.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, str(parent)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout.readline() == "begun\n"
     return process
 

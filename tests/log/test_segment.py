@@ -20,8 +20,14 @@ TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00
 
 def segment_at(stem: Path) -> Segment:
     """The segment of these files, whichever exist."""
-    found = {kind: path for kind in ("log", "index", "timeindex") if (path := stem.with_name(f"{stem.name}.{kind}")).exists()}
-    return Segment(int(stem.name), "closed", **{kind: file.info(path) for kind, path in found.items()})
+    found = {
+        kind: path
+        for kind in ("log", "index", "timeindex")
+        if (path := stem.with_name(f"{stem.name}.{kind}")).exists()
+    }
+    return Segment(
+        int(stem.name), "closed", **{kind: file.info(path) for kind, path in found.items()}
+    )
 
 
 def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
@@ -34,9 +40,14 @@ def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
 
 
 def test_a_stretch_that_ends_inside_a_batch_says_so():
-    """A wrong cut is noticed: the batch across it is no row, and the end is not where it was asked for."""
+    """A wrong cut is noticed: the batch across it is no row, and the end is not where it was asked
+    for.
+    """
     scan = segment_at(TINY).scan(0, 119 + 50)
-    assert [len(part) for part in scan] == [1] and (scan.end.position, scan.end.reason) == (119, "torn")
+    assert [len(part) for part in scan] == [1] and (scan.end.position, scan.end.reason) == (
+        119,
+        "torn",
+    )
 
 
 def test_an_index_of_holes_has_no_written_slot(tmp_path):
@@ -45,12 +56,19 @@ def test_an_index_of_holes_has_no_written_slot(tmp_path):
     with open(f"{stem}.index", "wb") as out:
         out.truncate(10 << 20)
     index = segment_at(stem).offset_slots
-    assert (len(index.entries), index.slots, index.unwritten, index.trailing_bytes) == (0, 1_310_720, 1_310_720, 0)
+    assert (len(index.entries), index.slots, index.unwritten, index.trailing_bytes) == (
+        0,
+        1_310_720,
+        1_310_720,
+        0,
+    )
 
 
 @pytest.mark.parametrize("size", [288, 289, 4096, 10_485_756])
 def test_entries_before_a_hole(tmp_path, size):
-    """A time index with a hole behind its entries keeps them all, whatever the block of the filesystem."""
+    """A time index with a hole behind its entries keeps them all, whatever the block of the
+    filesystem.
+    """
     stem = tmp_path / "00000000000000000049"
     shutil.copy(f"{TINY}.timeindex", f"{stem}.timeindex")
     os.truncate(f"{stem}.timeindex", size)
@@ -79,21 +97,37 @@ def test_records_of_every_magic_from_one_log(tmp_path):
     """A message of magic 0, a wrapper of magic 1 and a batch of magic 2, one behind the other."""
     stem = tmp_path / "00000000000000000000"
     inner = legacy.build(1, 0, b"k1", b"v1", 5) + legacy.build(1, 1, b"k2", None, 6)
-    old = [legacy.build(0, 0, b"k0", b"v0"), legacy.build(1, 2, None, codec.compress("gzip", inner), 6, attributes=1)]
+    old = [
+        legacy.build(0, 0, b"k0", b"v0"),
+        legacy.build(1, 2, None, codec.compress("gzip", inner), 6, attributes=1),
+    ]
     new = Path(f"{TINY}.log").read_bytes()[:119]
     Path(f"{stem}.log").write_bytes(b"".join([*old, new]))
     segment = segment_at(stem)
-    records = [record for position in segment.batches()["position"].tolist() for record in segment.records(position)]
-    assert [(one.offset, one.timestamp_ms, one.key, one.value) for one in records[:3]] == [
-        (0, -1, b"k0", b"v0"), (1, 5, b"k1", b"v1"), (2, 6, b"k2", None),
+    records = [
+        record
+        for position in segment.batches()["position"].tolist()
+        for record in segment.records(position)
     ]
-    assert [one.is_valid for one in records] == [True, True, True, None] and records[3].offset == segment.batches()["base_offset"][-1]
+    assert [(one.offset, one.timestamp_ms, one.key, one.value) for one in records[:3]] == [
+        (0, -1, b"k0", b"v0"),
+        (1, 5, b"k1", b"v1"),
+        (2, 6, b"k2", None),
+    ]
+    assert [one.is_valid for one in records] == [True, True, True, None] and records[
+        3
+    ].offset == segment.batches()["base_offset"][-1]
 
 
 def wrapped(tmp_path: Path) -> Segment:
-    """A segment of three wrappers of magic 1: two of three messages each, one whose compressed bytes are damaged."""
+    """A segment of three wrappers of magic 1: two of three messages each, one whose compressed
+    bytes are damaged.
+    """
     inner = b"".join(legacy.build(1, offset, b"k", b"v", 5 + offset) for offset in range(3))
-    batches = [legacy.build(1, offset, None, codec.compress("gzip", inner), 7, attributes=1) for offset in (2, 9, 12)]
+    batches = [
+        legacy.build(1, offset, None, codec.compress("gzip", inner), 7, attributes=1)
+        for offset in (2, 9, 12)
+    ]
     batches[2] = batches[2][:50] + b"\xff" * 9 + batches[2][59:]
     log = tmp_path / "00000000000000000000.log"
     log.write_bytes(b"".join(batches))
@@ -101,9 +135,21 @@ def wrapped(tmp_path: Path) -> Segment:
 
 
 def test_wrappers_are_looked_into_for_what_they_hide(tmp_path):
-    """Their first offset, first time and count, as their records say; one that cannot be read keeps them to itself."""
-    columns = ["base_offset", "last_offset", "base_timestamp_ms", "max_timestamp_ms", "record_count"]
-    assert wrapped(tmp_path).batches()[columns].tolist() == [(0, 2, 5, 7, 3), (7, 9, 5, 7, 3), (-1, 12, -1, 7, -1)]
+    """Their first offset, first time and count, as their records say; one that cannot be read keeps
+    them to itself.
+    """
+    columns = [
+        "base_offset",
+        "last_offset",
+        "base_timestamp_ms",
+        "max_timestamp_ms",
+        "record_count",
+    ]
+    assert wrapped(tmp_path).batches()[columns].tolist() == [
+        (0, 2, 5, 7, 3),
+        (7, 9, 5, 7, 3),
+        (-1, 12, -1, 7, -1),
+    ]
 
 
 def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
@@ -114,10 +160,17 @@ def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
     assert segment.batches()["record_count"].tolist() == [-1, -1, -1]
 
 
-@pytest.mark.parametrize(("position", "what"), [
-    (-1, "no batch in 0 bytes"), (1, "a batch of 27404 bytes, of which 5830 are there"), (118, "is more than the"),
-    (5800, "is more than the"), (5829, "no batch in 2 bytes"), (10**12, "no batch in 0 bytes"),
-])
+@pytest.mark.parametrize(
+    ("position", "what"),
+    [
+        (-1, "no batch in 0 bytes"),
+        (1, "a batch of 27404 bytes, of which 5830 are there"),
+        (118, "is more than the"),
+        (5800, "is more than the"),
+        (5829, "no batch in 2 bytes"),
+        (10**12, "no batch in 0 bytes"),
+    ],
+)
 def test_no_batch_at_a_byte_says_where(position, what):
     """Between two batches, outside the file: one error with the file and the byte."""
     with pytest.raises(CorruptFile, match=what) as fault:
@@ -138,5 +191,9 @@ def test_a_batch_of_more_than_fits_is_not_read(tmp_path):
 def test_records_of_a_batch():
     """The records of a real batch: keys, values, headers."""
     segment = segment_at(TINY)
-    records = [record for batch in segment.batches() for record in segment.records(int(batch["position"]))]
-    assert len(records) == segment.batches()["record_count"].sum() and all(record.value for record in records)
+    records = [
+        record for batch in segment.batches() for record in segment.records(int(batch["position"]))
+    ]
+    assert len(records) == segment.batches()["record_count"].sum() and all(
+        record.value for record in records
+    )

@@ -12,9 +12,17 @@ from kafkaviz.log.metadata_log import Given, Image
 from kafkaviz.log.settings import Origin, Settings, Sourced
 
 RECORDED = [
-    "kafka-3.9.0-leader", "kafka-3.9.0-follower", "kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable", "kafka-4.4.0-clean", "kafka-4.4.0-killed", "kafka-4.4.0-killed-restarted",
-]  # fmt: skip
+    "kafka-3.9.0-leader",
+    "kafka-3.9.0-follower",
+    "kafka-4.3.1-clean",
+    "kafka-4.3.1-killed",
+    "kafka-4.3.1-killed-restarted",
+    "kafka-4.3.1-damaged",
+    "kafka-4.3.1-unstartable",
+    "kafka-4.4.0-clean",
+    "kafka-4.4.0-killed",
+    "kafka-4.4.0-killed-restarted",
+]
 SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.bytes": "1024"}}
 NEWEST = (4, 4)
 
@@ -30,11 +38,21 @@ def test_every_topic_has_the_settings_it_was_created_with(shared, name):
     found = settings.open_settings(open_broker(shared / "data" / f"{name}.tar.gz"))
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
         topics = json.load(expected.extractfile(f"{name}.expected/topics.json"))
-    named = topics.items() if isinstance(topics, dict) else ((topic.get("name", topic.get("topic")), topic) for topic in topics)
+    named = (
+        topics.items()
+        if isinstance(topics, dict)
+        else ((topic.get("name", topic.get("topic")), topic) for topic in topics)
+    )
     for topic, told in named:
-        configs = {setting: str(text) for setting, text in (told.get("configs") or {}).items()} | SET_LATER.get((name, topic), {})
-        assert {setting: given.value for setting, given in found.image.of_topic(topic).items()} == configs, topic
-        assert {setting for setting, one in found.of_topic(topic).items() if one.origin == Origin.TOPIC} == set(configs)
+        configs = {
+            setting: str(text) for setting, text in (told.get("configs") or {}).items()
+        } | SET_LATER.get((name, topic), {})
+        assert {
+            setting: given.value for setting, given in found.image.of_topic(topic).items()
+        } == configs, topic
+        assert {
+            setting for setting, one in found.of_topic(topic).items() if one.origin == Origin.TOPIC
+        } == set(configs)
     assert found.problems == ()
 
 
@@ -43,8 +61,14 @@ def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared
     """partition.metadata says the same id; a deleted topic is not among them."""
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     ids = settings.open_settings(broker).topic_ids
-    current = [one for one in broker.partitions if one.state == "current" and one.directory != metadata_log.DIRECTORY]
-    assert {one.topic: one.topic_id for one in current} == {one.topic: ids.get(one.topic) for one in current}
+    current = [
+        one
+        for one in broker.partitions
+        if one.state == "current" and one.directory != metadata_log.DIRECTORY
+    ]
+    assert {one.topic: one.topic_id for one in current} == {
+        one.topic: ids.get(one.topic) for one in current
+    }
     assert "obsolete-2019" not in ids
 
 
@@ -53,7 +77,10 @@ def test_the_sample_broker(clean):
     found = settings.open_settings(open_broker(clean)).of_topic("tiny-index")
     interval = found["index.interval.bytes"]
     assert value(interval) == (150, Origin.TOPIC)
-    assert interval.source.startswith("index.interval.bytes, ConfigRecord at offset ") and metadata_log.DIRECTORY in interval.source
+    assert (
+        interval.source.startswith("index.interval.bytes, ConfigRecord at offset ")
+        and metadata_log.DIRECTORY in interval.source
+    )
     assert value(found["segment.ms"]) == (604_800_000, Origin.DEFAULT)
     assert found["segment.ms"].source == "default of Kafka 4.4"
 
@@ -61,7 +88,10 @@ def test_the_sample_broker(clean):
 def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
     """With Kafka's order of names: minutes count before hours."""
     path = tmp_path / "server.properties"
-    path.write_text("log.retention.hours=1\nlog.retention.minutes=3\nlog.segment.bytes=1048576\nlog.preallocate=perhaps\n")
+    path.write_text(
+        "log.retention.hours=1\nlog.retention.minutes=3\nlog.segment.bytes=1048576\n"
+        "log.preallocate=perhaps\n"
+    )
     found = settings.open_settings(open_broker(clean), server_properties=path)
     assert value(found.find("orders", "retention.ms")) == (180_000, Origin.FILE)
     assert found.find("orders", "retention.ms").source == f"log.retention.minutes, in {path}"
@@ -75,9 +105,13 @@ def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
 def test_a_file_of_another_node_is_passed_over(tmp_path, node, taken):
     """Beside the directories of several brokers there may be a file of one of them."""
     (tmp_path / "data").mkdir()
-    (tmp_path / "server.properties").write_text("log.roll.ms=5\n" + (f"node.id={node}\n" if node else ""))
+    (tmp_path / "server.properties").write_text(
+        "log.roll.ms=5\n" + (f"node.id={node}\n" if node else "")
+    )
     broker = Broker(tmp_path / "data", tmp_path / "data", (), {"node.id": "1"})
-    assert settings.open_settings(broker).find("orders", "segment.ms").value == (5 if taken else 604_800_000)
+    assert settings.open_settings(broker).find("orders", "segment.ms").value == (
+        5 if taken else 604_800_000
+    )
 
 
 def made(**origins) -> Settings:
@@ -87,9 +121,15 @@ def made(**origins) -> Settings:
         (4, "1"): {"log.roll.hours": origins.get("broker")},
         (4, ""): {"log.roll.ms": origins.get("cluster")},
     }
-    given = {key: {name: Given(text, "0.log", 7) for name, text in one.items() if text} for key, one in configs.items()}
+    given = {
+        key: {name: Given(text, "0.log", 7) for name, text in one.items() if text}
+        for key, one in configs.items()
+    }
     properties = {"log.roll.ms": origins["file"]} if "file" in origins else {}
-    typed = {"segment.ms": origins.get("typed"), "log.roll.hours": origins.get("typed_of_the_broker")}
+    typed = {
+        "segment.ms": origins.get("typed"),
+        "log.roll.hours": origins.get("typed_of_the_broker"),
+    }
     typed = {name: text for name, text in typed.items() if text}
     return Settings(NEWEST, Image(configs=given), "1", typed, properties)
 
@@ -97,9 +137,25 @@ def made(**origins) -> Settings:
 @pytest.mark.parametrize(
     ("origins", "expected"),
     [
-        ({"typed": "1", "typed_of_the_broker": "3", "topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (1, Origin.TYPED)),
-        ({"typed_of_the_broker": "3", "topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (5, Origin.TOPIC)),
-        ({"typed_of_the_broker": "3", "broker": "2", "cluster": "7", "file": "8"}, (7_200_000, Origin.BROKER)),
+        (
+            {
+                "typed": "1",
+                "typed_of_the_broker": "3",
+                "topic": "5",
+                "broker": "2",
+                "cluster": "7",
+                "file": "8",
+            },
+            (1, Origin.TYPED),
+        ),
+        (
+            {"typed_of_the_broker": "3", "topic": "5", "broker": "2", "cluster": "7", "file": "8"},
+            (5, Origin.TOPIC),
+        ),
+        (
+            {"typed_of_the_broker": "3", "broker": "2", "cluster": "7", "file": "8"},
+            (7_200_000, Origin.BROKER),
+        ),
         ({"typed_of_the_broker": "3", "cluster": "7", "file": "8"}, (7, Origin.CLUSTER)),
         ({"typed_of_the_broker": "3", "file": "8"}, (10_800_000, Origin.TYPED)),
         ({"topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (5, Origin.TOPIC)),
@@ -127,6 +183,12 @@ def test_what_a_person_types_is_held_to_the_limits(clean):
 
 def test_the_metadata_log_has_settings_of_its_own():
     """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
-    found = Settings(NEWEST, Image(), "1", {}, {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"})
+    found = Settings(
+        NEWEST,
+        Image(),
+        "1",
+        {},
+        {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},
+    )
     assert value(found.find("__cluster_metadata", "segment.bytes")) == (8 << 20, Origin.FILE)
     assert value(found.find("__cluster_metadata", "index.interval.bytes")) == (4096, Origin.DEFAULT)

@@ -24,7 +24,9 @@ def _stopped_at_the_end(cache: Path) -> Iterator[None]:
 
 @pytest.fixture
 def spark(_stopped_at_the_end: None) -> object:
-    """The session of the whole test run; made anew only after a test that had one of another master."""
+    """The session of the whole test run; made anew only after a test that had one of another
+    master.
+    """
     from kafkaviz.pipeline.session import session
 
     return session(TESTED)
@@ -38,7 +40,9 @@ def on_spark(spark) -> Callable[..., job.Ingest]:
 
 @pytest.fixture
 def in_process(monkeypatch) -> Callable[..., job.Ingest]:
-    """An ingest whose tasks run right here, pickled as they would be for a worker: everything but Spark, in milliseconds."""
+    """An ingest whose tasks run right here, pickled as they would be for a worker: everything but
+    Spark, in milliseconds.
+    """
     without_spark(monkeypatch)
     return _ingest
 
@@ -57,7 +61,13 @@ def without_spark(patched: pytest.MonkeyPatch) -> None:
     patched.setattr(job, "run_tasks", _run_here)
 
 
-def _ingest(*directories: Path, catalog: Path, master: str = TESTED, full: bool = False, findings: bool = False) -> job.Ingest:
+def _ingest(
+    *directories: Path,
+    catalog: Path,
+    master: str = TESTED,
+    full: bool = False,
+    findings: bool = False,
+) -> job.Ingest:
     """Without findings, for tests of the rows: test_findings asks for them."""
     run = job.start_ingest(directories, catalog, master, full, findings)
     run.wait()
@@ -79,5 +89,10 @@ def _fingerprint(folder: Path) -> dict[str, tuple]:
     for path in sorted(folder.rglob("*")):
         stat = path.stat()
         content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-        found[path.relative_to(folder).as_posix()] = (stat.st_size, stat.st_mtime_ns, stat.st_mode, content)
+        found[path.relative_to(folder).as_posix()] = (
+            stat.st_size,
+            stat.st_mtime_ns,
+            stat.st_mode,
+            content,
+        )
     return found

@@ -1,4 +1,6 @@
-"""A segment whose first reader dies: workers import it by this name, since Spark's PYTHONPATH leads to the checkout."""
+"""A segment whose first reader dies: workers import it by this name, since Spark's PYTHONPATH leads
+to the checkout.
+"""
 
 import os
 from collections.abc import Iterator

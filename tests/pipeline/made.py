@@ -11,7 +11,9 @@ START_MS = 1_790_000_000_000
 
 
 def log_bytes(sizes: list[int], base_offset: int = 0, records: int = 2) -> bytes:
-    """Batches of magic 2 of these sizes, one behind the other; nothing but their headers makes sense."""
+    """Batches of magic 2 of these sizes, one behind the other; nothing but their headers makes
+    sense.
+    """
     headers = np.zeros(len(sizes), HEADER)
     headers["base_offset"] = base_offset + records * np.arange(len(sizes))
     headers["batch_length_bytes"], headers["magic"] = np.array(sizes) - 12, 2
@@ -19,16 +21,29 @@ def log_bytes(sizes: list[int], base_offset: int = 0, records: int = 2) -> bytes
     headers["producer_id"] = headers["producer_epoch"] = headers["base_sequence"] = -1
     headers["base_timestamp_ms"] = START_MS + 10 * np.arange(len(sizes))
     headers["max_timestamp_ms"] = headers["base_timestamp_ms"] + 5
-    return b"".join(header.tobytes() + b"x" * (size - HEADER_BYTES) for header, size in zip(headers, sizes, strict=True))
+    return b"".join(
+        header.tobytes() + b"x" * (size - HEADER_BYTES)
+        for header, size in zip(headers, sizes, strict=True)
+    )
 
 
-def write_segment(partition: Path, sizes: list[int], base_offset: int = 0, records: int = 2, indexed: list[int] | None = None) -> Path:
-    """A .log of batches of these sizes and its indexes, with entries for the batches named, every one but the first by default."""
+def write_segment(
+    partition: Path,
+    sizes: list[int],
+    base_offset: int = 0,
+    records: int = 2,
+    indexed: list[int] | None = None,
+) -> Path:
+    """A .log of batches of these sizes and its indexes, with entries for the batches named, every
+    one but the first by default.
+    """
     partition.mkdir(parents=True, exist_ok=True)
     stem = partition / f"{base_offset:020d}"
     stem.with_suffix(".log").write_bytes(log_bytes(sizes, base_offset, records))
     chosen = np.array(range(1, len(sizes)) if indexed is None else indexed, int)
-    entries = np.zeros(len(chosen), [("relative_offset", "i8"), ("position", "i8"), ("timestamp_ms", "i8")])
+    entries = np.zeros(
+        len(chosen), [("relative_offset", "i8"), ("position", "i8"), ("timestamp_ms", "i8")]
+    )
     entries["relative_offset"] = records * chosen + records - 1
     entries["position"] = np.concatenate(([0], np.cumsum(sizes)))[chosen]
     entries["timestamp_ms"] = START_MS + 10 * chosen + 5
@@ -38,7 +53,9 @@ def write_segment(partition: Path, sizes: list[int], base_offset: int = 0, recor
 
 
 def write_broker(directory: Path, partitions: dict[str, list[list[int]]], records: int = 2) -> Path:
-    """A broker directory: for each partition directory its segments, each the sizes of its batches."""
+    """A broker directory: for each partition directory its segments, each the sizes of its
+    batches.
+    """
     directory.mkdir(parents=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=7\ncluster.id=made\n")
     for name, segments in partitions.items():

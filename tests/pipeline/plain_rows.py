@@ -1,4 +1,6 @@
-"""The slow twin of the pipeline: a broker directory's tables row by row, in plain Python, from the in-process reader alone."""
+"""The slow twin of the pipeline: a broker directory's tables row by row, in plain Python, from the
+in-process reader alone.
+"""
 
 from collections.abc import Iterator
 
@@ -13,13 +15,29 @@ CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 
 def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
-    """Each table's rows, as a catalog that calls the broker `name` must have them, in the order of files and positions."""
+    """Each table's rows, as a catalog that calls the broker `name` must have them, in the order of
+    files and positions.
+    """
     return {
         "partitions": [_partition(name, partition) for partition in broker.partitions],
-        "segments": [row for partition in broker.partitions for row in _segments(name, partition, _segment_bytes(broker, partition))],
-        "batches": [row for owner, segment in _with_rows(name, broker) for row in _batches(owner, segment)],
-        "offset_entries": [row for owner, segment in _with_rows(name, broker) for row in _offset_entries(owner, segment)],
-        "time_entries": [row for owner, segment in _with_rows(name, broker) for row in _time_entries(owner, segment)],
+        "segments": [
+            row
+            for partition in broker.partitions
+            for row in _segments(name, partition, _segment_bytes(broker, partition))
+        ],
+        "batches": [
+            row for owner, segment in _with_rows(name, broker) for row in _batches(owner, segment)
+        ],
+        "offset_entries": [
+            row
+            for owner, segment in _with_rows(name, broker)
+            for row in _offset_entries(owner, segment)
+        ],
+        "time_entries": [
+            row
+            for owner, segment in _with_rows(name, broker)
+            for row in _time_entries(owner, segment)
+        ],
     }
 
 
@@ -27,7 +45,10 @@ def _with_rows(name: str, broker: Broker) -> Iterator[tuple[dict, Segment]]:
     for partition in broker.partitions:
         for segment in partition.segments:
             if segment.state in ("active", "closed"):
-                yield {**_owner(name, partition), "segment_base_offset": segment.base_offset}, segment
+                yield (
+                    {**_owner(name, partition), "segment_base_offset": segment.base_offset},
+                    segment,
+                )
 
 
 def _owner(name: str, partition: Partition) -> dict:
@@ -46,16 +67,27 @@ def _partition(name: str, partition: Partition) -> dict:
         "log_start_offset": partition.log_start_offset,
         "high_watermark": partition.high_watermark,
         "recovery_point": partition.recovery_point,
-        "log_end_offset": (int(batches[-1]["last_offset"]) + 1 if len(batches) else newest.base_offset) if newest else None,
+        "log_end_offset": (
+            int(batches[-1]["last_offset"]) + 1 if len(batches) else newest.base_offset
+        )
+        if newest
+        else None,
     }
 
 
 def _segment_bytes(broker: Broker, partition: Partition) -> dict:
-    """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its topic that does; else the default."""
-    set_to = open_settings(broker, assumed_version(broker).version).find(partition.topic, "segment.bytes")
+    """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its
+    topic that does; else the default.
+    """
+    set_to = open_settings(broker, assumed_version(broker).version).find(
+        partition.topic, "segment.bytes"
+    )
     of_topic = [one for one in broker.partitions if one.topic == partition.topic and one.live]
     near = [one for one in of_topic if one.partition == partition.partition] + of_topic
-    told = [inferred_limits(facts, roll_reasons(facts)) for facts in ([_facts(one) for one in near_by.live] for near_by in near)]
+    told = [
+        inferred_limits(facts, roll_reasons(facts))
+        for facts in ([_facts(one) for one in near_by.live] for near_by in near)
+    ]
     inferred = [one["segment.bytes"].value for one in told if "segment.bytes" in one]
     if set_to.origin == Origin.DEFAULT and inferred:
         return {"segment_bytes": inferred[0], "segment_bytes_source": "inferred from rolls"}
@@ -63,10 +95,20 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
 
 
 def _segments(name: str, partition: Partition, limit: dict) -> Iterator[dict]:
-    reasons = dict(zip((one.base_offset for one in partition.live), roll_reasons([_facts(one) for one in partition.live]), strict=True))
+    reasons = dict(
+        zip(
+            (one.base_offset for one in partition.live),
+            roll_reasons([_facts(one) for one in partition.live]),
+            strict=True,
+        )
+    )
     for segment in partition.segments:
         live = segment.state in ("active", "closed")
-        row = {**_owner(name, partition), "base_offset": segment.base_offset, "state": segment.state}
+        row = {
+            **_owner(name, partition),
+            "base_offset": segment.base_offset,
+            "state": segment.state,
+        }
         row |= {"roll_reason": reasons.get(segment.base_offset) if live else None}
         yield row | limit | _files(segment) | _log(segment) | _slots(segment)
 
@@ -82,7 +124,16 @@ def _files(segment: Segment) -> dict:
 
 
 def _log(segment: Segment) -> dict:
-    names = ("batches", "records", "first_offset", "last_offset", "min_timestamp_ms", "max_timestamp_ms", "valid_bytes", "torn_bytes")
+    names = (
+        "batches",
+        "records",
+        "first_offset",
+        "last_offset",
+        "min_timestamp_ms",
+        "max_timestamp_ms",
+        "valid_bytes",
+        "torn_bytes",
+    )
     row = dict.fromkeys((*names, "interval_low_bytes", "interval_high_bytes"))
     if segment.log is None:
         return row
@@ -108,16 +159,28 @@ def _log(segment: Segment) -> dict:
 
 def _earliest(batch: dict) -> int | None:
     """The first record's time where the header has it, else the largest."""
-    plain = batch["timestamp_type"] == "CreateTime" and batch["delete_horizon_ms"] is None and batch["record_count"] is not None
+    plain = (
+        batch["timestamp_type"] == "CreateTime"
+        and batch["delete_horizon_ms"] is None
+        and batch["record_count"] is not None
+    )
     return batch["base_timestamp_ms"] if plain else batch["max_timestamp_ms"]
 
 
 def _slots(segment: Segment) -> dict:
-    row = dict.fromkeys(("offset_entries", "time_entries", "unwritten_offset_slots", "unwritten_time_slots"))
+    row = dict.fromkeys(
+        ("offset_entries", "time_entries", "unwritten_offset_slots", "unwritten_time_slots")
+    )
     if segment.index:
-        row |= {"offset_entries": len(segment.offset_index), "unwritten_offset_slots": segment.offset_slots.unwritten}
+        row |= {
+            "offset_entries": len(segment.offset_index),
+            "unwritten_offset_slots": segment.offset_slots.unwritten,
+        }
     if segment.timeindex:
-        row |= {"time_entries": len(segment.time_index), "unwritten_time_slots": segment.time_slots.unwritten}
+        row |= {
+            "time_entries": len(segment.time_index),
+            "unwritten_time_slots": segment.time_slots.unwritten,
+        }
     return row
 
 
@@ -147,12 +210,16 @@ def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
 
 def _slot(one, entries: list[tuple]) -> int | None:
     """Of the entries that point at a batch the one whose offset it holds, else the last."""
-    holding = [slot for slot, _, offset, _ in entries if one["base_offset"] <= offset <= one["last_offset"]]
+    holding = [
+        slot for slot, _, offset, _ in entries if one["base_offset"] <= offset <= one["last_offset"]
+    ]
     return (holding or [entry[0] for entry in entries] or [None])[-1]
 
 
 def _batch(one, slot: int | None) -> dict:
-    """A batch, with None for what magic 0 and 1 have not, or do not tell where a wrapper cannot be read."""
+    """A batch, with None for what magic 0 and 1 have not, or do not tell where a wrapper cannot be
+    read.
+    """
     magic, bits = int(one["magic"]), int(one["attributes"])
     new = magic >= 2
     told = new or int(one["record_count"]) != -1
@@ -183,9 +250,19 @@ def _batch(one, slot: int | None) -> dict:
 
 def _offset_entries(owner: dict, segment: Segment) -> Iterator[dict]:
     for slot, relative_offset, offset, position in segment.offset_index.tolist():
-        yield owner | {"slot": slot, "relative_offset": relative_offset, "offset": offset, "position": position}
+        yield owner | {
+            "slot": slot,
+            "relative_offset": relative_offset,
+            "offset": offset,
+            "position": position,
+        }
 
 
 def _time_entries(owner: dict, segment: Segment) -> Iterator[dict]:
     for slot, timestamp_ms, relative_offset, offset in segment.time_index.tolist():
-        yield owner | {"slot": slot, "timestamp_ms": timestamp_ms, "relative_offset": relative_offset, "offset": offset}
+        yield owner | {
+            "slot": slot,
+            "timestamp_ms": timestamp_ms,
+            "relative_offset": relative_offset,
+            "offset": offset,
+        }

@@ -1,4 +1,6 @@
-"""What several scans of one frame or view answer; python -m tests.pipeline.scan_answers DIRECTORY asks Spark Connect."""
+"""What several scans of one frame or view answer; python -m tests.pipeline.scan_answers DIRECTORY
+asks Spark Connect.
+"""
 
 import json
 import os
@@ -23,21 +25,35 @@ ONE, OTHER = "topic = 'orders'", "topic = 'clicks-gzip'"
 
 
 def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
-    """Counts of rows: of a filter and then of all, of a union of two filters, of a self-join, and of a view that is used twice."""
+    """Counts of rows: of a filter and then of all, of a union of two filters, of a self-join, and
+    of a view that is used twice.
+    """
     keys = KEYS[name]
-    frame = spark.read.format(name).option("columns", ",".join(keys)).option("topics", TOPICS).load(str(directory))
+    frame = (
+        spark.read.format(name)
+        .option("columns", ",".join(keys))
+        .option("topics", TOPICS)
+        .load(str(directory))
+    )
     frame.createOrReplaceTempView("rows")
     one, other = frame.where(ONE), frame.where(OTHER)
-    by_topic = {row["topic"]: row["count"] for row in one.union(other).groupBy("topic").count().collect()}
+    by_topic = {
+        row["topic"]: row["count"] for row in one.union(other).groupBy("topic").count().collect()
+    }
     view = f"SELECT (SELECT count(*) FROM rows WHERE {ONE}), count(*) FROM rows"
     return {
-        "one": one.count(), "whole": frame.count(), "union": by_topic, "joined": one.join(frame, list(keys)).count(),
+        "one": one.count(),
+        "whole": frame.count(),
+        "union": by_topic,
+        "joined": one.join(frame, list(keys)).count(),
         "view": list(spark.sql(view).collect()[0]),
-    }  # fmt: skip
+    }
 
 
 def main(directory: Path) -> None:
-    """Prints the answers of a session of Spark Connect, of which pushed filters were on before it heard of us."""
+    """Prints the answers of a session of Spark Connect, of which pushed filters were on before it
+    heard of us.
+    """
     prepare("local", Path(os.environ["KAFKAVIZ_CACHE"]))
     from pyspark.sql import SparkSession
 
@@ -46,7 +62,10 @@ def main(directory: Path) -> None:
         builder = builder.config(setting, value)
     spark = builder.getOrCreate()
     register(spark)
-    told = {"kind": type(spark).__module__, "answers": {name: answers(spark, directory, name) for name in FORMATS}}
+    told = {
+        "kind": type(spark).__module__,
+        "answers": {name: answers(spark, directory, name) for name in FORMATS},
+    }
     print(json.dumps(told))
     spark.stop()
 

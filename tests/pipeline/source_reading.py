@@ -1,4 +1,6 @@
-"""The data source without Spark: the reader pickled as it is on its way to a worker, and the bytes that it reads counted."""
+"""The data source without Spark: the reader pickled as it is on its way to a worker, and the bytes
+that it reads counted.
+"""
 
 import pickle
 from collections.abc import Iterator, Sequence
@@ -16,7 +18,9 @@ from kafkaviz.pipeline.source_schema import columns, options
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **given: str) -> pa.Table:
     """The rows that Spark would get before it looks at them again."""
-    reader = PushingReader(name, {**given, "path": str(directory)}, from_arrow_schema(columns(name, options(given))))
+    reader = PushingReader(
+        name, {**given, "path": str(directory)}, from_arrow_schema(columns(name, options(given)))
+    )
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
     found = [batch for task in tasks for batch in reader.read(task)]
@@ -25,7 +29,9 @@ def read(name: str, directory: Path, filters: Sequence[object] = (), **given: st
 
 @contextmanager
 def counted(monkeypatch) -> Iterator[SimpleNamespace]:
-    """Counts what is read meanwhile: bytes of all files, and the names of those that were opened."""
+    """Counts what is read meanwhile: bytes of all files, and the names of those that were
+    opened.
+    """
     told = SimpleNamespace(bytes=0, names=set())
     reader, whole, written = file.reader, file.read, file.read_written
 

@@ -12,7 +12,16 @@ import pytest
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import catalog, catalog_info
-from kafkaviz.pipeline.catalog_info import CatalogInfo, FirstBatch, Source, Span, StoredSegment, Verdict, from_json, to_json
+from kafkaviz.pipeline.catalog_info import (
+    CatalogInfo,
+    FirstBatch,
+    Source,
+    Span,
+    StoredSegment,
+    Verdict,
+    from_json,
+    to_json,
+)
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
@@ -20,7 +29,18 @@ from tests.pipeline.made import write_broker
 VERDICT = Verdict("4.3.1", "its traces", False, True)
 INFO = CatalogInfo(
     "0.1.0",
-    (Source("b", Path("/data/b"), Path("/data/b.tar.gz"), "1", None, ("t-0",), {"meta.properties": (88, 17)}, VERDICT),),
+    (
+        Source(
+            "b",
+            Path("/data/b"),
+            Path("/data/b.tar.gz"),
+            "1",
+            None,
+            ("t-0",),
+            {"meta.properties": (88, 17)},
+            VERDICT,
+        ),
+    ),
     {table: {} for table in TABLES} | {"batches": {"batches-x.parquet": 3}},
     (
         StoredSegment(
@@ -55,7 +75,9 @@ def test_a_description_survives_its_json():
 
 
 def test_a_description_is_read_without_a_search_for_garbage(tmp_path):
-    """None of 10 000 segments is garbage; and the search is on again after it, where the description is refused too."""
+    """None of 10 000 segments is garbage; and the search is on again after it, where the
+    description is refused too.
+    """
     info = replace(INFO, segments=INFO.segments[1:] * 10_000)
     (tmp_path / "_catalog.json").write_text(json.dumps(to_json(info)))
     gc.collect()
@@ -89,7 +111,9 @@ def test_a_table_has_its_declared_columns(out):
 
 def test_columns_and_rows_are_chosen(out):
     """As pyarrow does it; a filter may use a column that is not asked for."""
-    found = catalog.read(out).table("batches", columns=["position", "topic"], filters=[("partition", "==", 1)])
+    found = catalog.read(out).table(
+        "batches", columns=["position", "topic"], filters=[("partition", "==", 1)]
+    )
     assert found.column_names == ["position", "topic"]
     assert found.to_pylist() == [{"position": 90 * number, "topic": "b"} for number in range(8)]
 
@@ -130,7 +154,16 @@ def test_no_catalog_is_said(tmp_path):
     assert raised.value.kind == "missing"
 
 
-NONE = ("", "{", "[]", "{}", f'{{"format": {catalog_info.FORMAT}}}', "[" * 100_000, "\xff", "9" * 10_000)
+NONE = (
+    "",
+    "{",
+    "[]",
+    "{}",
+    f'{{"format": {catalog_info.FORMAT}}}',
+    "[" * 100_000,
+    "\xff",
+    "9" * 10_000,
+)
 
 
 @pytest.mark.parametrize("text", [*NONE, f'{{"format": {catalog_info.FORMAT}, "sources": 3}}'])
@@ -143,7 +176,13 @@ def test_a_broken_description_is_one_line(tmp_path, text):
 
 def parts_of(found: object, way: tuple = ()) -> list[tuple]:
     """The way to every value in a piece of JSON."""
-    inside = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    inside = (
+        found.items()
+        if isinstance(found, dict)
+        else enumerate(found)
+        if isinstance(found, list)
+        else ()
+    )
     return [way, *(one for key, value in inside for one in parts_of(value, (*way, key)))]
 
 
@@ -160,7 +199,9 @@ def changed(found: dict, way: tuple, value: object) -> dict:
 @pytest.mark.parametrize("way", parts_of(to_json(INFO))[1:], ids=str)
 @pytest.mark.parametrize("value", [5, None, {}, [], "x", [[]], 1e9], ids=repr)
 def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
-    """Whatever stands in any place: CannotOpen, or a description that can be compared and told of."""
+    """Whatever stands in any place: CannotOpen, or a description that can be compared and told
+    of.
+    """
     tmp_path.joinpath("_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
     try:
         found = catalog.read(tmp_path)
@@ -171,7 +212,16 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
     assert from_json(to_json(found.info)) == found.info
 
 
-@pytest.mark.parametrize("way", [("tables",), ("tables", "batches", "files"), ("segments",), ("segments", 0, "suffix"), ("sources",)])
+@pytest.mark.parametrize(
+    "way",
+    [
+        ("tables",),
+        ("tables", "batches", "files"),
+        ("segments",),
+        ("segments", 0, "suffix"),
+        ("sources",),
+    ],
+)
 @pytest.mark.parametrize("value", [5, None, {"x": 1}, [1]], ids=repr)
 def test_a_wrong_shape_is_said(tmp_path, way, value):
     """Where a reader would stumble over it."""
@@ -180,7 +230,10 @@ def test_a_wrong_shape_is_said(tmp_path, way, value):
         catalog.read(tmp_path)
 
 
-@pytest.mark.parametrize("file", ["../batches-x.parquet", "/batches-x.parquet", "batches-\0.parquet", "time_entries-x.parquet"])
+@pytest.mark.parametrize(
+    "file",
+    ["../batches-x.parquet", "/batches-x.parquet", "batches-\0.parquet", "time_entries-x.parquet"],
+)
 def test_a_file_elsewhere_is_none_of_the_table(file):
     """Names of files are names of this table's files."""
     found = to_json(INFO)
@@ -205,7 +258,9 @@ def test_a_cut_file_is_said(out, table, left):
     """By reading it, and by looking whether the catalog is fresh."""
     (path,) = (out / table).iterdir()
     path.write_bytes(path.read_bytes()[:left])
-    with pytest.raises(CannotOpen, match=rf"{table}: cannot be read .*; run kafkaviz ingest --full"):
+    with pytest.raises(
+        CannotOpen, match=rf"{table}: cannot be read .*; run kafkaviz ingest --full"
+    ):
         catalog.read(out).table(table)
     assert catalog.lost(out, catalog.read_info(out)) == {(table, path.name)}
 
@@ -229,5 +284,12 @@ def test_another_format_is_said(tmp_path):
 
 def test_reading_needs_no_spark():
     """A page that shows a catalog starts without pyspark."""
-    script = "import sys; from kafkaviz.pipeline import catalog, job; print('pyspark' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"
+    script = (
+        "import sys; from kafkaviz.pipeline import catalog, job; print('pyspark' in sys.modules)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )

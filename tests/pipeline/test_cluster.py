@@ -1,6 +1,8 @@
-"""A standalone master and its workers, processes of their own as an administrator starts them: the same rows as in this process.
+"""A standalone master and its workers, processes of their own as an administrator starts them: the
+same rows as in this process.
 
-Also where one of two workers is killed in the middle of the work, with its executor and the Python processes below it.
+Also where one of two workers is killed in the middle of the work, with its executor and the Python
+processes below it.
 """
 
 import json
@@ -39,13 +41,25 @@ class Cluster:
         self.workers: list[subprocess.Popen] = []
         port = free_port()
         self.address = f"spark://127.0.0.1:{port}"
-        self._start("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+        self._start(
+            "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"
+        )
         wait_for_port(port)
 
     def add_worker(self, cores: int) -> None:
         """One more; its executors' folders lie in folder/worker-N."""
         folder = self.folder / f"worker-{len(self.workers)}"
-        given = "--cores", str(cores), "--memory", "1g", "--webui-port", "0", "-d", str(folder), self.address
+        given = (
+            "--cores",
+            str(cores),
+            "--memory",
+            "1g",
+            "--webui-port",
+            "0",
+            "-d",
+            str(folder),
+            self.address,
+        )
         self.workers.append(self._start("worker.Worker", *given))
 
     def executors(self, worker: int) -> list[Path]:
@@ -59,7 +73,14 @@ class Cluster:
     def _start(self, name: str, *given: str) -> subprocess.Popen:
         nowhere = subprocess.DEVNULL
         command = [SPARK_CLASS, f"org.apache.spark.deploy.{name}", *given]
-        process = subprocess.Popen(command, env=self._environ, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            env=self._environ,
+            stdin=nowhere,
+            stdout=nowhere,
+            stderr=nowhere,
+            start_new_session=True,
+        )
         self._stack.callback(process.wait)
         self._stack.callback(ended, process)
         return process
@@ -112,15 +133,32 @@ def test_a_cluster_makes_the_same_catalog(cluster, clean, damaged, on_spark, tmp
     cluster.add_worker(2)
     on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address)
     assert_catalog_holds(tmp_path / "catalog", clean, damaged)
-    assert on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address).progress().state == "fresh"
+    assert (
+        on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address)
+        .progress()
+        .state
+        == "fresh"
+    )
     assert cluster.executors(0), "the worker has run no executor"
 
 
 @pytest.mark.matrix
 def test_the_command_takes_a_master(two, clean, tmp_path):
     """kafkaviz ingest --master spark://... in a process of its own."""
-    command = [sys.executable, "-m", "kafkaviz", "ingest", str(clean), "--catalog", str(tmp_path / "catalog"), "--master", two.address]
-    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout)
+    command = [
+        sys.executable,
+        "-m",
+        "kafkaviz",
+        "ingest",
+        str(clean),
+        "--catalog",
+        str(tmp_path / "catalog"),
+        "--master",
+        two.address,
+    ]
+    told = json.loads(
+        subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout
+    )
     assert told["rows"]["sweep"] > 0 and told["rows"]["findings"] > 0 and told["problems"] == []
     assert_catalog_holds(tmp_path / "catalog", clean)
     assert two.executors(0) and two.executors(1)
@@ -128,7 +166,9 @@ def test_the_command_takes_a_master(two, clean, tmp_path):
 
 @pytest.mark.matrix
 def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
-    """Killed when some of 600 tasks are done: those that it had begun are read again elsewhere, and no row is there twice."""
+    """Killed when some of 600 tasks are done: those that it had begun are read again elsewhere, and
+    no row is there twice.
+    """
     monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
     monkeypatch.setattr(plan_module, "MOST_BYTES", 1)
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
@@ -152,9 +192,17 @@ def test_a_query_outlives_a_worker(two, tmp_path):
     spark = session(two.address)
     spark.conf.set("spark.sql.shuffle.partitions", 4)
     kafkaviz.pipeline.register(spark)
-    frame = spark.read.format("kafka_records").option("task_bytes", 70_000).load(str(broker)).groupBy("partition", "offset").count()
+    frame = (
+        spark.read.format("kafka_records")
+        .option("task_bytes", 70_000)
+        .load(str(broker))
+        .groupBy("partition", "offset")
+        .count()
+    )
     told: list = []
-    thread = threading.Thread(target=lambda: told.extend(frame.where("count = 1").groupBy("partition").count().collect()))
+    thread = threading.Thread(
+        target=lambda: told.extend(frame.where("count = 1").groupBy("partition").count().collect())
+    )
     thread.start()
     until(lambda: done_tasks(spark) > 40)
     two.kill(0)

@@ -1,4 +1,6 @@
-"""The swap: at whatever point a run ends, the catalog is whole; two runs do not meet; nothing else in a folder is harmed."""
+"""The swap: at whatever point a run ends, the catalog is whole; two runs do not meet; nothing else
+in a folder is harmed.
+"""
 
 import json
 import os
@@ -28,7 +30,10 @@ SLOTS = TABLES["time_entries"]
 
 def slot_rows(numbers: list[int]) -> pa.Table:
     """Rows of time_entries, told apart by their slot."""
-    rows = [{"broker": "b", "topic": "t", "partition": 0, "segment_base_offset": 0, "slot": number} for number in numbers]
+    rows = [
+        {"broker": "b", "topic": "t", "partition": 0, "segment_base_offset": 0, "slot": number}
+        for number in numbers
+    ]
     return pa.Table.from_pylist(rows, SLOTS)
 
 
@@ -39,7 +44,11 @@ def stored(base_offset: int, *spans: Span) -> StoredSegment:
 
 def task_file(staging: Path, name: str, numbers: list[int], row_group: int = 4) -> None:
     """What a task leaves in the staging folder."""
-    pq.write_table(slot_rows(numbers), staging / "time_entries" / f"time_entries-{name}.parquet", row_group_size=row_group)
+    pq.write_table(
+        slot_rows(numbers),
+        staging / "time_entries" / f"time_entries-{name}.parquet",
+        row_group_size=row_group,
+    )
 
 
 def span(name: str, first_row: int, rows: int) -> Span:
@@ -52,7 +61,11 @@ def out(tmp_path) -> Path:
     path = tmp_path / "catalog"
     with workplace(path) as place:
         task_file(place.make_staging(), "old", list(range(20)))
-        segments = [stored(0, span("old", 0, 10)), stored(1, span("old", 10, 5)), stored(2, span("old", 15, 5))]
+        segments = [
+            stored(0, span("old", 0, 10)),
+            stored(1, span("old", 10, 5)),
+            stored(2, span("old", 15, 5)),
+        ]
         place.add(segments)
         place.write("segments", TABLES["segments"].empty_table())
         place.commit([], segments, [])
@@ -66,14 +79,22 @@ def slots(path: Path) -> list[int]:
 def by_folder(path: Path) -> list[int] | None:
     """The same for those who list the table's folder; None where there is none."""
     try:
-        return [slot for file in sorted((path / "time_entries").iterdir()) for slot in pq.read_table(file)["slot"].to_pylist()]
+        return [
+            slot
+            for file in sorted((path / "time_entries").iterdir())
+            for slot in pq.read_table(file)["slot"].to_pylist()
+        ]
     except FileNotFoundError:
         return None
 
 
 def files(path: Path) -> dict[str, bytes]:
     """Every file of a catalog but its lock and what is staged."""
-    found = [one for one in path.rglob("*") if one.is_file() and one.name != commit.LOCK and commit.STAGING not in str(one)]
+    found = [
+        one
+        for one in path.rglob("*")
+        if one.is_file() and one.name != commit.LOCK and commit.STAGING not in str(one)
+    ]
     return {str(one.relative_to(path)): one.read_bytes() for one in found}
 
 
@@ -84,7 +105,9 @@ def test_what_is_kept_keeps_its_rows(out):
         kept = place.keep([place.old.segments[0], place.old.segments[2]])
         place.commit([], kept, [])
     assert slots(out) == [*range(10), *range(15, 20)]
-    assert [[(one.first_row, one.rows) for one in segment.spans["time_entries"]] for segment in kept] == [[(0, 10)], [(10, 5)]]
+    assert [
+        [(one.first_row, one.rows) for one in segment.spans["time_entries"]] for segment in kept
+    ] == [[(0, 10)], [(10, 5)]]
     assert len(list((out / "time_entries").iterdir())) == 1
 
 
@@ -109,7 +132,10 @@ def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
 def test_a_file_system_without_links_is_said(tmp_path, monkeypatch):
     """One line, before anything is read; nothing is left but the lock."""
     monkeypatch.setattr(os, "symlink", refuse)
-    with pytest.raises(CannotOpen, match="file system without symbolic links"), workplace(tmp_path / "catalog") as place:
+    with (
+        pytest.raises(CannotOpen, match="file system without symbolic links"),
+        workplace(tmp_path / "catalog") as place,
+    ):
         place.make_staging()
     assert [path.name for path in (tmp_path / "catalog").iterdir()] == [commit.LOCK]
 
@@ -146,13 +172,24 @@ def test_only_named_files_are_taken_in(out):
         place.add([new])
         place.commit([], [*place.keep(place.old.segments), new], [])
     assert slots(out) == list(range(22))
-    assert not list(out.glob(f"{commit.STAGING}*")) and len(list((out / "time_entries").iterdir())) == 2
+    assert (
+        not list(out.glob(f"{commit.STAGING}*"))
+        and len(list((out / "time_entries").iterdir())) == 2
+    )
 
 
 def holding(out: Path, then: str) -> list[str]:
     """A process that holds the catalog while it does something."""
-    lines = ["import time", "from pathlib import Path", "from kafkaviz.pipeline.commit import workplace"]
-    return [sys.executable, "-c", "\n".join([*lines, f"with workplace(Path({str(out)!r})): {then}"])]
+    lines = [
+        "import time",
+        "from pathlib import Path",
+        "from kafkaviz.pipeline.commit import workplace",
+    ]
+    return [
+        sys.executable,
+        "-c",
+        "\n".join([*lines, f"with workplace(Path({str(out)!r})): {then}"]),
+    ]
 
 
 class Killed(BaseException):
@@ -163,7 +200,9 @@ CALLS = ("rename", "replace", "link", "symlink", "mkdir", "unlink")  # of os, wh
 
 
 def commit_others(out: Path) -> None:
-    """A run that keeps the first segment and has a new one; of a catalog that cannot be understood it keeps nothing."""
+    """A run that keeps the first segment and has a new one; of a catalog that cannot be understood
+    it keeps nothing.
+    """
     with workplace(out) as place:
         task_file(place.make_staging(), "new", [70, 71, 72])
         new = stored(7, span("new", 0, 3))
@@ -186,7 +225,8 @@ def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], Non
         for name in CALLS:
             patch.setattr(os, name, stepping(getattr(os, name)))
         patch.setattr(Path, "write_text", stepping(Path.write_text))
-        patch.setattr(commit.shutil, "rmtree", lambda *given, **named: None)  # a killed run tidies nothing up
+        # a killed run tidies nothing up
+        patch.setattr(commit.shutil, "rmtree", lambda *given, **named: None)
         action()
 
 
@@ -206,9 +246,11 @@ def killed_at(monkeypatch, point: int, action: Callable[[], None]) -> bool:
 
 
 def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_path):
-    """Every call that changes a folder in turn is the one that does not happen; the next run sweeps and goes on.
+    """Every call that changes a folder in turn is the one that does not happen; the next run sweeps
+    and goes on.
 
-    Those who list the folder see the rows that those see who go by the description: the old ones, or the new ones.
+    Those who list the folder see the rows that those see who go by the description: the old ones,
+    or the new ones.
     """
     before, after, ends = list(range(20)), [70, 71, 72, *range(10)], []
     for point in count(1):
@@ -221,7 +263,10 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
         assert slots(path) == found and sorted(by_folder(path)) == sorted(found)
         named = {name for table, names in catalog.read(path).info.tables.items() for name in names}
         assert {file.name for table in TABLES for file in (path / table).glob("*")} == named
-        assert not list(path.glob(f"{commit.STAGING}*")) and len(list(path.glob(f"{commit.RUN}*"))) == 1
+        assert (
+            not list(path.glob(f"{commit.STAGING}*"))
+            and len(list(path.glob(f"{commit.RUN}*"))) == 1
+        )
         commit_others(path)
         assert sorted(slots(path)) == sorted(by_folder(path)) == sorted(after)
         ends.append(found == after)
@@ -231,14 +276,22 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
 
 
 def test_who_lists_a_folder_meanwhile_sees_each_row_once(out, monkeypatch):
-    """Before each step of a commit: the rows that the description names then, no more and no fewer."""
+    """Before each step of a commit: the rows that the description names then, no more and no
+    fewer.
+    """
     seen = []
-    at_each_step(monkeypatch, lambda: seen.append((by_folder(out), slots(out))), lambda: commit_others(out))
-    assert len(seen) > 2 * len(TABLES) and all(sorted(listed) == sorted(named) for listed, named in seen)
+    at_each_step(
+        monkeypatch, lambda: seen.append((by_folder(out), slots(out))), lambda: commit_others(out)
+    )
+    assert len(seen) > 2 * len(TABLES) and all(
+        sorted(listed) == sorted(named) for listed, named in seen
+    )
 
 
 def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
-    """Rows of one run, whatever they are listed with, or an error: a file that was listed is gone once the run after is there."""
+    """Rows of one run, whatever they are listed with, or an error: a file that was listed is gone
+    once the run after is there.
+    """
     runs_end, looked, seen = threading.Event(), threading.Semaphore(0), []
 
     def look() -> None:
@@ -258,12 +311,15 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
             half = len(numbers) // 2
             task_file(staging, f"a-{number}", numbers[:half])
             task_file(staging, f"b-{number}", numbers[half:])
-            new = stored(0, span(f"a-{number}", 0, half), span(f"b-{number}", 0, len(numbers) - half))
+            new = stored(
+                0, span(f"a-{number}", 0, half), span(f"b-{number}", 0, len(numbers) - half)
+            )
             place.add([new])
             place.commit([], [new], [])
         while looked.acquire(blocking=False):
             pass
-        assert looked.acquire(timeout=60)  # what was being listed when the run ended is listed before the next one starts
+        # what was being listed when the run ended is listed before the next one starts
+        assert looked.acquire(timeout=60)
     runs_end.set()
     thread.join()
     assert len({tuple(rows) for rows in seen}) > 5
@@ -271,7 +327,9 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
 
 
 def test_files_listed_before_a_swap_are_what_they_were_or_gone(out):
-    """By the table's folder; and by the folder of the run, which stays until the next one starts."""
+    """By the table's folder; and by the folder of the run, which stays until the next one
+    starts.
+    """
     kept, gone = list((out / "time_entries").iterdir()), (out / "time_entries").resolve()
     commit_others(out)
     with pytest.raises(FileNotFoundError):
@@ -281,12 +339,20 @@ def test_files_listed_before_a_swap_are_what_they_were_or_gone(out):
     with workplace(out) as place:
         place.make_staging()
         place.commit([], place.keep(place.old.segments), [])
-    assert sorted(slot for file in listed for slot in pq.read_table(file)["slot"].to_pylist()) == [*range(10), 70, 71, 72]
+    assert sorted(slot for file in listed for slot in pq.read_table(file)["slot"].to_pylist()) == [
+        *range(10),
+        70,
+        71,
+        72,
+    ]
     assert not gone.exists()
 
 
 def of_format_7(out: Path) -> None:
-    """The same catalog as formats before 8 had it: folders and a file instead of links. A killed run has left a file of its own."""
+    """The same catalog as formats before 8 had it: folders and a file instead of links.
+
+    A killed run has left a file of its own.
+    """
     run = (out / commit.CURRENT).resolve()
     for name in (*TABLES, catalog.NAME):
         (out / name).unlink()
@@ -306,13 +372,17 @@ def generation(out: Path) -> set[str]:
 
 
 def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch, tmp_path):
-    """Wherever the run ends: no table is of the new catalog while another is of the old one; the next run goes through."""
+    """Wherever the run ends: no table is of the new catalog while another is of the old one; the
+    next run goes through.
+    """
     of_format_7(out)
     for point in count(1):
         path, seen = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True), []
         steps = count(1)
 
-        def step(path: Path = path, seen: list = seen, steps: count = steps, point: int = point) -> None:
+        def step(
+            path: Path = path, seen: list = seen, steps: count = steps, point: int = point
+        ) -> None:
             seen.append(generation(path))
             if next(steps) == point:
                 raise Killed
@@ -325,7 +395,9 @@ def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch,
         assert all(len(one) <= 1 for one in [*seen, generation(path)])
         assert by_folder(path) in (None, list(range(20)), [70, 71, 72])
         commit_others(path)
-        assert slots(path)[:3] == by_folder(path)[-3:] == [70, 71, 72] and generation(path) == {"new"}
+        assert slots(path)[:3] == by_folder(path)[-3:] == [70, 71, 72] and generation(path) == {
+            "new"
+        }
         if not was_killed:
             break
     assert point > 3 * len(TABLES)

@@ -22,7 +22,11 @@ def batches_of(sizes: list[int], **fields: object) -> np.ndarray:
     """Batches of these sizes, two records each."""
     batches = np.zeros(len(sizes), BATCH)
     batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes[:-1]]) if sizes else []
-    batches["base_offset"], batches["record_count"], batches["magic"] = 2 * np.arange(len(sizes)), 2, 2
+    batches["base_offset"], batches["record_count"], batches["magic"] = (
+        2 * np.arange(len(sizes)),
+        2,
+        2,
+    )
     batches["last_offset"] = batches["base_offset"] + 1
     for name, values in fields.items():
         batches[name] = values
@@ -32,7 +36,11 @@ def batches_of(sizes: list[int], **fields: object) -> np.ndarray:
 def entries_of(batches: np.ndarray, rows: list[int]) -> np.ndarray:
     """Index entries for the batches in these rows."""
     entries = np.zeros(len(rows), OFFSET_ENTRY)
-    entries["slot"], entries["position"], entries["offset"] = np.arange(len(rows)), batches["position"][rows], batches["last_offset"][rows]
+    entries["slot"], entries["position"], entries["offset"] = (
+        np.arange(len(rows)),
+        batches["position"][rows],
+        batches["last_offset"][rows],
+    )
     return entries
 
 
@@ -52,15 +60,24 @@ def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(-1, 50), max_size=40), CUTS)
 def test_parts_tell_together_what_the_whole_tells(times, cuts):
-    """Counts, first and last, least and largest, with -1 among the timestamps; the codecs of all."""
+    """Counts, first and last, least and largest, with -1 among the timestamps; the codecs of
+    all.
+    """
     codecs = np.array(times, int) % 5
-    batches = batches_of([100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs)
+    batches = batches_of(
+        [100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs
+    )
     assert merged(map(content, parts_of(batches, cuts))) == content(batches)
 
 
 def test_no_batch_tells_nothing():
     """An empty log has no first offset, and no timestamp."""
-    assert content(batches_of([])) == merged([]) == merged([Content()]) == Content(batches=0, records=0)
+    assert (
+        content(batches_of([]))
+        == merged([])
+        == merged([Content()])
+        == Content(batches=0, records=0)
+    )
 
 
 def test_codecs_are_named():
@@ -71,7 +88,9 @@ def test_codecs_are_named():
 
 
 def test_a_stored_minus_one_is_told_where_there_is_nothing_else():
-    """-1 in a header says that there is no time; it is not the least one of a segment that has some."""
+    """-1 in a header says that there is no time; it is not the least one of a segment that has
+    some.
+    """
     untimed = batches_of([100, 100], base_timestamp_ms=-1, max_timestamp_ms=-1)
     assert (content(untimed).min_timestamp_ms, content(untimed).max_timestamp_ms) == (-1, -1)
     some = batches_of([100, 100], base_timestamp_ms=[-1, 7], max_timestamp_ms=[-1, 9])
@@ -80,14 +99,30 @@ def test_a_stored_minus_one_is_told_where_there_is_nothing_else():
 
 def test_a_format_without_times_has_none():
     """Magic 0; a compressed batch of it hides its first offset and its count as well."""
-    old = batches_of([100, 100], magic=0, attributes=1, base_offset=-1, record_count=-1, base_timestamp_ms=-1, max_timestamp_ms=-1)
+    old = batches_of(
+        [100, 100],
+        magic=0,
+        attributes=1,
+        base_offset=-1,
+        record_count=-1,
+        base_timestamp_ms=-1,
+        max_timestamp_ms=-1,
+    )
     told = content(old)
-    assert (told.min_timestamp_ms, told.max_timestamp_ms, told.first_offset, told.records, told.last_offset) == (None, None, None, None, 3)
+    assert (
+        told.min_timestamp_ms,
+        told.max_timestamp_ms,
+        told.first_offset,
+        told.records,
+        told.last_offset,
+    ) == (None, None, None, None, 3)
 
 
 def test_one_hidden_count_hides_the_sum():
     """A sum with an unknown part is unknown, in one array and in two parts."""
-    batches = batches_of([100, 100], magic=1, attributes=[0, 1], record_count=[1, -1], base_offset=[0, -1])
+    batches = batches_of(
+        [100, 100], magic=1, attributes=[0, 1], record_count=[1, -1], base_offset=[0, -1]
+    )
     assert content(batches).records is None
     assert merged(content(batches[row : row + 1]) for row in range(2)).records is None
     assert content(batches).first_offset == 0
@@ -95,7 +130,9 @@ def test_one_hidden_count_hides_the_sum():
 
 @pytest.mark.parametrize("bits", [LOG_APPEND_TIME, 0x40])
 def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
-    """With append time the first record's own time counts for nothing; a delete horizon is no record's time."""
+    """With append time the first record's own time counts for nothing; a delete horizon is no
+    record's time.
+    """
     batches = batches_of([100], attributes=bits, base_timestamp_ms=3, max_timestamp_ms=8)
     assert content(batches).min_timestamp_ms == 8
 
@@ -114,7 +151,9 @@ def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.data(), CUTS)
 def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
-    """As tasks have them: each from an indexed batch on, with the whole index; their evidence merges."""
+    """As tasks have them: each from an indexed batch on, with the whole index; their evidence
+    merges.
+    """
     batches = batches_of(data.draw(st.lists(st.integers(61, 2000), min_size=2, max_size=60)))
     rows = sorted(data.draw(st.sets(st.integers(1, len(batches) - 1), min_size=1)))
     entries = entries_of(batches, rows)
@@ -124,7 +163,9 @@ def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
 
 
 def test_an_index_of_whole_appends_keeps_its_evidence():
-    """Entries whose key lies in a later batch: one of nine, as Kafka 3.9.0 wrote them on followers."""
+    """Entries whose key lies in a later batch: one of nine, as Kafka 3.9.0 wrote them on
+    followers.
+    """
     batches = batches_of([1000] * 90)
     entries = entries_of(batches, list(range(9, 90, 9)))
     entries["offset"] += 2 * 8
@@ -149,5 +190,9 @@ def test_real_segments_in_chunks(clean, killed):
             batches, entries = segment.batches()[:3000], replace(segment).offset_index
             if len(entries):
                 parts = [batches[row : row + 7] for row in range(0, len(batches), 7)]
-                near = entries[entries["position"] <= batches["position"][-1]] if len(batches) else entries
+                near = (
+                    entries[entries["position"] <= batches["position"][-1]]
+                    if len(batches)
+                    else entries
+                )
                 assert gathered(parts, near) == interval_evidence(batches, near), segment.log.path

@@ -1,4 +1,6 @@
-"""Findings by way of the catalog are those of a check in process, however little of a directory was read for them."""
+"""Findings by way of the catalog are those of a check in process, however little of a directory was
+read for them.
+"""
 
 import os
 import shutil
@@ -29,8 +31,13 @@ def out(tmp_path) -> Path:
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
-    """Two topic-partitions of three segments each, stopped cleanly; what their batches hold makes no sense."""
-    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]})
+    """Two topic-partitions of three segments each, stopped cleanly; what their batches hold makes
+    no sense.
+    """
+    directory = write_broker(
+        tmp_path / "made",
+        {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]},
+    )
     (directory / CLEAN_SHUTDOWN).touch()
     return directory
 
@@ -42,7 +49,9 @@ def copied(killed, tmp_path) -> Path:
 
 
 def assert_told(out: Path, *directories: Path) -> None:
-    """The catalog says of each directory what a check of it says, and its tables hold that and nothing else."""
+    """The catalog says of each directory what a check of it says, and its tables hold that and
+    nothing else.
+    """
     read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0, "retention": 0}
     for directory in directories:
         found = open_broker(directory)
@@ -58,12 +67,18 @@ def assert_told(out: Path, *directories: Path) -> None:
 
 
 def read_name(read: catalog.Catalog, directory: Path) -> str:
-    return next(one.broker for one in read.info.sources if directory.resolve() in (one.path, one.given.resolve()))
+    return next(
+        one.broker
+        for one in read.info.sources
+        if directory.resolve() in (one.path, one.given.resolve())
+    )
 
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
-    """Of three real brokers: findings in their order, steps of the next start, and the release that is assumed."""
+    """Of three real brokers: findings in their order, steps of the next start, and the release that
+    is assumed.
+    """
     directory = request.getfixturevalue(sample)
     in_process(directory, catalog=out, findings=True)
     assert_told(out, directory)
@@ -72,13 +87,19 @@ def test_findings_are_those_of_a_check_in_process(sample, request, in_process, o
 
 
 def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, fingerprint):
-    """Three brokers in one catalog, by Spark's workers; the directories are as they were, and the progress ends where it should."""
+    """Three brokers in one catalog, by Spark's workers; the directories are as they were, and the
+    progress ends where it should.
+    """
     before = [fingerprint(directory) for directory in (clean, killed, damaged)]
     run = on_spark(clean, killed, damaged, catalog=out, findings=True)
     assert_told(out, clean, killed, damaged)
     assert [fingerprint(directory) for directory in (clean, killed, damaged)] == before
     progress = run.progress()
-    assert (progress.state, progress.done_tasks, progress.done_bytes) == ("done", progress.total_tasks, run.done.read_bytes)
+    assert (progress.state, progress.done_tasks, progress.done_bytes) == (
+        "done",
+        progress.total_tasks,
+        run.done.read_bytes,
+    )
     assert on_spark(clean, killed, damaged, catalog=out, findings=True).progress().state == "fresh"
 
 
@@ -93,49 +114,89 @@ def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
 
 
 def test_the_columns_are_those_that_are_promised(killed, in_process, out):
-    """Those who read the tables without kafkaviz find the place of a finding in topic, partition, file and bytes."""
+    """Those who read the tables without kafkaviz find the place of a finding in topic, partition,
+    file and bytes.
+    """
     in_process(killed, catalog=out, findings=True)
     assert FINDINGS.names[:11] == [
-        "broker", "topic", "partition", "code", "severity", "file", "position", "length", "evidence", "consequence", "next_step",
-    ]  # fmt: skip
+        "broker",
+        "topic",
+        "partition",
+        "code",
+        "severity",
+        "file",
+        "position",
+        "length",
+        "evidence",
+        "consequence",
+        "next_step",
+    ]
     expected = health.check(killed)
     rows = catalog.read(out).table("findings").to_pylist()
     for row, one in zip(rows, expected.findings, strict=True):
         assert (row["broker"], row["code"], row["file"], row["position"], row["length"]) == (
-            killed.name, one.code, one.file, one.position, one.length,
-        )  # fmt: skip
+            killed.name,
+            one.code,
+            one.file,
+            one.position,
+            one.length,
+        )
         assert row["evidence"] == one.evidence.text and row["directory"] == one.partition
         assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == one.partition
     steps = catalog.read(out).table("restart_steps").to_pylist()
     assert RESTART_STEPS.names[3:6] == ["directory", "segment_base_offset", "action"]
-    told = [(row["directory"], row["segment_base_offset"], row["action"], row["from_position"], row["bytes"]) for row in steps]
-    assert told == [(one.partition, one.segment, one.action, one.from_position, one.size_bytes) for one in expected.restart.steps]
+    told = [
+        (
+            row["directory"],
+            row["segment_base_offset"],
+            row["action"],
+            row["from_position"],
+            row["bytes"],
+        )
+        for row in steps
+    ]
+    assert told == [
+        (one.partition, one.segment, one.action, one.from_position, one.size_bytes)
+        for one in expected.restart.steps
+    ]
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
-        "assumed_version": expected.version.text, "because": expected.version.because, "clean": False, "starts": expected.restart.starts,
-    }  # fmt: skip
+        "assumed_version": expected.version.text,
+        "because": expected.version.because,
+        "clean": False,
+        "starts": expected.restart.starts,
+    }
 
 
 def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
     """The second run starts no Spark and opens no file of it."""
     in_process(broker, catalog=out, findings=True)
     before = fingerprint(out)
-    monkeypatch.setattr("kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started"))
+    monkeypatch.setattr(
+        "kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started")
+    )
     monkeypatch.setattr(health, "plan", lambda broker: pytest.fail("a check was planned"))
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=True)
     assert run.progress().state == "fresh" and opened == []
-    assert {name: facts for name, facts in fingerprint(out).items() if facts != before[name]}.keys() <= {"_catalog.lock"}
+    assert {
+        name: facts for name, facts in fingerprint(out).items() if facts != before[name]
+    }.keys() <= {"_catalog.lock"}
     assert catalog.read(out).is_fresh([open_broker(broker)], findings=True)
 
 
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
-    """The findings are those of a full check. Of the others at most the partition's active .log is opened, whose end a start reads."""
+    """The findings are those of a full check.
+
+    Of the others at most the partition's active .log is opened, whose end a start reads.
+    """
     in_process(broker, catalog=out, findings=True)
     touch(broker / "a-0" / f"{10:020d}.log")
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out, findings=True)
-    assert {name for name in opened if name.endswith(".log")} - {f"a-0/{22:020d}.log"} == {f"a-0/{10:020d}.log"}
+    assert {name for name in opened if name.endswith(".log")} - {f"a-0/{22:020d}.log"} == {
+        f"a-0/{10:020d}.log"
+    }
     assert not [name for name in opened if name.startswith("b-1/")]
     assert (run.done.read_segments, run.done.kept_segments) == (1, 5)
     assert_told(out, broker)
@@ -143,7 +204,9 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
 
 
 def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out):
-    """A file cut, one grown, one gone, one added, one renamed; each time the catalog says what a check says."""
+    """A file cut, one grown, one gone, one added, one renamed; each time the catalog says what a
+    check says.
+    """
     in_process(copied, catalog=out, findings=True)
     logs = sorted(copied.glob("*/*.log"), key=lambda path: -path.stat().st_size)
     with open(logs[0], "r+b") as log:
@@ -166,7 +229,9 @@ def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out)
 
 
 def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
-    """Without it segments are judged otherwise: they are checked again, and their rows stay where they were."""
+    """Without it segments are judged otherwise: they are checked again, and their rows stay where
+    they were.
+    """
     in_process(broker, catalog=out, findings=True)
     before = catalog.read(out)
     codes = [{one.code for one in before.health("made").findings}]
@@ -181,17 +246,32 @@ def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
     assert_catalog_holds(out, broker)
     codes.append({one.code for one in after.health("made").findings})
     assert "unclean-shutdown" in codes[1] - codes[0]
-    assert (before.info.sources[0].checked.clean, after.info.sources[0].checked.clean) == (True, False)
+    assert (before.info.sources[0].checked.clean, after.info.sources[0].checked.clean) == (
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
     "changed",
-    ["a-0/partition.metadata", "a-0/leader-epoch-checkpoint", "b-1/stranger", "strange-name-", "server.properties", "unknown.txt",
-     "recovery-point-offset-checkpoint", "cleaner-offset-checkpoint", f"a-0/{10:020d}.snapshot", f"a-0/{10:020d}.txnindex",
-     "../server.properties"],
-)  # fmt: skip
+    [
+        "a-0/partition.metadata",
+        "a-0/leader-epoch-checkpoint",
+        "b-1/stranger",
+        "strange-name-",
+        "server.properties",
+        "unknown.txt",
+        "recovery-point-offset-checkpoint",
+        "cleaner-offset-checkpoint",
+        f"a-0/{10:020d}.snapshot",
+        f"a-0/{10:020d}.txnindex",
+        "../server.properties",
+    ],
+)
 def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed):
-    """A small file or a directory that appears: the catalog is out of date, and then says what a check says."""
+    """A small file or a directory that appears: the catalog is out of date, and then says what a
+    check says.
+    """
     in_process(broker, catalog=out, findings=True)
     properties = "log.retention.ms=1000\nlog.cleanup.policy=compact\n"
     text = {"server.properties": properties, "recovery-point-offset-checkpoint": "0\n1\na 0 99\n"}
@@ -221,9 +301,15 @@ def test_a_cut_segment_has_its_findings_once(copied, in_process, out, monkeypatc
     monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
     monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
     cuts, cut = plan_module.cuts, []
-    monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: cut.append(cuts(segment, target_bytes)) or cut[-1])
+    monkeypatch.setattr(
+        plan_module,
+        "cuts",
+        lambda segment, target_bytes: cut.append(cuts(segment, target_bytes)) or cut[-1],
+    )
     check, checked = checks.check, []
-    monkeypatch.setattr(checks, "check", lambda segment, facts: checked.append(segment.log) or check(segment, facts))
+    monkeypatch.setattr(
+        checks, "check", lambda segment, facts: checked.append(segment.log) or check(segment, facts)
+    )
     in_process(copied, catalog=out, findings=True)
     assert sum(map(len, cut)) > 2
     assert len(set(checked)) == len(checked) > 3
@@ -248,13 +334,19 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
         return open_reader(path)
 
     monkeypatch.setattr(file, "reader", reader)
-    monkeypatch.setattr(os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode))
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode)
+    )
     in_process(broker, catalog=out, findings=True)
     assert_told(out, broker)
     found = catalog.read(out).health("made").findings
     (one,) = [one for one in found if one.code == "unreadable-file"]
     assert one.file == f"a-0/{10:020d}.log" and "may not be read" in one.message
-    assert {one.file for one in found if one.severity == "error"} >= {f"a-0/{0:020d}.log", f"a-0/{22:020d}.log", f"b-1/{0:020d}.log"}
+    assert {one.file for one in found if one.severity == "error"} >= {
+        f"a-0/{0:020d}.log",
+        f"a-0/{22:020d}.log",
+        f"b-1/{0:020d}.log",
+    }
     readable["now"] = True
     assert in_process(broker, catalog=out, findings=True).done.read_segments == 1
     assert_told(out, broker)
@@ -283,7 +375,9 @@ def test_without_findings_there_are_none(broker, in_process, out):
     in_process(broker, catalog=out)
     read = catalog.read(out)
     assert [read.info.rows[table] for table in FOUND_TABLES] == [0] * len(FOUND_TABLES)
-    assert read.is_fresh([open_broker(broker)]) and not read.is_fresh([open_broker(broker)], findings=True)
+    assert read.is_fresh([open_broker(broker)]) and not read.is_fresh(
+        [open_broker(broker)], findings=True
+    )
     with pytest.raises(CannotOpen, match="holds no findings of made") as raised:
         read.health("made")
     assert raised.value.kind == "missing"
@@ -297,7 +391,8 @@ def test_without_findings_there_are_none(broker, in_process, out):
 
 
 @pytest.mark.parametrize(
-    ("table", "read_segments"), [("sweep", 6), ("findings", 0), ("restart_steps", 0), ("retention", 0), ("checked", 6)]
+    ("table", "read_segments"),
+    [("sweep", 6), ("findings", 0), ("restart_steps", 0), ("retention", 0), ("checked", 6)],
 )
 def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table, read_segments):
     """Somebody deleted a Parquet file."""
@@ -318,7 +413,9 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
         if name != "checked":
             return table
         texts = table["json"].to_pylist()
-        return table.set_column(table.column_names.index("json"), "json", [["{}", *texts[1:-1], "[[1]]"]])
+        return table.set_column(
+            table.column_names.index("json"), "json", [["{}", *texts[1:-1], "[[1]]"]]
+        )
 
     monkeypatch.setattr(catalog.Catalog, "table", spoilt)
     touch(broker / "b-1" / f"{16:020d}.index")
@@ -328,10 +425,18 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
 
 @pytest.mark.parametrize(
     ("table", "column", "value"),
-    [("findings", "code", "no-such-code"), ("findings", "severity", "grave"), ("findings", "message", None), ("restart_steps", "why", None),
-     ("restart_steps", "action", "explode"), ("restart_steps", "cause", "mood"), ("retention", "state", "bored"),
-     ("retention", "counted_by", "hand"), ("retention", "policy_source", None)],
-)  # fmt: skip
+    [
+        ("findings", "code", "no-such-code"),
+        ("findings", "severity", "grave"),
+        ("findings", "message", None),
+        ("restart_steps", "why", None),
+        ("restart_steps", "action", "explode"),
+        ("restart_steps", "cause", "mood"),
+        ("retention", "state", "bored"),
+        ("retention", "counted_by", "hand"),
+        ("retention", "policy_source", None),
+    ],
+)
 def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, column, value):
     """A catalog may come from anywhere."""
     in_process(copied, catalog=out, findings=True)
@@ -345,26 +450,52 @@ def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, co
 
 def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     """A snapshot's name may hold any number, a directory's any bytes."""
-    step = Step("a-0", 10**19, "delete", "producer-state", "why", "a-0/10000000000000000000.snapshot", size_bytes=5)
+    step = Step(
+        "a-0",
+        10**19,
+        "delete",
+        "producer-state",
+        "why",
+        "a-0/10000000000000000000.snapshot",
+        size_bytes=5,
+    )
     refused = Step("odd\udcff", None, "fail", "directory-name", "odd\udcff is no name")
-    found = health.Health(open_broker(broker), health.Assumed((4, 3, 1), "so"), (), health.Restart(False, False, (step, refused)))
+    found = health.Health(
+        open_broker(broker),
+        health.Assumed((4, 3, 1), "so"),
+        (),
+        health.Restart(False, False, (step, refused)),
+    )
     rows = findings.steps_table([("made", found)]).to_pylist()
-    assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [(None, 5, "a-0"), (None, None, "odd\ufffd")]
+    assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [
+        (None, 5, "a-0"),
+        (None, None, "odd\ufffd"),
+    ]
 
 
 def test_a_date_that_comes_closer_is_asked_again(copied, in_process, out):
-    """Times ahead of the broker's clock are no finding once the clock has come so far, though nobody touched those segments."""
+    """Times ahead of the broker's clock are no finding once the clock has come so far, though
+    nobody touched those segments.
+    """
     for path in copied.rglob("*"):
         os.utime(path, ns=(10**18, 10**18))
     in_process(copied, catalog=out, findings=True)
     assert_told(out, copied)
-    ahead = {one.partition for one in catalog.read(out).health("killed").findings if one.code == "timestamp-in-future"}
+    ahead = {
+        one.partition
+        for one in catalog.read(out).health("killed").findings
+        if one.code == "timestamp-in-future"
+    }
     assert len(ahead) > 1
     later_ns = 1_900_000_000 * 10**9
     os.utime(max(copied.glob("*/*.log")), ns=(later_ns, later_ns))
     assert in_process(copied, catalog=out, findings=True).done.read_segments >= len(ahead)
     assert_told(out, copied)
-    assert not [one for one in catalog.read(out).health("killed").findings if one.code == "timestamp-in-future"]
+    assert not [
+        one
+        for one in catalog.read(out).health("killed").findings
+        if one.code == "timestamp-in-future"
+    ]
 
 
 def test_another_recovery_point_makes_another_start(copied, in_process, out, monkeypatch):
@@ -375,7 +506,9 @@ def test_another_recovery_point_makes_another_start(copied, in_process, out, mon
     text = f"0\n1\n{partition.topic} {partition.partition} {partition.log_end_offset()}\n"
     (copied / "recovery-point-offset-checkpoint").write_text(text)
     with monkeypatch.context() as patch:
-        patch.setattr(checks, "check", lambda segment, facts: pytest.fail(f"{segment.log} was checked"))
+        patch.setattr(
+            checks, "check", lambda segment, facts: pytest.fail(f"{segment.log} was checked")
+        )
         in_process(copied, catalog=out, findings=True)
     assert_told(out, copied)
     assert catalog.read(out).health("killed").restart != before
@@ -385,7 +518,9 @@ def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
     """Nothing is said of the directory around them."""
     in_process(broker / "a-0", catalog=out, findings=True)
     read = catalog.read(out)
-    assert health.Health(open_broker(broker / "a-0"), *read.health("made")) == health.check(open_broker(broker / "a-0"))
+    assert health.Health(open_broker(broker / "a-0"), *read.health("made")) == health.check(
+        open_broker(broker / "a-0")
+    )
     in_process(broker / "b-1", broker / "a-0", catalog=out, findings=True)
     told = catalog.read(out).health("made")
     assert {one.partition for one in told.findings} == {"a-0", "b-1"} and told.restart.starts

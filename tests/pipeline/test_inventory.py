@@ -89,7 +89,9 @@ def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field):
     before = as_read(inventory([broker]))
     (partition,) = broker.partitions
     (segment,) = partition.segments
-    changed = replace(segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1}))
+    changed = replace(
+        segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1})
+    )
     found = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
     assert not found.is_in(before) and found.known(before) == [None]
 

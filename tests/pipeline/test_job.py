@@ -1,4 +1,7 @@
-"""A run's steps: what it reads, what it keeps, and the catalog it leaves. Tasks run in this process; test_spark.py has the real thing."""
+"""A run's steps: what it reads, what it keeps, and the catalog it leaves.
+
+Tasks run in this process; test_spark.py has the real thing.
+"""
 
 import json
 import os
@@ -19,13 +22,26 @@ from kafkaviz.pipeline.schema import FOUND_TABLES, TABLES
 from tests.pipeline.made import log_bytes, write_broker, write_segment
 from tests.pipeline.plain_rows import tables
 
-ORDER = ("broker", "topic", "partition", "segment_base_offset", "position", "slot", "base_offset", "state", "directory")
+ORDER = (
+    "broker",
+    "topic",
+    "partition",
+    "segment_base_offset",
+    "position",
+    "slot",
+    "base_offset",
+    "state",
+    "directory",
+)
 
 
 @pytest.fixture
 def broker(tmp_path) -> Path:
     """Two topic-partitions of three segments each."""
-    return write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]})
+    return write_broker(
+        tmp_path / "made",
+        {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]},
+    )
 
 
 @pytest.fixture
@@ -40,11 +56,15 @@ def rows(out: Path, table: str) -> list[dict]:
 
 
 def in_order(found: list[dict]) -> list[dict]:
-    return sorted(found, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER))
+    return sorted(
+        found, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER)
+    )
 
 
 def assert_catalog_holds(out: Path, *directories: Path) -> None:
-    """The catalog's rows are those of the in-process reader, its files are all there is, and each is named with its rows."""
+    """The catalog's rows are those of the in-process reader, its files are all there is, and each
+    is named with its rows.
+    """
     expected = [tables(open_broker(directory), directory.name) for directory in directories]
     for table in [one for one in TABLES if one not in FOUND_TABLES]:
         assert rows(out, table) == in_order([row for one in expected for row in one[table]])
@@ -53,7 +73,12 @@ def assert_catalog_holds(out: Path, *directories: Path) -> None:
         found = {path.name: pq.read_metadata(path).num_rows for path in (out / table).iterdir()}
         assert found == named[table]
     names = {path.name for path in out.iterdir()}
-    assert {name for name in names if not name.startswith(".run-")} == {*TABLES, "_catalog.json", "_catalog.lock", ".current"}
+    assert {name for name in names if not name.startswith(".run-")} == {
+        *TABLES,
+        "_catalog.json",
+        "_catalog.lock",
+        ".current",
+    }
 
 
 @contextmanager
@@ -62,8 +87,16 @@ def opened_files(monkeypatch) -> Iterator[list[str]]:
     names: list[str] = []
     reader, read_written = file.reader, file.read_written
     with monkeypatch.context() as patch:
-        patch.setattr(file, "reader", lambda path: names.append(f"{path.parent.name}/{path.name}") or reader(path))
-        patch.setattr(file, "read_written", lambda path: names.append(f"{path.parent.name}/{path.name}") or read_written(path))
+        patch.setattr(
+            file,
+            "reader",
+            lambda path: names.append(f"{path.parent.name}/{path.name}") or reader(path),
+        )
+        patch.setattr(
+            file,
+            "read_written",
+            lambda path: names.append(f"{path.parent.name}/{path.name}") or read_written(path),
+        )
         yield names
 
 
@@ -88,20 +121,34 @@ def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, ou
 
 
 def test_codecs_are_told_without_the_batches(clean, in_process, out, monkeypatch):
-    """Of each segment those that its rows of table batches name, also where it was read in stretches, or kept."""
+    """Of each segment those that its rows of table batches name, also where it was read in
+    stretches, or kept.
+    """
     monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
     monkeypatch.setattr(plan_module, "LEAST_BYTES", 100_000)
     in_process(clean, catalog=out)
     read = catalog.read(out)
     expected: dict[tuple, set[str]] = {}
-    for row in read.table("batches", columns=["topic", "partition", "segment_base_offset", "codec"]).to_pylist():
-        expected.setdefault((f"{row['topic']}-{row['partition']}", row["segment_base_offset"]), set()).add(row["codec"])
-    live = {(one.directory, one.base_offset): set(one.codecs) for one in read.info.segments if "batches" in one.spans}
-    assert {key: live[key] for key in expected if key in live} == {key: expected[key] for key in expected if key in live}
+    for row in read.table(
+        "batches", columns=["topic", "partition", "segment_base_offset", "codec"]
+    ).to_pylist():
+        expected.setdefault(
+            (f"{row['topic']}-{row['partition']}", row["segment_base_offset"]), set()
+        ).add(row["codec"])
+    live = {
+        (one.directory, one.base_offset): set(one.codecs)
+        for one in read.info.segments
+        if "batches" in one.spans
+    }
+    assert {key: live[key] for key in expected if key in live} == {
+        key: expected[key] for key in expected if key in live
+    }
     assert set.union(*live.values()) == {"none", "gzip", "snappy", "lz4", "zstd"} and len(live) > 50
     next(iter((out / "partitions").iterdir())).unlink()
     in_process(clean, catalog=out)
-    assert [one.codecs for one in catalog.read(out).info.segments] == [one.codecs for one in read.info.segments]
+    assert [one.codecs for one in catalog.read(out).info.segments] == [
+        one.codecs for one in read.info.segments
+    ]
 
 
 def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, fingerprint):
@@ -112,26 +159,36 @@ def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, finger
     touched = fingerprint(broker)
     in_process(broker, catalog=out)
     assert fingerprint(broker) == touched
-    assert {path: facts[3] for path, facts in touched.items()} == {path: facts[3] for path, facts in before.items()}
+    assert {path: facts[3] for path, facts in touched.items()} == {
+        path: facts[3] for path, facts in before.items()
+    }
 
 
 def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
-    """The second run starts no Spark, opens no segment file, and leaves every file of the catalog alone but its lock."""
+    """The second run starts no Spark, opens no segment file, and leaves every file of the catalog
+    alone but its lock.
+    """
     in_process(broker, catalog=out)
     before = fingerprint(out)
-    monkeypatch.setattr("kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started"))
+    monkeypatch.setattr(
+        "kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started")
+    )
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out)
     assert run.progress().state == "fresh" and opened == []
     assert (run.done.read_segments, run.done.kept_segments) == (0, 6)
     after = fingerprint(out)
-    assert {name: facts for name, facts in after.items() if facts != before.get(name)}.keys() <= {"_catalog.lock"}
+    assert {name: facts for name, facts in after.items() if facts != before.get(name)}.keys() <= {
+        "_catalog.lock"
+    }
     assert catalog.read(out).is_fresh([open_broker(broker)])
 
 
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch, kind):
-    """Its neighbours' rows, packed into the same Parquet files, are kept without reading their logs."""
+    """Its neighbours' rows, packed into the same Parquet files, are kept without reading their
+    logs.
+    """
     in_process(broker, catalog=out)
     touch(broker / "a-0" / f"{10:020d}.{kind}")
     assert not catalog.read(out).is_fresh([open_broker(broker)])
@@ -152,7 +209,9 @@ def test_full_reads_all_again(broker, in_process, out, monkeypatch):
 
 
 def test_a_segment_that_grew_is_read_again(broker, in_process, out):
-    """And a new one is added: the one before it is active no more, and has a reason for its roll."""
+    """And a new one is added: the one before it is active no more, and has a reason for its
+    roll.
+    """
     in_process(broker, catalog=out)
     with open(broker / "a-0" / f"{22:020d}.log", "ab") as log:
         log.write(log_bytes([140], base_offset=36))
@@ -160,7 +219,12 @@ def test_a_segment_that_grew_is_read_again(broker, in_process, out):
     run = in_process(broker, catalog=out)
     assert run.done.read_segments == 2
     assert_catalog_holds(out, broker)
-    assert [row["state"] for row in rows(out, "segments") if row["topic"] == "a"] == ["closed", "closed", "closed", "active"]
+    assert [row["state"] for row in rows(out, "segments") if row["topic"] == "a"] == [
+        "closed",
+        "closed",
+        "closed",
+        "active",
+    ]
 
 
 def test_a_removed_partition_is_gone(broker, in_process, out, monkeypatch):
@@ -214,7 +278,11 @@ def test_a_renamed_suffix_is_another_segment(broker, in_process, out):
         path.rename(path.with_name(f"{path.name}.deleted"))
     in_process(broker, catalog=out)
     assert_catalog_holds(out, broker)
-    assert [row["state"] for row in rows(out, "segments") if row["topic"] == "b"] == ["deleted", "closed", "active"]
+    assert [row["state"] for row in rows(out, "segments") if row["topic"] == "b"] == [
+        "deleted",
+        "closed",
+        "active",
+    ]
 
 
 def test_many_runs_keep_every_row(broker, in_process, out):
@@ -245,22 +313,34 @@ def test_the_same_broker_elsewhere_is_read(broker, in_process, out, tmp_path):
 
 
 def test_names_that_are_no_text(tmp_path, in_process, out):
-    """Tables have U+FFFD for their bytes, as everything else that shows them; no two are taken for one, and a second run knows them."""
+    """Tables have U+FFFD for their bytes, as everything else that shows them; no two are taken for
+    one, and a second run knows them.
+    """
     odd = [os.fsdecode(name) for name in (b"caf\xe9-0", b"caf\xe8-0")]
-    made = write_broker(tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5, [120] * 6], "c-0": [[100] * 5]})
+    made = write_broker(
+        tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5, [120] * 6], "c-0": [[100] * 5]}
+    )
     (made / "b-0").rename(made / odd[0])
     (made / "c-0").rename(made / odd[1])
     (made / odd[0] / os.fsdecode(b"not\xe9")).touch()
-    brokers = [shutil.copytree(made, tmp_path / os.fsdecode(name)) for name in (b"br\xe9", b"br\xe8")]
+    brokers = [
+        shutil.copytree(made, tmp_path / os.fsdecode(name)) for name in (b"br\xe9", b"br\xe8")
+    ]
     in_process(*brokers, catalog=out, findings=True)
     read = catalog.read(out)
-    assert {one.directory for one in read.info.segments} == {"a-0", *odd} and read.info.rows["batches"] == 2 * (5 + 11 + 5)
+    assert {one.directory for one in read.info.segments} == {"a-0", *odd} and read.info.rows[
+        "batches"
+    ] == 2 * (5 + 11 + 5)
     for table in ("partitions", "findings", "restart_steps", "retention"):
         assert {row["directory"] for row in rows(out, table)} - {None} == {"a-0", "caf\ufffd-0"}
-    assert {row["topic"] for table in ("segments", "batches", "sweep") for row in rows(out, table)} == {"a", "caf\ufffd"}
+    assert {
+        row["topic"] for table in ("segments", "batches", "sweep") for row in rows(out, table)
+    } == {"a", "caf\ufffd"}
     names = {source.broker for source in read.info.sources}
     assert {Path(name).name for name in names} == {"br\\udce9", "br\\udce8"}
-    assert {row["broker"] for row in rows(out, "segments")} == names and all(read.health(name).findings for name in names)
+    assert {row["broker"] for row in rows(out, "segments")} == names and all(
+        read.health(name).findings for name in names
+    )
     assert in_process(*brokers, catalog=out, findings=True).progress().state == "fresh"
     touch(brokers[0] / odd[1] / f"{0:020d}.log")
     assert in_process(*brokers, catalog=out, findings=True).done.read_segments == 1
@@ -269,7 +349,9 @@ def test_names_that_are_no_text(tmp_path, in_process, out):
 
 
 def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
-    """The archive's name without its suffix is the broker's, wherever it was unpacked; a second run finds it unpacked."""
+    """The archive's name without its suffix is the broker's, wherever it was unpacked; a second run
+    finds it unpacked.
+    """
     sample = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
     in_process(sample, catalog=out)
     assert {row["broker"] for row in rows(out, "partitions")} == {"kafka-4.3.1-damaged"}
@@ -282,7 +364,9 @@ def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
 def test_a_partition_directory_can_be_given_alone(broker, in_process, out):
     """Two of them are one broker; nothing else of it is there."""
     in_process(broker / "a-0", catalog=out)
-    assert {(row["broker"], row["directory"]) for row in rows(out, "partitions")} == {("made", "a-0")}
+    assert {(row["broker"], row["directory"]) for row in rows(out, "partitions")} == {
+        ("made", "a-0")
+    }
     in_process(broker / "b-1", broker / "a-0", catalog=out)
     assert_catalog_holds(out, broker)
 
@@ -295,17 +379,31 @@ def test_a_directory_given_twice_counts_once(broker, in_process, out):
 
 
 def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeypatch):
-    """An index whose entries the planner cannot refute, and the scan can: the rows are those of the in-process reader."""
+    """An index whose entries the planner cannot refute, and the scan can: the rows are those of the
+    in-process reader.
+    """
     monkeypatch.setattr(plan_module, "MOST_BYTES", 200)
     monkeypatch.setattr(plan_module, "LEAST_BYTES", 200)
     monkeypatch.setattr(plan_module, "_looks_like_start", lambda segment, position, offset: True)
     index = broker / "a-0" / f"{10:020d}.index"
-    index.write_bytes(b"".join((12 * n).to_bytes(4, "big") + (60 * n + 7).to_bytes(4, "big") for n in range(1, 10)))
+    index.write_bytes(
+        b"".join(
+            (12 * n).to_bytes(4, "big") + (60 * n + 7).to_bytes(4, "big") for n in range(1, 10)
+        )
+    )
     jobs = []
     run_here = job.run_tasks
-    monkeypatch.setattr(job, "run_tasks", lambda run, spark, tasks, staging: jobs.append(tasks) or run_here(run, spark, tasks, staging))
+    monkeypatch.setattr(
+        job,
+        "run_tasks",
+        lambda run, spark, tasks, staging: (
+            jobs.append(tasks) or run_here(run, spark, tasks, staging)
+        ),
+    )
     in_process(broker, catalog=out)
-    assert [len(tasks) for tasks in jobs][1:] == [1] and jobs[1][0].stretches[0].wanted.segment.base_offset == 10
+    assert [len(tasks) for tasks in jobs][1:] == [1] and jobs[1][0].stretches[
+        0
+    ].wanted.segment.base_offset == 10
     assert len(jobs[0]) > 6
     assert_catalog_holds(out, broker)
 
@@ -328,7 +426,11 @@ def test_of_several_files_the_lost_ones_segments_are_read_again(broker, in_proce
     touch(broker / "a-0" / f"{10:020d}.log")
     touch(broker / "b-1" / f"{16:020d}.log")
     in_process(broker, catalog=out)
-    span = next(one.spans["batches"][0] for one in catalog.read(out).info.segments if (one.directory, one.base_offset) == ("a-0", 10))
+    span = next(
+        one.spans["batches"][0]
+        for one in catalog.read(out).info.segments
+        if (one.directory, one.base_offset) == ("a-0", 10)
+    )
     path = out / "batches" / span.file
     assert path not in before
     path.write_bytes(path.read_bytes()[:-9])
@@ -354,7 +456,9 @@ def spoil_kind(path: Path) -> None:
 
 
 @pytest.mark.parametrize("full", [False, True])
-@pytest.mark.parametrize("spoil", [spoil_shape, spoil_kind, spoil_format, lambda path: path.write_text("[" * 100_000)])
+@pytest.mark.parametrize(
+    "spoil", [spoil_shape, spoil_kind, spoil_format, lambda path: path.write_text("[" * 100_000)]
+)
 def test_an_unreadable_description_is_replaced(broker, in_process, out, spoil, full):
     """A run that finds one reads everything, whether it was asked to or not."""
     in_process(broker, catalog=out)
@@ -375,11 +479,20 @@ def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, mon
         return open_reader(path)
 
     monkeypatch.setattr(file, "reader", reader)
-    monkeypatch.setattr(os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode))
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode)
+    )
     in_process(broker, catalog=out)
     assert catalog.read(out).info.problems == (Problem(closed, "may not be read"),)
-    (row,) = [row for row in rows(out, "segments") if (row["topic"], row["base_offset"]) == ("a", 10)]
-    assert (row["log_bytes"], row["batches"], row["valid_bytes"], row["offset_entries"]) == (720, None, None, 5)
+    (row,) = [
+        row for row in rows(out, "segments") if (row["topic"], row["base_offset"]) == ("a", 10)
+    ]
+    assert (row["log_bytes"], row["batches"], row["valid_bytes"], row["offset_entries"]) == (
+        720,
+        None,
+        None,
+        5,
+    )
     assert len(rows(out, "batches")) == 5 + 7 + 8 + 9 + 4
     assert in_process(broker, catalog=out).progress().state == "fresh"
     readable["now"] = True
@@ -405,7 +518,9 @@ def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out,
 
 
 @pytest.mark.parametrize("inside", ["", "catalog", "a-0/catalog", "../made/x"])
-def test_a_catalog_inside_an_inspected_directory_is_refused(broker, in_process, inside, fingerprint):
+def test_a_catalog_inside_an_inspected_directory_is_refused(
+    broker, in_process, inside, fingerprint
+):
     """Nothing is written there, not even a folder."""
     before = fingerprint(broker)
     with pytest.raises(CannotOpen, match="only read"):
@@ -444,12 +559,21 @@ def test_the_description_is_json_that_says_what_was_read(broker, in_process, out
     found = json.loads((out / "_catalog.json").read_text())
     assert (found["format"], found["kafkaviz"]) == (catalog_info.FORMAT, catalog_info.version())
     (source,) = found["sources"]
-    assert (source["broker"], source["path"], source["node_id"], source["cluster_id"]) == ("made", str(broker), "7", "made")
+    assert (source["broker"], source["path"], source["node_id"], source["cluster_id"]) == (
+        "made",
+        str(broker),
+        "7",
+        "made",
+    )
     log = (broker / "a-0" / f"{10:020d}.log").stat()
-    stamps = {path: stamp for segment in found["segments"] for path, stamp in segment["files"].items()}
+    stamps = {
+        path: stamp for segment in found["segments"] for path, stamp in segment["files"].items()
+    }
     assert stamps[f"a-0/{10:020d}.log"] == [log.st_size, log.st_mtime_ns] and len(stamps) == 18
     assert source["files"]["meta.properties"][0] == (broker / "meta.properties").stat().st_size
-    assert {table: facts["rows"] for table, facts in found["tables"].items()} == {table: len(rows(out, table)) for table in TABLES}
+    assert {table: facts["rows"] for table, facts in found["tables"].items()} == {
+        table: len(rows(out, table)) for table in TABLES
+    }
 
 
 def test_a_catalog_inside_a_linked_partition_is_refused(broker, in_process, tmp_path):

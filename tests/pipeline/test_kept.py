@@ -1,4 +1,6 @@
-"""What the checks of a segment found, kept as text: nothing is lost on the way there and back, and nothing wrong comes back."""
+"""What the checks of a segment found, kept as text: nothing is lost on the way there and back, and
+nothing wrong comes back.
+"""
 
 import json
 from dataclasses import replace
@@ -25,17 +27,26 @@ INTS, TEXTS = st.integers(-(2**63), 2**63 - 1), st.text(max_size=20)
 
 
 def values(kind: type, **more: st.SearchStrategy) -> st.SearchStrategy:
-    """Values of a dataclass whose fields hold what their types say, as far as hypothesis sees it."""
+    """Values of a dataclass whose fields hold what their types say, as far as hypothesis sees
+    it.
+    """
     return st.builds(kind, **more)
 
 
 FINDINGS = values(Finding, evidence=values(Evidence))
-STEPS = st.tuples(st.just("begin"), INTS, values(Begun)) | st.tuples(st.just("end"), INTS, values(Marker))
+STEPS = st.tuples(st.just("begin"), INTS, values(Begun)) | st.tuples(
+    st.just("end"), INTS, values(Marker)
+)
 SUMMARIES = values(
-    Summary, segment=st.just(SEGMENT), gaps=st.lists(values(Gap), max_size=3), first_batch=st.none() | values(First),
-    newest=st.none() | st.tuples(INTS, INTS, INTS), epochs=st.lists(st.tuples(INTS, INTS, INTS), max_size=3),
-    steps=st.lists(STEPS, max_size=3), times=st.dictionaries(TEXTS, values(Times), max_size=3),
-)  # fmt: skip
+    Summary,
+    segment=st.just(SEGMENT),
+    gaps=st.lists(values(Gap), max_size=3),
+    first_batch=st.none() | values(First),
+    newest=st.none() | st.tuples(INTS, INTS, INTS),
+    epochs=st.lists(st.tuples(INTS, INTS, INTS), max_size=3),
+    steps=st.lists(STEPS, max_size=3),
+    times=st.dictionaries(TEXTS, values(Times), max_size=3),
+)
 
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
@@ -76,8 +87,19 @@ def test_the_steps_of_real_directories_are_kept(sample, request):
 def a_text() -> str:
     """Something that was kept."""
     evidence = Evidence("this", "that", "00", "01")
-    found = Finding("log-torn-tail", "error", "a-0", "a-0/0.log", 12, 3, "it is so", evidence, "bad", "do", None)
-    summary = Summary(SEGMENT, 3, 30, 0, 29, (5, 29, 200), [Gap(1, 2, 3)], steps=[("end", 7, Marker(1, 2, 7, True))])
+    found = Finding(
+        "log-torn-tail", "error", "a-0", "a-0/0.log", 12, 3, "it is so", evidence, "bad", "do", None
+    )
+    summary = Summary(
+        SEGMENT,
+        3,
+        30,
+        0,
+        29,
+        (5, 29, 200),
+        [Gap(1, 2, 3)],
+        steps=[("end", 7, Marker(1, 2, 7, True))],
+    )
     return kept.to_json(Checked((found,), replace(summary, times={"late": Times(1, 2, 3, 4, 5)})))
 
 
@@ -86,7 +108,13 @@ def spoilt() -> list:
     texts = []
 
     def walk(whole: object, node: object, put) -> None:
-        items = enumerate(node) if isinstance(node, list) else node.items() if isinstance(node, dict) else ()
+        items = (
+            enumerate(node)
+            if isinstance(node, list)
+            else node.items()
+            if isinstance(node, dict)
+            else ()
+        )
         put(["no", "such", "thing", [{}]])
         texts.append(json.dumps(whole["found"]))
         put(node)
@@ -98,7 +126,16 @@ def spoilt() -> list:
     return texts
 
 
-NONE = ("", "null", "3", "[]", "{", "[" * 100_000, '{"findings": []}', '{"findings": [], "summary": []}')
+NONE = (
+    "",
+    "null",
+    "3",
+    "[]",
+    "{",
+    "[" * 100_000,
+    '{"findings": []}',
+    '{"findings": [], "summary": []}',
+)
 
 
 @pytest.mark.parametrize("text", [*spoilt(), *NONE])
@@ -121,9 +158,16 @@ def test_the_digest_tells_facts_apart_and_not_times():
     known = kept.digest(SEGMENT, facts)
     assert kept.digest(SEGMENT, replace(facts, now_ms=5)) == known
     others = [
-        {"partition": "a-1"}, {"clean": None}, {"clean": False}, {"version": (3, 9)}, {"oldest_writer": (2, 8)}, {"compacted": True},
-        {"metadata_log": True}, {"expires": False}, {"retention_ms": 1},
-    ]  # fmt: skip
+        {"partition": "a-1"},
+        {"clean": None},
+        {"clean": False},
+        {"version": (3, 9)},
+        {"oldest_writer": (2, 8)},
+        {"compacted": True},
+        {"metadata_log": True},
+        {"expires": False},
+        {"retention_ms": 1},
+    ]
     told = {kept.digest(SEGMENT, replace(facts, **one)) for one in others}
     assert len(told | {known, kept.digest(replace(SEGMENT, state="closed"), facts)}) == 11
 
@@ -133,7 +177,8 @@ def test_the_digest_tells_facts_apart_and_not_times():
     [
         (NOW_MS, None, True),
         (NOW_MS + HOUR_MS, None, True),
-        (NOW_MS + HOUR_MS + 1, None, False),  # now runs behind the reading's: a file that was newer is gone
+        # now runs behind the reading's: a file that was newer is gone
+        (NOW_MS + HOUR_MS + 1, None, False),
         (1000 * NOW_MS, None, True),  # microseconds are no future
         (NOW_MS + HOUR_MS + 1, NOW_MS + HOUR_MS + 1, True),
         (NOW_MS + HOUR_MS, NOW_MS + HOUR_MS, False),  # that day has come
@@ -144,4 +189,6 @@ def test_what_was_kept_holds_as_long_as_the_clock_allows(newest_ms, ahead_ms, ho
     times = {} if ahead_ms is None else {"future": Times(1, 0, 100, 5, ahead_ms)}
     summary = Summary(SEGMENT, newest=(newest_ms, 5, 0), times=times)
     assert kept.still_holds(Checked((), summary), NOW_MS) is holds
-    assert kept.still_holds(Checked((), None), NOW_MS) and kept.still_holds(Checked((), Summary(SEGMENT)), NOW_MS)
+    assert kept.still_holds(Checked((), None), NOW_MS) and kept.still_holds(
+        Checked((), Summary(SEGMENT)), NOW_MS
+    )

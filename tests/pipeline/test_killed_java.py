@@ -1,4 +1,6 @@
-"""The Java of Spark is killed while the Broker page waits for an ingest: the page says so, and its button starts another."""
+"""The Java of Spark is killed while the Broker page waits for an ingest: the page says so, and its
+button starts another.
+"""
 
 import os
 import subprocess
@@ -65,22 +67,33 @@ SCRIPT = """
 
 @pytest.mark.matrix
 def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
-    """In a process of its own, which has a Java to lose; no traceback, and the catalog is whole in the end."""
-    environment = os.environ | {"KAFKAVIZ_CACHE": str(tmp_path / "cache"), "KAFKAVIZ_MASTER": "local[2]"}
+    """In a process of its own, which has a Java to lose; no traceback, and the catalog is whole in
+    the end.
+    """
+    environment = os.environ | {
+        "KAFKAVIZ_CACHE": str(tmp_path / "cache"),
+        "KAFKAVIZ_MASTER": "local[2]",
+    }
     command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400
+    )
     assert done.returncode == 0 and "all is read" in done.stdout, done.stderr
     assert "Py4J" not in done.stdout
 
 
 def test_how_far_a_run_is_can_be_asked_when_its_java_is_gone():
-    """The page asks twice a second, and may do so before the run has noticed: no task has ended then."""
+    """The page asks twice a second, and may do so before the run has noticed: no task has ended
+    then.
+    """
     asked, ends = threading.Event(), threading.Event()
 
     def refuse() -> None:
         raise ConnectionRefusedError
 
-    spark = SimpleNamespace(sparkContext=SimpleNamespace(setJobGroup=lambda *told, **more: None, statusTracker=refuse))
+    spark = SimpleNamespace(
+        sparkContext=SimpleNamespace(setJobGroup=lambda *told, **more: None, statusTracker=refuse)
+    )
 
     def steps(run: Ingest) -> None:
         run.reads(spark, [])

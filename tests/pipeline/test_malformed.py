@@ -1,4 +1,6 @@
-"""What cannot be read: the end of the query, a row or a line in the log, as mode says, and never rows that are missing without a word."""
+"""What cannot be read: the end of the query, a row or a line in the log, as mode says, and never
+rows that are missing without a word.
+"""
 
 import os
 from pathlib import Path
@@ -36,7 +38,9 @@ def flipped(data: bytes, at: int) -> bytes:
 
 
 def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
-    """Five batches: the second with a byte changed, the third no gzip, the fourth with a count that is wrong; where those three lie."""
+    """Five batches: the second with a byte changed, the third no gzip, the fourth with a count that
+    is wrong; where those three lie.
+    """
     batches = [whole_logs.batch(number * 10, [START_MS] * 5, 20, codec_name) for number in range(5)]
     batches[1] = flipped(batches[1], len(batches[1]) - 3)
     batches[2] = whole_logs.framed(20, b"no gzip at all", [START_MS], 1)
@@ -53,7 +57,10 @@ def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
 def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
     """By default, with the file and the byte of the checksum, and what to do about it."""
     directory, (first, *_) = corrupt(tmp_path, codec_name)
-    words = rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option mode=PERMISSIVE gives it as a row"
+    words = (
+        rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option "
+        r"mode=PERMISSIVE gives it as a row"
+    )
     for given in ({}, {"mode": "FAILFAST"}, {"task_bytes": "20000"}):
         with pytest.raises(Malformed, match=words):
             read("kafka_records", directory, **given)
@@ -61,13 +68,17 @@ def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
 
 @pytest.mark.parametrize("codec_name", ["none", "zstd"])
 def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
-    """A wrong checksum, bytes that do not decompress, a count that is wrong: no record of theirs, and their neighbours'."""
+    """A wrong checksum, bytes that do not decompress, a count that is wrong: no record of theirs,
+    and their neighbours'.
+    """
     directory, starts = corrupt(tmp_path, codec_name)
     sound = [*range(5), *range(40, 45)]
     rows = read("kafka_records", directory, mode="permissive").to_pylist()
     assert [row["offset"] for row in rows if row["problem"] is None] == sound
     told = [row for row in rows if row["problem"]]
-    assert [row["batch_position"] for row in told] == starts and all(row["offset"] is None for row in told)
+    assert [row["batch_position"] for row in told] == starts and all(
+        row["offset"] is None for row in told
+    )
     assert all(f"{0:020d}.log, byte " in row["problem"] for row in told)
     assert read("kafka_records", directory, problems="true").to_pylist() == rows
     found = read("kafka_records", directory, mode="DROPMALFORMED")
@@ -81,15 +92,29 @@ def test_any_changed_byte_is_seen(tmp_path):
     directory = whole_logs.broker(tmp_path / "made")
     for at in range(CRC_START - 4, len(whole[1])):
         whole_logs.write(directory / "hurt-0", [whole[0], flipped(whole[1], at), whole[2]])
-        rows = read("kafka_records", directory, mode="PERMISSIVE", isolation="read_uncommitted").to_pylist()
+        rows = read(
+            "kafka_records", directory, mode="PERMISSIVE", isolation="read_uncommitted"
+        ).to_pylist()
         assert [row["offset"] for row in rows] == [0, 1, None, 20, 21], at
 
 
 def test_batches_tell_their_checksums(tmp_path):
     """crc_valid of each; no other column reads it, and no batch is left out for it."""
     directory, _ = corrupt(tmp_path)
-    assert read("kafka_batches", directory)["crc_valid"].to_pylist() == [True, False, True, True, True]
-    assert read("kafka_batches", directory, columns="crc_valid")["crc_valid"].to_pylist() == [True, False, True, True, True]
+    assert read("kafka_batches", directory)["crc_valid"].to_pylist() == [
+        True,
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert read("kafka_batches", directory, columns="crc_valid")["crc_valid"].to_pylist() == [
+        True,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
@@ -105,7 +130,9 @@ def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_that_vanishes_ends_the_query(made, name):
-    """Between the plan and the reading, as retention deletes it; a row in mode PERMISSIVE, and never nothing."""
+    """Between the plan and the reading, as retention deletes it; a row in mode PERMISSIVE, and
+    never nothing.
+    """
     for mode in ("FAILFAST", "DROPMALFORMED", "PERMISSIVE"):
         given = {"mode": mode, "path": str(made)}
         reader = KafkaReader(name, given, source_schema(name, given))
@@ -114,7 +141,9 @@ def test_a_file_that_vanishes_ends_the_query(made, name):
         data = path.read_bytes()
         path.unlink()
         if mode == "PERMISSIVE":
-            rows = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+            rows = [
+                row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()
+            ]
             assert [row["topic"] for row in rows if row["problem"]] == ["a"] and len(rows) > 1
             assert "is not there" in next(row["problem"] for row in rows if row["problem"])
         else:
@@ -130,7 +159,9 @@ def source_schema(name: str, given: dict[str, str]):
 
 @pytest.mark.parametrize("kind", ["log", "index"])
 def test_a_file_that_may_not_be_read_ends_the_query(made, kind, monkeypatch):
-    """A .log, and an .index that a column is made of; without that column the .index is not needed, but where a segment is cut."""
+    """A .log, and an .index that a column is made of; without that column the .index is not needed,
+    but where a segment is cut.
+    """
     opened, hidden = open, f"{0:020d}.{kind}"
 
     def refusing(path, *given, **more):
@@ -150,7 +181,9 @@ def test_a_file_that_may_not_be_read_ends_the_query(made, kind, monkeypatch):
             read("kafka_records", made, mode="DROPMALFORMED")
         rows = read("kafka_records", made, mode="PERMISSIVE").to_pylist()
         told = [row for row in rows if row["problem"]]
-        assert len(rows) == 1000 + len(told) and {(row["topic"], row["offset"]) for row in told} == {("a", None)}
+        assert len(rows) == 1000 + len(told) and {
+            (row["topic"], row["offset"]) for row in told
+        } == {("a", None)}
 
 
 def test_a_directory_that_may_not_be_read_ends_the_query(made, monkeypatch, caplog):
@@ -163,7 +196,10 @@ def test_a_directory_that_may_not_be_read_ends_the_query(made, monkeypatch, capl
         return scandir(path)
 
     (made / "recovery-point-offset-checkpoint").write_text("what is this")
-    assert read("kafka_records", made).num_rows == 2000 and "recovery-point-offset-checkpoint" in caplog.text
+    assert (
+        read("kafka_records", made).num_rows == 2000
+        and "recovery-point-offset-checkpoint" in caplog.text
+    )
     monkeypatch.setattr(os, "scandir", refusing)
     for name in FORMATS:
         for mode in ("FAILFAST", "DROPMALFORMED"):
@@ -194,12 +230,23 @@ def test_an_archive_is_refused_on_a_cluster(tmp_path, made):
     packed.write_bytes(b"")
     for name in FORMATS:
         for pushes_filters in (True, False):
-            format_ = of_session(next(one for one in source.SOURCES if name == one.FORMAT), pushes_filters, is_local=False)
+            format_ = of_session(
+                next(one for one in source.SOURCES if name == one.FORMAT),
+                pushes_filters,
+                is_local=False,
+            )
             reader = format_({"path": str(packed)}).reader(format_({"path": str(packed)}).schema())
             assert isinstance(reader, PushingReader) == pushes_filters
-            with pytest.raises(CannotOpen, match=r"made\.tar\.gz: is an archive, and the workers of a cluster .*; unpack it"):
+            with pytest.raises(
+                CannotOpen,
+                match=r"made\.tar\.gz: is an archive, and the workers of a cluster .*; unpack it",
+            ):
                 reader.partitions()
     given = {"path": str(made.rename(tmp_path / "directory.zip"))}
-    reader = KafkaReader("kafka_records", given, source_schema("kafka_records", given), is_local=False)
-    assert sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task)) == 2000
+    reader = KafkaReader(
+        "kafka_records", given, source_schema("kafka_records", given), is_local=False
+    )
+    assert (
+        sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task)) == 2000
+    )
     assert len(open_broker(given["path"]).partitions) == 2

@@ -27,8 +27,13 @@ def small_tasks(monkeypatch):
 
 def wanted_of(directory: Path) -> list[Wanted]:
     """Every segment of a broker directory."""
-    segments = [(one, segment) for one in open_broker(directory).partitions for segment in one.segments]
-    return [Wanted(number, "made", one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]
+    segments = [
+        (one, segment) for one in open_broker(directory).partitions for segment in one.segments
+    ]
+    return [
+        Wanted(number, "made", one.topic, one.partition, segment)
+        for number, (one, segment) in enumerate(segments)
+    ]
 
 
 def stretches_of(tasks: list) -> list[Stretch]:
@@ -36,7 +41,9 @@ def stretches_of(tasks: list) -> list[Stretch]:
 
 
 def test_small_segments_share_a_task(tmp_path):
-    """Forty segments of 500 bytes, 600 with what opening costs, go six into a task of 4000, in order."""
+    """Forty segments of 500 bytes, 600 with what opening costs, go six into a task of 4000, in
+    order.
+    """
     wanted = wanted_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
     tasks = plan(wanted, cores=1)
     assert [len(task.stretches) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
@@ -45,7 +52,9 @@ def test_small_segments_share_a_task(tmp_path):
 
 
 def test_a_big_segment_is_cut_at_batches(tmp_path):
-    """20 000 bytes go into five tasks of 4000; each begins with an indexed batch, and together they are the whole."""
+    """20 000 bytes go into five tasks of 4000; each begins with an indexed batch, and together they
+    are the whole.
+    """
     (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
     tasks = plan([wanted], cores=1)
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
@@ -61,9 +70,16 @@ def test_more_cores_take_smaller_tasks(tmp_path):
 
 def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
     """The files of its stretches must be droppable alone, should a cut prove wrong."""
-    wanted = wanted_of(write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]}))
+    wanted = wanted_of(
+        write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
+    )
     tasks = plan(wanted, cores=1)
-    assert sorted(len({one.wanted.number for one in task.stretches}) for task in tasks) == [1, 1, 1, 2]
+    assert sorted(len({one.wanted.number for one in task.stretches}) for task in tasks) == [
+        1,
+        1,
+        1,
+        2,
+    ]
     assert all(one.is_whole for task in tasks for one in task.stretches if len(task.stretches) > 1)
 
 
@@ -168,6 +184,10 @@ def test_the_header_is_read_and_nothing_else(tmp_path, monkeypatch):
     (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     looks = []
     read = file.read
-    monkeypatch.setattr(file, "read", lambda path, position, length: looks.append(length) or read(path, position, length))
+    monkeypatch.setattr(
+        file,
+        "read",
+        lambda path, position, length: looks.append(length) or read(path, position, length),
+    )
     assert cuts(wanted.segment, 5000) == [5000]
     assert looks == [61]

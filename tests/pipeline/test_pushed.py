@@ -32,8 +32,26 @@ OFFSET = ("offset",)
         ([GreaterThan(OFFSET, 5), LessThan(OFFSET, 9)], 6, 8),
         ([GreaterThanOrEqual(OFFSET, 5), LessThanOrEqual(OFFSET, 9), GreaterThan(OFFSET, 6)], 7, 9),
         ([In(OFFSET, (9, 3, 4))], 3, 9),
-        ([Not(EqualTo(OFFSET, 5)), IsNull(OFFSET), IsNotNull(OFFSET), EqualNullSafe(OFFSET, None)], -inf, inf),
-        ([GreaterThan(OFFSET, 5.5), EqualTo(OFFSET, True), In(OFFSET, (1, None)), In(OFFSET, ())], -inf, inf),
+        (
+            [
+                Not(EqualTo(OFFSET, 5)),
+                IsNull(OFFSET),
+                IsNotNull(OFFSET),
+                EqualNullSafe(OFFSET, None),
+            ],
+            -inf,
+            inf,
+        ),
+        (
+            [
+                GreaterThan(OFFSET, 5.5),
+                EqualTo(OFFSET, True),
+                In(OFFSET, (1, None)),
+                In(OFFSET, ()),
+            ],
+            -inf,
+            inf,
+        ),
         ([GreaterThan(("offset", "deeper"), 5), GreaterThan(("position",), 7)], -inf, inf),
     ],
 )
@@ -44,8 +62,13 @@ def test_limits_of_a_column(filters, least, most):
 
 def test_topics_of_filters_and_of_the_option():
     """Both must allow a topic; a filter that is not understood allows all."""
-    found = asked([In(("topic",), ("orders", "clicks", "other")), EqualTo(("topic",), "clicks")], Asked(("cl*", "orders")))
-    assert [topic for topic in ("orders", "clicks", "other", "click") if found.has_topic(topic)] == ["clicks"]
+    found = asked(
+        [In(("topic",), ("orders", "clicks", "other")), EqualTo(("topic",), "clicks")],
+        Asked(("cl*", "orders")),
+    )
+    assert [
+        topic for topic in ("orders", "clicks", "other", "click") if found.has_topic(topic)
+    ] == ["clicks"]
     assert asked([StringStartsWith(("topic",), "x")]).has_topic("orders") and Asked().has_topic("")
 
 
@@ -61,5 +84,7 @@ def test_numbers_within_limits():
     assert [number for number in range(20) if limits.has(number)] == [5, 6, 7, 8, 9]
     assert limits.rows(np.arange(20)).tolist() == [limits.has(number) for number in range(20)]
     assert limits.has_any(0, 5) and limits.has_any(9, inf) and limits.has_any(6, 7)
-    assert not limits.has_any(0, 4) and not limits.has_any(10, inf) and not Limits(9, 5).has_any(0, 4)
+    assert (
+        not limits.has_any(0, 4) and not limits.has_any(10, inf) and not Limits(9, 5).has_any(0, 4)
+    )
     assert ALL.rows(np.arange(3)).all() and not ALL.are_set and limits.are_set

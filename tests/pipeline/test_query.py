@@ -1,4 +1,6 @@
-"""Queries to a catalog: each question of the page Explore against plain Python and Spark, what is refused, and how a query ends."""
+"""Queries to a catalog: each question of the page Explore against plain Python and Spark, what is
+refused, and how a query ends.
+"""
 
 import bisect
 import itertools
@@ -31,7 +33,10 @@ from tests.pipeline.conftest import ingest_in_process
 PATIENCE_S = 180
 ENDLESS = "SELECT count(*) FROM batches a, batches b, batches c"
 TITLES = {  # of the answers on the sample broker
-    "half-full": "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of segment.bytes",
+    "half-full": (
+        "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
+        "segment.bytes"
+    ),
     "sparsest": "bulk-import-0 has an entry only every 792 KiB",
     "densest": "The indexes of tiny-index-0 hold 8.2 % of its log",
     "worst-lookup": "A fetch of offset 201 of __cluster_metadata-0 reads 57 batch headers",
@@ -48,7 +53,15 @@ TITLES = {  # of the answers on the sample broker
     "producers": "Producer 0 wrote the most, 46\u202f000 records of orders",
 }
 PARTITION = ("topic", "partition")
-DIGITS = {"fill": 6, "index_share": 5, "share": 4, "records_a_batch": 1, "bytes_a_record": 1, "worst_headers_mean": 1}  # behind the point
+# behind the point
+DIGITS = {
+    "fill": 6,
+    "index_share": 5,
+    "share": 4,
+    "records_a_batch": 1,
+    "bytes_a_record": 1,
+    "worst_headers_mean": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +81,15 @@ def plain(clean: Path) -> dict[str, list[dict]]:
     for partition in broker.partitions:
         for segment in [one for one in partition.segments if one.in_use and len(one.batches())]:
             rows = sweep.sweep(segment.batches())
-            swept += [{"topic": partition.topic} | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows]
+            swept += [
+                {"topic": partition.topic} | dict(zip(row.dtype.names, row.tolist(), strict=True))
+                for row in rows
+            ]
     kept = [
         {"state": one.state, "bytes": one.aged.size_bytes, "gone_ms": one.gone_ms}
-        for log in health.check(broker).retention for one in log.segments
-    ]  # fmt: skip
+        for log in health.check(broker).retention
+        for one in log.segments
+    ]
     return tables | {"sweep": swept, "retention": kept}
 
 
@@ -92,19 +109,28 @@ def total(rows: list[dict], *names: str) -> int:
 
 
 def half_full(tables: dict) -> dict:
-    small = [row for row in tables["segments"] if row["state"] == "closed" and row["log_bytes"] < row["segment_bytes"] / 2]
+    small = [
+        row
+        for row in tables["segments"]
+        if row["state"] == "closed" and row["log_bytes"] < row["segment_bytes"] / 2
+    ]
     return {
         key: {
-            "closed": len(rows), "fill": sum(row["log_bytes"] / row["segment_bytes"] for row in rows) / len(rows),
-            "log_bytes": float(round(total(rows, "log_bytes") / len(rows))), "segment_bytes": rows[0]["segment_bytes"],
+            "closed": len(rows),
+            "fill": sum(row["log_bytes"] / row["segment_bytes"] for row in rows) / len(rows),
+            "log_bytes": float(round(total(rows, "log_bytes") / len(rows))),
+            "segment_bytes": rows[0]["segment_bytes"],
         }
         for key, rows in by(small, *PARTITION, "roll_reason").items()
-    }  # fmt: skip
+    }
 
 
 def sparsest(tables: dict) -> dict:
     indexed = by([row for row in tables["segments"] if row["offset_entries"]], *PARTITION)
-    return {key: {"bytes_per_entry": total(rows, "log_bytes") / total(rows, "offset_entries")} for key, rows in indexed.items()}
+    return {
+        key: {"bytes_per_entry": total(rows, "log_bytes") / total(rows, "offset_entries")}
+        for key, rows in indexed.items()
+    }
 
 
 def densest(tables: dict) -> dict:
@@ -112,14 +138,17 @@ def densest(tables: dict) -> dict:
     return {
         key: {
             "entries": total(rows, "offset_entries"),
-            "index_share": (8 * total(rows, "offset_entries") + 12 * total(rows, "time_entries")) / total(rows, "log_bytes"),
+            "index_share": (8 * total(rows, "offset_entries") + 12 * total(rows, "time_entries"))
+            / total(rows, "log_bytes"),
         }
         for key, rows in logs.items()
     }
 
 
 def worst_lookup(tables: dict) -> dict:
-    """Of the first offset of each batch: from the batch of the last entry whose key is not above it, or byte 0, to the batch itself."""
+    """Of the first offset of each batch: from the batch of the last entry whose key is not above
+    it, or byte 0, to the batch itself.
+    """
     keys, worst = by(tables["offset_entries"], "topic", "partition", "segment_base_offset"), {}
     for segment, rows in by(tables["batches"], "topic", "partition", "segment_base_offset").items():
         rows = sorted(rows, key=lambda row: row["position"])
@@ -127,17 +156,29 @@ def worst_lookup(tables: dict) -> dict:
         entries = sorted((entry["offset"], entry["position"]) for entry in keys.get(segment, []))
         furthest = [0, *itertools.accumulate((position for _, position in entries), max)]
         for number, row in enumerate(rows):
-            start = furthest[bisect.bisect_right(entries, row["base_offset"], key=lambda entry: entry[0])]
-            found = number - at[start] + 1, row["base_offset"], row["position"] + row["size_bytes"] - start
+            start = furthest[
+                bisect.bisect_right(entries, row["base_offset"], key=lambda entry: entry[0])
+            ]
+            found = (
+                number - at[start] + 1,
+                row["base_offset"],
+                row["position"] + row["size_bytes"] - start,
+            )
             worst[segment[:2]] = max(worst.get(segment[:2], found), found)
-    return {key: {"offset": offset, "headers": headers, "bytes": size} for key, (headers, offset, size) in worst.items()}
+    return {
+        key: {"offset": offset, "headers": headers, "bytes": size}
+        for key, (headers, offset, size) in worst.items()
+    }
 
 
 def small_batches(tables: dict) -> dict:
     found = {}
     for key, rows in by(tables["batches"], "topic").items():
         if round(total(rows, "size_bytes") / len(rows)) < 200:
-            means = {"records_a_batch": total(rows, "record_count") / len(rows), "batch_bytes": total(rows, "size_bytes") / len(rows)}
+            means = {
+                "records_a_batch": total(rows, "record_count") / len(rows),
+                "batch_bytes": total(rows, "size_bytes") / len(rows),
+            }
             found[key] = {"batches": len(rows)} | means
     return found
 
@@ -164,8 +205,13 @@ def interval(tables: dict) -> dict:
 def sixteen_kib(tables: dict) -> dict:
     found = {}
     for key, rows in by(tables["sweep"], "topic").items():
-        now, then = ([row for row in rows if row["interval_bytes"] == interval] for interval in (4096, 16384))
-        p99 = {f"headers_p99_at_{name}": max(row["headers_p99"] for row in of) for name, of in (("4_kib", now), ("16_kib", then))}
+        now, then = (
+            [row for row in rows if row["interval_bytes"] == interval] for interval in (4096, 16384)
+        )
+        p99 = {
+            f"headers_p99_at_{name}": max(row["headers_p99"] for row in of)
+            for name, of in (("4_kib", now), ("16_kib", then))
+        }
         found[key] = p99 | {"saved_bytes": total(now, "index_bytes") - total(then, "index_bytes")}
     return found
 
@@ -173,18 +219,36 @@ def sixteen_kib(tables: dict) -> dict:
 def preallocated(tables: dict) -> dict:
     found = {}
     for key, rows in by(tables["segments"], *PARTITION).items():
-        slots = [row for row in rows if None not in (row["unwritten_offset_slots"], row["unwritten_time_slots"])]
-        unwritten = 8 * total(slots, "unwritten_offset_slots") + 12 * total(slots, "unwritten_time_slots")
+        slots = [
+            row
+            for row in rows
+            if None not in (row["unwritten_offset_slots"], row["unwritten_time_slots"])
+        ]
+        unwritten = 8 * total(slots, "unwritten_offset_slots") + 12 * total(
+            slots, "unwritten_time_slots"
+        )
         if unwritten:
-            length, disk = total(rows, "index_bytes", "timeindex_bytes"), total(rows, "index_allocated_bytes", "timeindex_allocated_bytes")
-            found[key] = {"unwritten_bytes": unwritten, "length_bytes": length, "on_disk_bytes": disk}
+            length, disk = (
+                total(rows, "index_bytes", "timeindex_bytes"),
+                total(rows, "index_allocated_bytes", "timeindex_allocated_bytes"),
+            )
+            found[key] = {
+                "unwritten_bytes": unwritten,
+                "length_bytes": length,
+                "on_disk_bytes": disk,
+            }
     return found
 
 
 def maps(tables: dict) -> dict:
     used = by([row for row in tables["segments"] if row["state"] in ("active", "closed")], "topic")
     return {
-        key: {"segments": len(rows), "maps": sum(row[name] is not None for row in rows for name in ("index_bytes", "timeindex_bytes"))}
+        key: {
+            "segments": len(rows),
+            "maps": sum(
+                row[name] is not None for row in rows for name in ("index_bytes", "timeindex_bytes")
+            ),
+        }
         for key, rows in used.items()
     }
 
@@ -193,7 +257,12 @@ def codecs(tables: dict) -> dict:
     found = {}
     for key, rows in by(tables["batches"], "codec").items():
         records, size = total(rows, "record_count"), total(rows, "size_bytes")
-        found[key] = {"batches": len(rows), "records": records, "log_bytes": size, "bytes_a_record": size / records}
+        found[key] = {
+            "batches": len(rows),
+            "records": records,
+            "log_bytes": size,
+            "bytes_a_record": size / records,
+        }
     return found
 
 
@@ -212,47 +281,71 @@ def late(tables: dict) -> dict:
 
 def future(tables: dict) -> dict:
     found = {}
-    for key, rows in by([row for row in tables["segments"] if row["max_timestamp_ms"] is not None], *PARTITION).items():
+    for key, rows in by(
+        [row for row in tables["segments"] if row["max_timestamp_ms"] is not None], *PARTITION
+    ).items():
         ahead = max(row["max_timestamp_ms"] - row["log_mtime_ns"] // 1_000_000 for row in rows)
         if ahead > 3_600_000:
-            found[key] = {"newest_timestamp_ms": max(row["max_timestamp_ms"] for row in rows), "ahead_ms": ahead}
+            found[key] = {
+                "newest_timestamp_ms": max(row["max_timestamp_ms"] for row in rows),
+                "ahead_ms": ahead,
+            }
     return found
 
 
 def compacted(tables: dict) -> dict:
     found = {}
     for key, rows in by(tables["batches"], *PARTITION).items():
-        offsets = max(row["last_offset"] for row in rows) - min(row["base_offset"] for row in rows) + 1
+        offsets = (
+            max(row["last_offset"] for row in rows) - min(row["base_offset"] for row in rows) + 1
+        )
         if offsets > total(rows, "record_count"):
             found[key] = {"offsets": offsets, "gone": offsets - total(rows, "record_count")}
     return found
 
 
 def producers(tables: dict) -> dict:
-    written = by([row for row in tables["batches"] if (row["producer_id"] or 0) >= 0], "topic", "producer_id")
+    written = by(
+        [row for row in tables["batches"] if (row["producer_id"] or 0) >= 0], "topic", "producer_id"
+    )
     return {
         key: {
-            "epoch": max(row["producer_epoch"] for row in rows), "batches": len(rows), "records": total(rows, "record_count"),
+            "epoch": max(row["producer_epoch"] for row in rows),
+            "batches": len(rows),
+            "records": total(rows, "record_count"),
             "transactional": any(row["is_transactional"] for row in rows),
         }
         for key, rows in written.items()
-    }  # fmt: skip
+    }
 
 
 def retention(tables: dict) -> dict:
-    return {key: {"segments": len(rows), "log_bytes": total(rows, "bytes")} for key, rows in by(tables["retention"], "state").items()}
+    return {
+        key: {"segments": len(rows), "log_bytes": total(rows, "bytes")}
+        for key, rows in by(tables["retention"], "state").items()
+    }
 
 
-PLAIN = {  # how each is answered plainly; the column it is ordered by, and whether the most comes first; the most rows
-    "half-full": (half_full, "fill", False, 99), "sparsest": (sparsest, "bytes_per_entry", True, 8),
+# how each is answered plainly; the column it is ordered by, and whether the most comes first; the
+# most rows
+PLAIN = {
+    "half-full": (half_full, "fill", False, 99),
+    "sparsest": (sparsest, "bytes_per_entry", True, 8),
     "densest": (densest, "index_share", True, 8),
-    "worst-lookup": (worst_lookup, "headers", True, 8), "small-batches": (small_batches, "batches", True, 99),
-    "unindexed": (unindexed, "not_indexed", True, 12), "interval": (interval, "interval_bytes", False, 99),
-    "16-kib": (sixteen_kib, "headers_p99_at_16_kib", True, 12), "preallocated": (preallocated, "unwritten_bytes", True, 99),
-    "maps": (maps, "maps", True, 99), "codecs": (codecs, "bytes_a_record", False, 99), "late": (late, "late_batches", True, 12),
-    "future": (future, "ahead_ms", True, 99), "compacted": (compacted, "gone", True, 99), "producers": (producers, "records", True, 12),
+    "worst-lookup": (worst_lookup, "headers", True, 8),
+    "small-batches": (small_batches, "batches", True, 99),
+    "unindexed": (unindexed, "not_indexed", True, 12),
+    "interval": (interval, "interval_bytes", False, 99),
+    "16-kib": (sixteen_kib, "headers_p99_at_16_kib", True, 12),
+    "preallocated": (preallocated, "unwritten_bytes", True, 99),
+    "maps": (maps, "maps", True, 99),
+    "codecs": (codecs, "bytes_a_record", False, 99),
+    "late": (late, "late_batches", True, 12),
+    "future": (future, "ahead_ms", True, 99),
+    "compacted": (compacted, "gone", True, 99),
+    "producers": (producers, "records", True, 12),
     "retention": (retention, "log_bytes", True, 99),
-}  # fmt: skip
+}
 
 
 def rounded(column: str, value: float) -> object:
@@ -270,7 +363,9 @@ def test_a_question_is_answered_as_plain_python_does(name, made, plain):
     assert len(found) == len(answer) == min(most, len(expected)) > 0
     for key, row in found.items():
         for column, value in expected[key].items():
-            assert row[column] == (rounded(column, value) if isinstance(value, float) else value), column
+            assert row[column] == (rounded(column, value) if isinstance(value, float) else value), (
+                column
+            )
     ordered = [row[order] for row in answer]
     assert ordered == sorted(ordered, reverse=most_first)
     if order in next(iter(expected.values())):
@@ -285,17 +380,27 @@ def test_a_question_is_answered_as_plain_python_does(name, made, plain):
 def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean):
     """Header by header, as the release of these scans does it.
 
-    At every batch with an entry, the one before it and the last of a segment, for up to them the search reads most; and at every tenth.
+    At every batch with an entry, the one before it and the last of a segment, for up to them the
+    search reads most; and at every tenth.
     """
     worst = ask(made, BY_NAME["worst-lookup"].sql)
     for row in worst[1:4]:  # the first is the metadata log, which is no topic of a consumer
         log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", True)
 
         def headers(offset: int, log=log) -> int:
-            return len({read.position for read in lookup(log, profile("4.0", None), offset=offset).scan.reads})
+            return len(
+                {
+                    read.position
+                    for read in lookup(log, profile("4.0", None), offset=offset).scan.reads
+                }
+            )
 
         assert headers(row["offset"]) == row["headers"]
-        own = [one for one in plain["batches"] if (one["topic"], one["partition"]) == (row["topic"], row["partition"])]
+        own = [
+            one
+            for one in plain["batches"]
+            if (one["topic"], one["partition"]) == (row["topic"], row["partition"])
+        ]
         last = {one["segment_base_offset"]: one["base_offset"] for one in own}
         around = [pair for pair in itertools.pairwise(own) if pair[1]["entry_slot"] is not None]
         furthest = {one["base_offset"] for pair in around for one in pair} | set(last.values())
@@ -310,23 +415,39 @@ def rows_of(spark: object, made: Path, text: str) -> list[dict]:
 
     for name, files in catalog.read(made).info.tables.items():
         if files:
-            spark.read.parquet(*(str(made / name / file) for file in files)).createOrReplaceTempView(name)
+            spark.read.parquet(
+                *(str(made / name / file) for file in files)
+            ).createOrReplaceTempView(name)
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     found = spark.sql(text)
-    bare = [F.col(name) if kind != "timestamp" else F.unix_micros(name).alias(name) for name, kind in found.dtypes]
+    bare = [
+        F.col(name) if kind != "timestamp" else F.unix_micros(name).alias(name)
+        for name, kind in found.dtypes
+    ]
     return found.select(bare).toArrow().to_pylist()
 
 
 @pytest.mark.slow
 def test_spark_gives_the_same_rows(made, on_spark, spark):
-    """A second opinion: every question is SQL that both speak, and gives the same rows; their order is tested above."""
+    """A second opinion: every question is SQL that both speak, and gives the same rows; their order
+    is tested above.
+    """
     for question in QUESTIONS:
         ours, theirs = ask(made, question.sql), rows_of(spark, made, question.sql)
         for row in ours:
-            row.update({name: int(value.timestamp() * 1e6) for name, value in row.items() if hasattr(value, "timestamp")})
+            row.update(
+                {
+                    name: int(value.timestamp() * 1e6)
+                    for name, value in row.items()
+                    if hasattr(value, "timestamp")
+                }
+            )
         if "LIMIT" in question.sql:  # of rows that are as large, either may be the last
             least = {name: ours[-1][name] for name in (question.value,)}
-            ours, theirs = ([row for row in rows if row[question.value] != least[question.value]] for rows in (ours, theirs))
+            ours, theirs = (
+                [row for row in rows if row[question.value] != least[question.value]]
+                for rows in (ours, theirs)
+            )
         key = lambda row: tuple(map(str, row.values()))  # noqa: E731
         assert sorted(ours, key=key) == sorted(theirs, key=key), question.name
 
@@ -337,74 +458,169 @@ SECRET = "KAFKAVIZ_SECRET"
 @pytest.mark.parametrize(
     ("text", "what", "marked"),
     [
-        ("DROP TABLE segments", "Only a question", "DROP"), ("INSERT INTO segments SELECT * FROM segments", "Only a question", "INSERT"),
+        ("DROP TABLE segments", "Only a question", "DROP"),
+        ("INSERT INTO segments SELECT * FROM segments", "Only a question", "INSERT"),
         ("WITH a AS (SELECT 1) INSERT INTO x SELECT * FROM a", "Only a question", None),
-        ("WITH a AS (INSERT INTO segments VALUES (1) RETURNING *) SELECT * FROM a", "Only a question", "WITH"),
-        ("CREATE TABLE x AS SELECT 1", "Only a question", "CREATE"), ("SET memory_limit = '9GB'", "Only a question", "SET"),
-        ("COPY segments TO '{ran}'", "Only a question", "COPY"), ("COPY (SELECT 1) TO '{ran}'", "Only a question", "COPY"),
-        ("ATTACH '{ran}'", "Only a question", "ATTACH"), ("INSTALL httpfs", "Only a question", "INSTALL"),
+        (
+            "WITH a AS (INSERT INTO segments VALUES (1) RETURNING *) SELECT * FROM a",
+            "Only a question",
+            "WITH",
+        ),
+        ("CREATE TABLE x AS SELECT 1", "Only a question", "CREATE"),
+        ("SET memory_limit = '9GB'", "Only a question", "SET"),
+        ("COPY segments TO '{ran}'", "Only a question", "COPY"),
+        ("COPY (SELECT 1) TO '{ran}'", "Only a question", "COPY"),
+        ("ATTACH '{ran}'", "Only a question", "ATTACH"),
+        ("INSTALL httpfs", "Only a question", "INSTALL"),
         ("LOAD httpfs", "Only a question", "LOAD"),
-        ("PRAGMA database_list", "Only a question", "PRAGMA"), ("CALL pragma_version()", "Only a question", "CALL"),
-        ("EXPLAIN SELECT 1", "Only a question", "EXPLAIN"), ("SHOW TABLES", "Only a question", "SHOW"),
-        ("EXPORT DATABASE '{ran}'", "Only a question", "EXPORT"), ("PREPARE a AS SELECT 1", "Only a question", "PREPARE"),
-        ("CREATE SECRET (TYPE s3)", "", None), ("VACUUM", "Only a question", "VACUUM"),
+        ("PRAGMA database_list", "Only a question", "PRAGMA"),
+        ("CALL pragma_version()", "Only a question", "CALL"),
+        ("EXPLAIN SELECT 1", "Only a question", "EXPLAIN"),
+        ("SHOW TABLES", "Only a question", "SHOW"),
+        ("EXPORT DATABASE '{ran}'", "Only a question", "EXPORT"),
+        ("PREPARE a AS SELECT 1", "Only a question", "PREPARE"),
+        ("CREATE SECRET (TYPE s3)", "", None),
+        ("VACUUM", "Only a question", "VACUUM"),
         ("SELECT 1; SELECT 2", "Only one question is run here", None),
         ("SELECT 1; DROP TABLE segments", "Only a question", None),
         ("SELECT * FROM '/etc/hostname'", "There is no table /etc/hostname", "'/etc/hostname'"),
-        ("SELECT * FROM read_csv('/etc/hostname')", "The function read_csv is not run", "read_csv('/etc/hostname')"),
+        (
+            "SELECT * FROM read_csv('/etc/hostname')",
+            "The function read_csv is not run",
+            "read_csv('/etc/hostname')",
+        ),
         ("SELECT * FROM read_text('/etc/hostname')", "The function read_text is not run", None),
         ("SELECT * FROM read_blob('**')", "The function read_blob is not run", None),
         ("SELECT * FROM parquet_scan('**')", "The function parquet_scan is not run", None),
-        ("SELECT * FROM segments, LATERAL (SELECT 1 FROM glob('/*'))", "The function glob is not run", "glob('/*')"),
-        ("SELECT 1 FROM segments WHERE 1 IN (SELECT x FROM read_json('/y'))", "The function read_json is not run", None),
-        ("SELECT (SELECT max(1 + (SELECT count(*) FROM sniff_csv('/y'))))", "The function sniff_csv is not run", None),
-        ("WITH a AS (FROM duckdb_settings()) SELECT * FROM a", "The function duckdb_settings is not run", None),
-        ("FROM duckdb_secrets()", "The function duckdb_secrets is not run", None), ("FROM duckdb_databases()", "The function", None),
+        (
+            "SELECT * FROM segments, LATERAL (SELECT 1 FROM glob('/*'))",
+            "The function glob is not run",
+            "glob('/*')",
+        ),
+        (
+            "SELECT 1 FROM segments WHERE 1 IN (SELECT x FROM read_json('/y'))",
+            "The function read_json is not run",
+            None,
+        ),
+        (
+            "SELECT (SELECT max(1 + (SELECT count(*) FROM sniff_csv('/y'))))",
+            "The function sniff_csv is not run",
+            None,
+        ),
+        (
+            "WITH a AS (FROM duckdb_settings()) SELECT * FROM a",
+            "The function duckdb_settings is not run",
+            None,
+        ),
+        ("FROM duckdb_secrets()", "The function duckdb_secrets is not run", None),
+        ("FROM duckdb_databases()", "The function", None),
         ("FROM pragma_database_size()", "The function pragma_database_size is not run", None),
         ("FROM query('SELECT 1')", "The function query is not run", None),
         ("FROM query_table('segments')", "The function query_table", None),
         ("FROM json_execute_serialized_sql('{}')", "The function json_execute", None),
         ("FROM enable_logging()", "The function enable_l", None),
-        ("SELECT * FROM pg_settings, (WITH pg_settings AS (SELECT 1 a) SELECT 1)", "WITH names a table pg_settings", None),
-        ("FROM duckdb_views, (WITH Duckdb_Views AS (SELECT 1) SELECT 1)", "WITH names a table duckdb_views", None),
-        ("SELECT * FROM '/etc/hostname', (WITH \"/etc/hostname\" AS (SELECT 1) SELECT 1)", "WITH names a table /etc/hostname", None),
+        (
+            "SELECT * FROM pg_settings, (WITH pg_settings AS (SELECT 1 a) SELECT 1)",
+            "WITH names a table pg_settings",
+            None,
+        ),
+        (
+            "FROM duckdb_views, (WITH Duckdb_Views AS (SELECT 1) SELECT 1)",
+            "WITH names a table duckdb_views",
+            None,
+        ),
+        (
+            "SELECT * FROM '/etc/hostname', (WITH \"/etc/hostname\" AS (SELECT 1) SELECT 1)",
+            "WITH names a table /etc/hostname",
+            None,
+        ),
         ("FROM sqlite_master", "There is no table sqlite_master", "sqlite_master"),
-        ("SELECT * FROM information_schema.tables", "There is no table information_schema.tables", "information_schema.tables"),
+        (
+            "SELECT * FROM information_schema.tables",
+            "There is no table information_schema.tables",
+            "information_schema.tables",
+        ),
         ("SELECT * FROM pg_catalog.pg_settings", "There is no table pg_catalog.pg_settings", None),
         ("SELECT getenv('HOME')", "The function getenv is not run", "getenv('HOME')"),
-        ("SELECT current_setting('temp_directory')", "The function current_setting is not run", None),
-        ("SELECT sum(1) OVER (ORDER BY current_setting('secret_directory')) FROM segments", "The function current_setting", None),
-        ("SELECT 1 FROM segments GROUP BY topic HAVING getenv('a') = ''", "The function getenv", None),
-        ("SELECT list_transform([1], lambda x: getvariable('a'))", "The function getvariable", None),
-        ("SELECT system.main.current_setting('home_directory')", "The function current_setting", None),
-        ("SELECT nextval('a')", "The function nextval is not run", None), ("SELECT write_log('a')", "The function write_log", None),
-        ("SELECT $1", "A query has no parameters here", "$1"), ("SELECT ?", "A query has no parameters here", "?"),
+        (
+            "SELECT current_setting('temp_directory')",
+            "The function current_setting is not run",
+            None,
+        ),
+        (
+            "SELECT sum(1) OVER (ORDER BY current_setting('secret_directory')) FROM segments",
+            "The function current_setting",
+            None,
+        ),
+        (
+            "SELECT 1 FROM segments GROUP BY topic HAVING getenv('a') = ''",
+            "The function getenv",
+            None,
+        ),
+        (
+            "SELECT list_transform([1], lambda x: getvariable('a'))",
+            "The function getvariable",
+            None,
+        ),
+        (
+            "SELECT system.main.current_setting('home_directory')",
+            "The function current_setting",
+            None,
+        ),
+        ("SELECT nextval('a')", "The function nextval is not run", None),
+        ("SELECT write_log('a')", "The function write_log", None),
+        ("SELECT $1", "A query has no parameters here", "$1"),
+        ("SELECT ?", "A query has no parameters here", "?"),
         ("SELECT topic, nope FROM segments", "There is no column nope", "nope"),
         ("SELECT '中', nope FROM segments", "There is no column nope", "nope"),
-        ("SELECT nope(1)", "There is no function nope", "nope(1)"), ("SELECT * FROM segment", "There is no table segment", "segment"),
+        ("SELECT nope(1)", "There is no function nope", "nope(1)"),
+        ("SELECT * FROM segment", "There is no table segment", "segment"),
         ("SELECT *\nFROM segments\nWHERE (", "The query ends too early", "("),
         ("SELECT topic FORM segments", "Not understood from segments on", "segments"),
         ("SELECT offset FROM offset_entries", "Not understood from FROM on", "FROM"),
-        ("SELECT CAST(topic AS INT) FROM segments", "Could not convert string '", "CAST(topic AS INT)"),
-        ("SELECT 1,\n  CAST(topic AS INT) FROM segments; -- so", "Could not convert string '", "CAST(topic AS INT)"),
-        ("SELECT topic, count(*) FROM segments", 'column "topic" must appear in the GROUP BY clause', "topic"),
+        (
+            "SELECT CAST(topic AS INT) FROM segments",
+            "Could not convert string '",
+            "CAST(topic AS INT)",
+        ),
+        (
+            "SELECT 1,\n  CAST(topic AS INT) FROM segments; -- so",
+            "Could not convert string '",
+            "CAST(topic AS INT)",
+        ),
+        (
+            "SELECT topic, count(*) FROM segments",
+            'column "topic" must appear in the GROUP BY clause',
+            "topic",
+        ),
         ("SELECT repeat('x', 10000000000)", "Cannot create a string of size", None),
-        ("SELECT 9223372036854775807 + 1", "Overflow in addition", None), ("SELECT regexp_matches('a', '(')", "missing", None),
-        ("  \n", "There is no query", None), ("-- nothing", "There is no query", None),
-        (f"SELECT 1 -- {'x' * sql.LONGEST}", "The query has", None), (f"SELECT {'(' * 3000}1{')' * 3000}", "", None),
-        (f"SELECT {'1+' * 3900}1", "", None), (f"SELECT {'[' * 2000}{']' * 2000}", "", None),
+        ("SELECT 9223372036854775807 + 1", "Overflow in addition", None),
+        ("SELECT regexp_matches('a', '(')", "missing", None),
+        ("  \n", "There is no query", None),
+        ("-- nothing", "There is no query", None),
+        (f"SELECT 1 -- {'x' * sql.LONGEST}", "The query has", None),
+        (f"SELECT {'(' * 3000}1{')' * 3000}", "", None),
+        (f"SELECT {'1+' * 3900}1", "", None),
+        (f"SELECT {'[' * 2000}{']' * 2000}", "", None),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
     """In one line, with its place, and no path of the server in it; nothing of it is run."""
     text = text.replace("{ran}", str(tmp_path / "ran"))
     with pytest.raises(sql.Wrong) as found:
         ask(made, text)
-    assert found.value.what.startswith(what) and "\n" not in str(found.value) and '{"' not in str(found.value)
+    assert (
+        found.value.what.startswith(what)
+        and "\n" not in str(found.value)
+        and '{"' not in str(found.value)
+    )
     assert str(made) not in str(found.value)
     if marked:
         place = sql.place(text, found.value)
-        assert place.text[place.first : place.last] == marked and text.split("\n")[place.line - 1] == place.text
+        assert (
+            place.text[place.first : place.last] == marked
+            and text.split("\n")[place.line - 1] == place.text
+        )
     assert not (tmp_path / "ran").exists()
 
 
@@ -412,24 +628,38 @@ def test_a_column_that_is_a_word_of_sql_is_explained(made):
     """Every table of entries has one."""
     with pytest.raises(sql.Wrong, match='the column is written "offset"'):
         ask(made, "SELECT offset FROM offset_entries")
-    assert ask(made, 'SELECT min("offset") AS "offset", min(offset_entries.offset) AS b FROM offset_entries')[0].keys() == {"offset", "b"}
+    assert ask(
+        made,
+        'SELECT min("offset") AS "offset", min(offset_entries.offset) AS b FROM offset_entries',
+    )[0].keys() == {"offset", "b"}
 
 
 def test_nothing_is_told_of_the_server(made, monkeypatch):
-    """Its environment is not even in the process that answers; ${…} is text; the files of a catalog have no path."""
+    """Its environment is not even in the process that answers; ${…} is text; the files of a catalog
+    have no path.
+    """
     monkeypatch.setenv(SECRET, "s3cret")
     worker = worker_pool.Worker()
-    request = {"folder": str(made), "tables": {}, "text": "SELECT '${env:HOME}' AS a, '${system:java.home}' AS b", "most_rows": 9}
+    request = {
+        "folder": str(made),
+        "tables": {},
+        "text": "SELECT '${env:HOME}' AS a, '${system:java.home}' AS b",
+        "most_rows": 9,
+    }
     head, body = worker.ask(request)
     environment = Path(f"/proc/{worker.pid}/environ").read_bytes().split(b"\0")
     worker.end()
-    assert head["all_rows"] == 1 and pa.ipc.open_stream(body).read_all().to_pylist() == [{"a": "${env:HOME}", "b": "${system:java.home}"}]
+    assert head["all_rows"] == 1 and pa.ipc.open_stream(body).read_all().to_pylist() == [
+        {"a": "${env:HOME}", "b": "${system:java.home}"}
+    ]
     assert {one.split(b"=")[0] for one in environment if one} <= {b"PYTHONPATH", b"LC_CTYPE"}
     told = ask(made, "SELECT current_user AS a, current_database() AS b, current_schema() AS c")
     assert told == [{"a": "duckdb", "b": "memory", "c": "main"}]
 
 
-def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(made, tmp_path, monkeypatch):
+def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
+    made, tmp_path, monkeypatch
+):
     """Behind the judgement of the text stands the lock of the database."""
     import duckdb
 
@@ -437,13 +667,24 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(m
 
     monkeypatch.chdir(made)
     database = duckdb.connect(":memory:", config=sql_worker.CONFIG)
-    sql_worker._open(database, {name: list(files) for name, files in catalog.read(made).info.tables.items()})
+    sql_worker._open(
+        database, {name: list(files) for name, files in catalog.read(made).info.tables.items()}
+    )
     (tmp_path / "a.csv").write_text("a\n1\n")
     for text in (
-        f"SELECT * FROM '{tmp_path}/a.csv'", f"FROM read_text('{tmp_path}/a.csv')", "FROM glob('*')", f"COPY segments TO '{tmp_path}/b'",
-        "FROM duckdb_secrets()", f"ATTACH '{tmp_path}/c'", "LOAD httpfs", "INSTALL httpfs", "SET enable_external_access = true",
-        "SET memory_limit = '9GB'", "SET temp_directory = '/tmp'", "FROM read_json('_catalog.json')",
-    ):  # fmt: skip
+        f"SELECT * FROM '{tmp_path}/a.csv'",
+        f"FROM read_text('{tmp_path}/a.csv')",
+        "FROM glob('*')",
+        f"COPY segments TO '{tmp_path}/b'",
+        "FROM duckdb_secrets()",
+        f"ATTACH '{tmp_path}/c'",
+        "LOAD httpfs",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+        "SET memory_limit = '9GB'",
+        "SET temp_directory = '/tmp'",
+        "FROM read_json('_catalog.json')",
+    ):
         with pytest.raises(duckdb.Error):
             database.execute(text).fetchall()
     assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
@@ -452,51 +693,109 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(m
 
 
 def test_questions_of_every_shape_are_answered(made):
-    """WITH, subqueries, windows, values, functions of tables, descriptions; a comment or a semicolon may end them."""
+    """WITH, subqueries, windows, values, functions of tables, descriptions; a comment or a
+    semicolon may end them.
+    """
     for text in (
-        "WITH a AS (SELECT topic FROM segments), b AS (SELECT * FROM a) SELECT count(*) AS n FROM b JOIN a USING (topic)",
-        "SELECT * FROM segments s WHERE EXISTS (SELECT 1 FROM batches b WHERE b.topic = s.topic) LIMIT 3",
-        "FROM segments SELECT count(*) AS n WHERE state = 'closed'", "VALUES (1, 'a'), (2, 'b')", "FROM partitions;",
-        "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(n, name) -- so\n; /* ; */ -- and so", "(SELECT 1)", "SELECT ';' -- '",
-        "SELECT * FROM range(3)", "TABLE partitions", "SELECT topic FROM segments UNION SELECT topic FROM partitions",
-        "SELECT * FROM (SELECT topic, state FROM segments) PIVOT (count(*) FOR state IN ('active', 'closed'))",
-        "SELECT unnest([1, 2]) AS x FROM segments", "SELECT list_transform([1, 2], lambda x: x + 1) AS a;", "DESCRIBE segments",
-        "SUMMARIZE partitions", "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT * FROM r",
-        "SELECT DISTINCT ON (topic) * FROM segments QUALIFY row_number() OVER (PARTITION BY topic) = 1",
+        (
+            "WITH a AS (SELECT topic FROM segments), b AS (SELECT * FROM a) SELECT count(*) AS n "
+            "FROM b JOIN a USING (topic)"
+        ),
+        (
+            "SELECT * FROM segments s WHERE EXISTS (SELECT 1 FROM batches b WHERE b.topic = "
+            "s.topic) LIMIT 3"
+        ),
+        "FROM segments SELECT count(*) AS n WHERE state = 'closed'",
+        "VALUES (1, 'a'), (2, 'b')",
+        "FROM partitions;",
+        "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(n, name) -- so\n; /* ; */ -- and so",
+        "(SELECT 1)",
+        "SELECT ';' -- '",
+        "SELECT * FROM range(3)",
+        "TABLE partitions",
+        "SELECT topic FROM segments UNION SELECT topic FROM partitions",
+        (
+            "SELECT * FROM (SELECT topic, state FROM segments) PIVOT (count(*) FOR state IN "
+            "('active', 'closed'))"
+        ),
+        "SELECT unnest([1, 2]) AS x FROM segments",
+        "SELECT list_transform([1, 2], lambda x: x + 1) AS a;",
+        "DESCRIBE segments",
+        "SUMMARIZE partitions",
+        (
+            "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT "
+            "* FROM r"
+        ),
+        (
+            "SELECT DISTINCT ON (topic) * FROM segments QUALIFY row_number() OVER (PARTITION BY "
+            "topic) = 1"
+        ),
         "SELECT * EXCLUDE (topic) FROM segments",
-    ):  # fmt: skip
+    ):
         assert ask(made, text), text
-    assert [row["n"] for row in ask(made, "SELECT n FROM (VALUES (1), (3), (2)) AS t(n) ORDER BY n DESC")] == [3, 2, 1]
+    assert [
+        row["n"]
+        for row in ask(made, "SELECT n FROM (VALUES (1), (3), (2)) AS t(n) ORDER BY n DESC")
+    ] == [3, 2, 1]
 
 
 def test_what_a_page_could_not_hold_is_told_as_text(made):
-    """Maps, lists, intervals, bytes; a sum of whole numbers is one; and each column has a name of its own."""
+    """Maps, lists, intervals, bytes; a sum of whole numbers is one; and each column has a name of
+    its own.
+    """
     text = """SELECT map {'a': 1} AS m, [1, 2] AS a, INTERVAL 2 MONTH AS i, '\\x00\\xFF'::BLOB AS b, 1 AS n, 2 AS n, 3 AS N, NULL AS "o""o",
         sum(9) AS s, 1::UTINYINT AS u, {'a': 'b'} AS r"""
-    shown = {"m": "{a=1}", "a": "[1, 2]", "i": "2 months", "b": "00FF", "n": 1, "n 2": 2, "N 3": 3, 'o"o': None}
+    shown = {
+        "m": "{a=1}",
+        "a": "[1, 2]",
+        "i": "2 months",
+        "b": "00FF",
+        "n": 1,
+        "n 2": 2,
+        "N 3": 3,
+        'o"o': None,
+    }
     answer = Query(made, text).wait(PATIENCE_S)
     assert answer.rows.to_pylist() == [shown | {"s": 9, "u": 1, "r": "{'a': b}"}]
     assert answer.rows.schema.field("s").type == pa.int64()
-    assert ask(made, "SELECT sum(9223372036854775807) AS s FROM range(2)") == [{"s": 18446744073709551614}]
-    (row,) = ask(made, "SELECT to_timestamp(0) AS a, TIMESTAMP '2026-01-02 03:04:05' AS b, DATE '2026-01-02' AS c")
-    assert [str(row[name]) for name in "abc"] == ["1970-01-01 00:00:00+00:00", "2026-01-02 03:04:05", "2026-01-02"]
+    assert ask(made, "SELECT sum(9223372036854775807) AS s FROM range(2)") == [
+        {"s": 18446744073709551614}
+    ]
+    (row,) = ask(
+        made,
+        "SELECT to_timestamp(0) AS a, TIMESTAMP '2026-01-02 03:04:05' AS b, DATE '2026-01-02' AS c",
+    )
+    assert [str(row[name]) for name in "abc"] == [
+        "1970-01-01 00:00:00+00:00",
+        "2026-01-02 03:04:05",
+        "2026-01-02",
+    ]
 
 
 def test_a_long_answer_is_cut_and_counted(made, plain):
     """The first rows, and how many there would be."""
     answer = Query(made, "SELECT * FROM batches", most_rows=100).wait(PATIENCE_S)
-    assert answer.is_cut and answer.rows.num_rows == 100 and answer.all_rows == len(plain["batches"])
+    assert (
+        answer.is_cut and answer.rows.num_rows == 100 and answer.all_rows == len(plain["batches"])
+    )
     whole = Query(made, "SELECT * FROM batches LIMIT 100", most_rows=100).wait(PATIENCE_S)
     assert not whole.is_cut and whole.all_rows == 100
 
 
 def test_a_long_text_is_cut_where_it_is_made(made, plain):
-    """A list of all batches in a cell, and in every row another; what fits stays whole, and the answer says at which length it cut."""
-    answer = Query(made, "SELECT topic, list(batches) AS a FROM batches GROUP BY topic").wait(PATIENCE_S)
+    """A list of all batches in a cell, and in every row another; what fits stays whole, and the
+    answer says at which length it cut.
+    """
+    answer = Query(made, "SELECT topic, list(batches) AS a FROM batches GROUP BY topic").wait(
+        PATIENCE_S
+    )
     texts = answer.rows["a"].to_pylist()
     assert answer.cut_at == CELL_CHARACTERS // 2 and max(map(len, texts)) == answer.cut_at + 1
     assert all(text.endswith("…") == (len(text) > answer.cut_at) for text in texts)
-    assert Query(made, "SELECT topic, repeat('x', 100) AS a FROM segments").wait(PATIENCE_S).cut_at == 0
+    assert (
+        Query(made, "SELECT topic, repeat('x', 100) AS a FROM segments").wait(PATIENCE_S).cut_at
+        == 0
+    )
 
 
 def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
@@ -504,17 +803,35 @@ def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process):
     out = tmp_path / "catalog"
     in_process(clean / "orders-0", catalog=out)
     answer = Query(out, "SELECT * FROM findings").wait(PATIENCE_S)
-    assert answer.rows.num_rows == 0 and {"code", "severity", "message"} <= set(answer.rows.column_names)
+    assert answer.rows.num_rows == 0 and {"code", "severity", "message"} <= set(
+        answer.rows.column_names
+    )
     assert answer.rows.schema.field("position").type == pa.int64()
 
 
-@pytest.mark.parametrize("name", ["b{1,2}", "x[1]", "backup-10:30", "a*", "a?", "o'clock", 'say "so"', "%41 b", "中文", "file:x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "b{1,2}",
+        "x[1]",
+        "backup-10:30",
+        "a*",
+        "a?",
+        "o'clock",
+        'say "so"',
+        "%41 b",
+        "中文",
+        "file:x",
+    ],
+)
 def test_a_catalog_is_asked_whatever_its_folder_is_called(name, clean, tmp_path, in_process, made):
     """And no other one whose name the first would fit as a pattern."""
     in_process(clean / "orders-0", catalog=tmp_path / name / "catalog")
     for other in {"b": ("b1",), "x": ("x1",), "a": ("ab",)}.get(name[0], ()):
         shutil.copytree(made, tmp_path / other / "catalog")
-    assert ask(tmp_path / name / "catalog", "SELECT DISTINCT topic FROM segments") == [{"topic": "orders"}]
+    assert ask(tmp_path / name / "catalog", "SELECT DISTINCT topic FROM segments") == [
+        {"topic": "orders"}
+    ]
 
 
 def test_no_catalog(tmp_path):
@@ -523,7 +840,9 @@ def test_no_catalog(tmp_path):
         ask(tmp_path, "SELECT 1")
 
 
-def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(made, clean, tmp_path, in_process, monkeypatch):
+def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
+    made, clean, tmp_path, in_process, monkeypatch
+):
     """The query knew of files that are gone; of ones that nothing replaced it says so."""
     out = tmp_path / "catalog"
     in_process(clean / "orders-0", catalog=out)
@@ -571,28 +890,43 @@ def test_a_query_that_takes_too_long_is_ended(made, monkeypatch):
     monkeypatch.delenv(query.SECONDS)
     assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
     monkeypatch.setenv(query.SECONDS, "soon")
-    with pytest.raises(query.KafkavizError, match="KAFKAVIZ_QUERY_SECONDS is no whole number above 0: soon"):
+    with pytest.raises(
+        query.KafkavizError, match="KAFKAVIZ_QUERY_SECONDS is no whole number above 0: soon"
+    ):
         ask(made, "SELECT 1")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT length(printf('%1000000000d', 1))", "SELECT length(format('{:1000000000d}', 1))", "SELECT length(repeat('x', 4000000000))",
-        "SELECT len(array_resize([1], 1000000000))", "SELECT list(range) FROM range(1000000000)",
-        "SELECT length(list_reduce(list_transform(range(33), lambda x: 'aaaaaaaa'), lambda a, b: a || a))",
-        "WITH RECURSIVE r AS (SELECT 'a' AS s UNION ALL SELECT s || s FROM r) SELECT length(s) FROM r",
-        "SELECT string_agg(repeat('x', 1000000)) FROM range(100000)", "SELECT map(range(100000000), range(100000000))",
-        "SELECT list_sort(range(300000000))", "SELECT repeat(a, 400000000) FROM (SELECT 'xxxx' AS a)",
+        "SELECT length(printf('%1000000000d', 1))",
+        "SELECT length(format('{:1000000000d}', 1))",
+        "SELECT length(repeat('x', 4000000000))",
+        "SELECT len(array_resize([1], 1000000000))",
+        "SELECT list(range) FROM range(1000000000)",
+        (
+            "SELECT length(list_reduce(list_transform(range(33), lambda x: 'aaaaaaaa'), lambda a, "
+            "b: a || a))"
+        ),
+        (
+            "WITH RECURSIVE r AS (SELECT 'a' AS s UNION ALL SELECT s || s FROM r) SELECT length(s) "
+            "FROM r"
+        ),
+        "SELECT string_agg(repeat('x', 1000000)) FROM range(100000)",
+        "SELECT map(range(100000000), range(100000000))",
+        "SELECT list_sort(range(300000000))",
+        "SELECT repeat(a, 400000000) FROM (SELECT 'xxxx' AS a)",
     ],
-)  # fmt: skip
+)
 def test_a_query_that_takes_too_much_memory_is_ended(text, made, monkeypatch):
     """In a sentence; this process keeps its size, and the next query is answered."""
     for worker in query.POOL._idle:
         worker.end()  # it has the limit of before
     monkeypatch.setenv(worker_pool.MEMORY, "128")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises((TooLarge, Lost), match=r"the query needs more than 128 MiB of memory|ended"):
+    with pytest.raises(
+        (TooLarge, Lost), match=r"the query needs more than 128 MiB of memory|ended"
+    ):
         ask(made, text)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
     assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
@@ -600,17 +934,23 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, made, monkeypatch):
 
 def test_a_cross_join_does_not_take_the_memory(made):
     """All that joins one row is many million rows: the first are told, and that there are more."""
-    answer = Query(made, "SELECT b.offset FROM batches a, offset_entries b, offset_entries c").wait(PATIENCE_S)
+    answer = Query(made, "SELECT b.offset FROM batches a, offset_entries b, offset_entries c").wait(
+        PATIENCE_S
+    )
     assert answer.rows.num_rows == 10_000 and answer.is_cut
 
 
 def test_a_deep_pattern_comes_to_an_end(made):
     """Without backtracking, however it is written."""
-    assert ask(made, "SELECT regexp_matches(repeat('a', 5000) || '!', '(a|aa)+$') AS a") == [{"a": False}]
+    assert ask(made, "SELECT regexp_matches(repeat('a', 5000) || '!', '(a|aa)+$') AS a") == [
+        {"a": False}
+    ]
 
 
 def test_others_wait_for_their_turn(made):
-    """As many run at once as there are hands; who gives up waiting starts nothing, and the next in line comes."""
+    """As many run at once as there are hands; who gives up waiting starts nothing, and the next in
+    line comes.
+    """
     busy = [running(ENDLESS, made) for _ in range(AT_ONCE)]
     given_up, next_one = Query(made, "SELECT 1 AS one"), Query(made, "SELECT 2 AS two")
     time.sleep(0.3)
@@ -662,6 +1002,9 @@ def test_a_worker_ends_with_its_server(made):
     worker = worker_pool.Worker()
     head, _ = worker.ask({"folder": str(made), "tables": {}, "text": "SELECT 1", "most_rows": 9})
     assert head["all_rows"] == 1
-    worker._process.stdin.write(b'{"folder": "/", "tables": {}, "text": "SELECT count(*) FROM range(1000000000000000)", "most_rows": 9}\n')
+    worker._process.stdin.write(
+        b'{"folder": "/", "tables": {}, "text": "SELECT count(*) FROM range(1000000000000000)", '
+        b'"most_rows": 9}\n'
+    )
     worker._process.stdin.close()
     assert worker._process.wait(20) == 0

@@ -29,7 +29,9 @@ def lines(path: Path) -> list[dict]:
         return [json.loads(line) for line in found]
 
 
-def found_in(data: bytes, wish: Wish = EVERYTHING, rows: Sequence[int] | None = None) -> tuple[list[dict], list[Trouble]]:
+def found_in(
+    data: bytes, wish: Wish = EVERYTHING, rows: Sequence[int] | None = None
+) -> tuple[list[dict], list[Trouble]]:
     """The rows of a log in memory, and what could not be read."""
     log = np.frombuffer(data, np.uint8)
 
@@ -49,24 +51,37 @@ def found_in(data: bytes, wish: Wish = EVERYTHING, rows: Sequence[int] | None = 
 
 
 def twin(data: bytes) -> tuple[list[dict], list[int]]:
-    """The same, by the reader of one batch; of one that has a fault, or a wrong checksum of its own or within, the position alone."""
+    """The same, by the reader of one batch; of one that has a fault, or a wrong checksum of its own
+    or within, the position alone.
+    """
     found, troubles = [], []
     for row in walk(data)[0]:
         position = int(row["position"])
         whole = data[position : position + int(row["size_bytes"])]
         told, fault = batch_records.until_fault(whole)
-        if fault or not batch_records.crc_valid(whole) or any(one.is_valid is False for one in told):
+        if (
+            fault
+            or not batch_records.crc_valid(whole)
+            or any(one.is_valid is False for one in told)
+        ):
             troubles.append(position)
             continue
         for one in told:
             headers = [{"name": name, "value": value} for name, value in one.headers]
-            found.append({
-                "batch_position": position, "offset": one.offset, "timestamp_ms": one.timestamp_ms,
-                "is_control": bool(is_control(np.array([row]))[0]),
-                "key_size_bytes": None if one.key is None else len(one.key),
-                "value_size_bytes": None if one.value is None else len(one.value),
-                "header_count": len(headers), "key": one.key, "value": one.value, "headers": headers,
-            })  # fmt: skip
+            found.append(
+                {
+                    "batch_position": position,
+                    "offset": one.offset,
+                    "timestamp_ms": one.timestamp_ms,
+                    "is_control": bool(is_control(np.array([row]))[0]),
+                    "key_size_bytes": None if one.key is None else len(one.key),
+                    "value_size_bytes": None if one.value is None else len(one.value),
+                    "header_count": len(headers),
+                    "key": one.key,
+                    "value": one.value,
+                    "headers": headers,
+                }
+            )
     return found, troubles
 
 
@@ -80,7 +95,11 @@ def assert_as_twin(data: bytes) -> int:
 
 def test_batches_of_kafkas_own_classes(data):
     """Of every magic and codec, whole and broken, one behind the other."""
-    whole = b"".join(bytes.fromhex(line["hex"]) for line in lines(data / "batches.jsonl.gz") if line.get("valid") and "header" in line)
+    whole = b"".join(
+        bytes.fromhex(line["hex"])
+        for line in lines(data / "batches.jsonl.gz")
+        if line.get("valid") and "header" in line
+    )
     assert assert_as_twin(whole) > 500
 
 
@@ -93,12 +112,17 @@ def test_logs_of_old_brokers(data):
 @pytest.mark.parametrize("run_bytes", [1, 700, 8 << 20])
 @pytest.mark.parametrize("plain_bytes", [1, 32 << 20])
 def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
-    """However many batches are read and unfolded at once; of the batches given, also with gaps between them."""
+    """However many batches are read and unfolded at once; of the batches given, also with gaps
+    between them.
+    """
     monkeypatch.setattr(records_module, "RUN_BYTES", run_bytes)
     monkeypatch.setattr(records_module, "PLAIN_BYTES", plain_bytes)
     names = ("none", "gzip", "snappy", "lz4", "zstd")
     times_ms = range(START_MS, START_MS + 5)
-    batches = (whole_logs.batch(5 * number, times_ms, 40, names[number % 5], 8 * (number % 3 == 0)) for number in range(40))
+    batches = (
+        whole_logs.batch(5 * number, times_ms, 40, names[number % 5], 8 * (number % 3 == 0))
+        for number in range(40)
+    )
     data = b"".join(batches)
     assert assert_as_twin(data) == 200
     found, _ = found_in(data, rows=[3, 4, 17])
@@ -106,7 +130,9 @@ def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
 
 
 def test_a_fault_leaves_its_neighbours():
-    """A byte changed anywhere in the middle one of three batches: the same rows and the same fault as of one batch alone."""
+    """A byte changed anywhere in the middle one of three batches: the same rows and the same fault
+    as of one batch alone.
+    """
     whole = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
     faults = 0
     for place in range(57, len(whole[1])):
@@ -130,23 +156,39 @@ def test_bytes_behind_the_last_record_are_a_fault():
 
 def test_limits_leave_out_the_rest():
     """Offsets and times within limits, with and without payload."""
-    data = b"".join(whole_logs.batch(10 * number, range(START_MS + number, START_MS + number + 10)) for number in range(20))
+    data = b"".join(
+        whole_logs.batch(10 * number, range(START_MS + number, START_MS + number + 10))
+        for number in range(20)
+    )
     everything, _ = found_in(data)
     wish = Wish(Limits(35, 120), Limits(START_MS + 8, START_MS + 12), payload=True)
-    expected = [row for row in everything if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12]
+    expected = [
+        row
+        for row in everything
+        if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12
+    ]
     assert found_in(data, wish)[0] == expected and len(expected) > 10
     (short, _) = found_in(data, Wish(wish.offsets, wish.times_ms))
-    assert short == [{name: value for name, value in row.items() if name not in ("key", "value", "headers")} for row in expected]
+    assert short == [
+        {name: value for name, value in row.items() if name not in ("key", "value", "headers")}
+        for row in expected
+    ]
 
 
-@given(st.lists(st.tuples(st.integers(61, 3 << 20), st.sampled_from([0, 0, 0, 1, 61])), max_size=40))
+@given(
+    st.lists(st.tuples(st.integers(61, 3 << 20), st.sampled_from([0, 0, 0, 1, 61])), max_size=40)
+)
 def test_stretches_that_are_read_at_once(sizes_and_gaps):
     """Batches without a gap, up to 8 MiB or one batch: as a loop over them has it."""
     batches = np.zeros(len(sizes_and_gaps), BATCH)
     runs, at = [], 0
     for number, (size_bytes, gap) in enumerate(sizes_and_gaps):
         batches[number]["position"], batches[number]["size_bytes"] = at + gap, size_bytes
-        joins = gap == 0 and runs and at + size_bytes - batches[runs[-1][0]]["position"] <= records_module.RUN_BYTES
+        joins = (
+            gap == 0
+            and runs
+            and at + size_bytes - batches[runs[-1][0]]["position"] <= records_module.RUN_BYTES
+        )
         runs[-1].append(number) if joins else runs.append([number])
         at += gap + size_bytes
     found = [run["position"].tolist() for run in records_module._runs(batches)]

@@ -36,7 +36,9 @@ def test_every_field_is_what_kafka_reads(told, rows):
     """And null where its format has no such field, or hides it in compressed messages."""
     assert len(told) == len(rows) > 200
     for line, row in zip(told, rows, strict=True):
-        assert {name: row[name] for name in expected(line["header"])} == expected(line["header"]), line["name"]
+        assert {name: row[name] for name in expected(line["header"])} == expected(line["header"]), (
+            line["name"]
+        )
 
 
 def expected(header: dict) -> dict:
@@ -52,7 +54,11 @@ def expected(header: dict) -> dict:
         "codec": header["compressionType"],
         "timestamp_type": header["timestampType"] if timed else None,
         "max_timestamp_ms": header["maxTimestamp"] if timed else None,
-        "base_timestamp_ms": header["baseTimestamp"] if new else header["maxTimestamp"] if timed and plain else None,
+        "base_timestamp_ms": header["baseTimestamp"]
+        if new
+        else header["maxTimestamp"]
+        if timed and plain
+        else None,
         "record_count": header["countOrNull"] if new else 1 if plain else None,
         "leader_epoch": header.get("partitionLeaderEpoch"),
         "producer_id": header.get("producerId"),
@@ -67,31 +73,48 @@ def expected(header: dict) -> dict:
 
 def test_rows_say_whose_they_are(rows):
     """The leading columns of every table."""
-    assert {(row["broker"], row["topic"], row["partition"], row["segment_base_offset"]) for row in rows} == {("b", "t", 3, 40)}
-    assert [row["position"] for row in rows] == np.cumsum([0, *(row["size_bytes"] for row in rows[:-1])]).tolist()
+    assert {
+        (row["broker"], row["topic"], row["partition"], row["segment_base_offset"]) for row in rows
+    } == {("b", "t", 3, 40)}
+    assert [row["position"] for row in rows] == np.cumsum(
+        [0, *(row["size_bytes"] for row in rows[:-1])]
+    ).tolist()
 
 
 def test_rows_of_several_segments_follow_one_another():
     """Three, one and two entries of three segments."""
-    owners = [Wanted(number, "b", f"t{number}", number, Segment(number, "active")) for number in range(3)]
+    owners = [
+        Wanted(number, "b", f"t{number}", number, Segment(number, "active")) for number in range(3)
+    ]
     found = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)
     assert found["topic"].to_pylist() == ["t0", "t0", "t0", "t1", "t2", "t2"]
-    assert found["partition"].to_pylist() == found["segment_base_offset"].to_pylist() == [0, 0, 0, 1, 2, 2]
+    assert (
+        found["partition"].to_pylist()
+        == found["segment_base_offset"].to_pylist()
+        == [0, 0, 0, 1, 2, 2]
+    )
 
 
 def test_an_id_without_a_codec_is_its_number(told):
     """Kafka keeps such a batch, and refuses it only to who reads its records."""
-    batch = bytearray(bytes.fromhex(next(line["hex"] for line in told if line["header"]["magic"] == 2)))
+    batch = bytearray(
+        bytes.fromhex(next(line["hex"] for line in told if line["header"]["magic"] == 2))
+    )
     names = []
     for identity in range(8):
         batch[22] = identity
         found, _ = walk(bytes(batch))
-        names += table(batch_columns(found, np.array([-1])), [OWNER], [1], BATCHES)["codec"].to_pylist()
+        names += table(batch_columns(found, np.array([-1])), [OWNER], [1], BATCHES)[
+            "codec"
+        ].to_pylist()
     assert names == ["none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7"]
 
 
 def test_no_rows_have_all_columns():
     """An empty log, an empty index."""
     assert table(batch_columns(walk(b"")[0], np.empty(0, int)), [], [], BATCHES).schema == BATCHES
-    assert table(entry_columns(np.empty(0, OFFSET_ENTRY)), [], [], OFFSET_ENTRIES).schema == OFFSET_ENTRIES
+    assert (
+        table(entry_columns(np.empty(0, OFFSET_ENTRY)), [], [], OFFSET_ENTRIES).schema
+        == OFFSET_ENTRIES
+    )
     assert entry_slots(walk(b"")[0], np.zeros(3, OFFSET_ENTRY)).tolist() == []

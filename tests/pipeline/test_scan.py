@@ -1,4 +1,6 @@
-"""A task's pass: its rows in Parquet files, its summaries, and what it does with what cannot be read."""
+"""A task's pass: its rows in Parquet files, its summaries, and what it does with what cannot be
+read.
+"""
 
 import os
 from dataclasses import replace
@@ -31,8 +33,13 @@ def staging(tmp_path) -> Path:
 
 def wanted_of(directory: Path) -> list[Wanted]:
     """Every segment of a broker directory."""
-    segments = [(one, segment) for one in open_broker(directory).partitions for segment in one.segments]
-    return [Wanted(number, directory.name, one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]
+    segments = [
+        (one, segment) for one in open_broker(directory).partitions for segment in one.segments
+    ]
+    return [
+        Wanted(number, directory.name, one.topic, one.partition, segment)
+        for number, (one, segment) in enumerate(segments)
+    ]
 
 
 def together(wanted: list[Wanted]) -> Task:
@@ -61,7 +68,9 @@ def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
 
 
 def test_magic_0_and_1_have_nulls(shared, staging):
-    """A 2.8.2 broker's directory: formats without epochs and producers; what wrappers hide is looked up inside them."""
+    """A 2.8.2 broker's directory: formats without epochs and producers; what wrappers hide is
+    looked up inside them.
+    """
     from kafkaviz.log.archive import opened
 
     directory = opened(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
@@ -69,7 +78,9 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     rows = rows_of(summaries, "batches", staging)
     assert rows == tables(open_broker(directory), directory.name)["batches"]
     wrappers = [row for row in rows if row["magic"] < 2 and row["codec"] != "none"]
-    assert len(wrappers) == 1166 and all(row["record_count"] >= 1 and row["base_offset"] <= row["last_offset"] for row in wrappers)
+    assert len(wrappers) == 1166 and all(
+        row["record_count"] >= 1 and row["base_offset"] <= row["last_offset"] for row in wrappers
+    )
     assert {row["max_timestamp_ms"] is None for row in rows if row["magic"] == 0} == {True}
     assert {row["leader_epoch"] for row in rows if row["magic"] < 2} == {None}
 
@@ -79,17 +90,23 @@ def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
     monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
     expected = tables(open_broker(clean), clean.name)
     summaries = scan(together(wanted_of(clean)), staging)
-    assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {table: expected[table] for table in ROW_TABLES}
+    assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {
+        table: expected[table] for table in ROW_TABLES
+    }
     assert pq.ParquetFile(next((staging / "batches").iterdir())).num_row_groups > 50
 
 
 def test_stretches_are_together_the_whole(clean, staging):
-    """A segment cut at some entries of its index: the same rows, and one summary that says the same."""
+    """A segment cut at some entries of its index: the same rows, and one summary that says the
+    same.
+    """
     wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
     (uncut,) = scan(together([wanted]), staging)
     positions = replace(wanted.segment).offset_index["position"][[100, 101, 200]].tolist()
     edges = [0, *positions, wanted.log_bytes]
-    tasks = [Task(number, (Stretch(wanted, edges[number], edges[number + 1]),)) for number in range(4)]
+    tasks = [
+        Task(number, (Stretch(wanted, edges[number], edges[number + 1]),)) for number in range(4)
+    ]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
     told, expected = whole(summaries), whole([uncut])
     assert replace(told, spans=expected.spans) == expected
@@ -103,12 +120,17 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     """The stretch before does not end there, so the segment does not count as read."""
     wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
     cut = int(replace(wanted.segment).offset_index["position"][100]) + beside
-    tasks = [Task(0, (Stretch(wanted, 0, cut),)), Task(1, (Stretch(wanted, cut, wanted.log_bytes),))]
+    tasks = [
+        Task(0, (Stretch(wanted, 0, cut),)),
+        Task(1, (Stretch(wanted, cut, wanted.log_bytes),)),
+    ]
     assert whole([summary for task in tasks for summary in scan(task, staging)]) is None
 
 
 def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
-    """A bad length ends the walk; the stretch behind it must not give rows that a walk from the start would not."""
+    """A bad length ends the walk; the stretch behind it must not give rows that a walk from the
+    start would not.
+    """
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
     log = directory / "a-0" / "00000000000000000000.log"
     content = bytearray(log.read_bytes())
@@ -126,7 +148,9 @@ def test_a_second_attempt_writes_files_of_its_own(clean, staging):
     task = together(wanted_of(clean)[:3])
     first, second = scan(task, staging), scan(task, staging)
     assert len(list((staging / "batches").iterdir())) == 2
-    assert {one.spans["batches"].file for one in first} & {one.spans["batches"].file for one in second} == set()
+    assert {one.spans["batches"].file for one in first} & {
+        one.spans["batches"].file for one in second
+    } == set()
 
 
 def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
@@ -136,7 +160,10 @@ def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
         if path.name.startswith("0" * 20):
             path.rename(path.with_name(f"{path.name}.deleted"))
     summaries = scan(together(wanted_of(directory)), staging)
-    assert [(one.content.batches, set(one.spans)) for one in summaries] == [(5, set()), (7, set(ROW_TABLES))]
+    assert [(one.content.batches, set(one.spans)) for one in summaries] == [
+        (5, set()),
+        (7, set(ROW_TABLES)),
+    ]
     assert {row["segment_base_offset"] for row in rows_of(summaries, "batches", staging)} == {10}
 
 
@@ -146,18 +173,34 @@ def test_an_index_without_its_log_has_rows(tmp_path, staging):
     for kind in ("log", "timeindex"):
         (directory / "a-0" / f"00000000000000000000.{kind}").unlink()
     (summary,) = scan(together(wanted_of(directory)), staging)
-    assert (summary.end_position, summary.content.batches, summary.slots.offset_entries, summary.slots.time_entries) == (None, 0, 3, None)
-    assert [row["position"] for row in rows_of([summary], "offset_entries", staging)] == [100, 200, 300]
+    assert (
+        summary.end_position,
+        summary.content.batches,
+        summary.slots.offset_entries,
+        summary.slots.time_entries,
+    ) == (None, 0, 3, None)
+    assert [row["position"] for row in rows_of([summary], "offset_entries", staging)] == [
+        100,
+        200,
+        300,
+    ]
 
 
-@pytest.mark.parametrize(("gone", "kept"), [("log", {"offset_entries", "time_entries"}), ("index", {"batches", "time_entries"})])
+@pytest.mark.parametrize(
+    ("gone", "kept"),
+    [("log", {"offset_entries", "time_entries"}), ("index", {"batches", "time_entries"})],
+)
 def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(tmp_path, staging, gone, kept):
     """Its neighbours are read; the rest of the segment too."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7, [100] * 9]})
     wanted = wanted_of(directory)
     os.unlink(getattr(wanted[1].segment, gone).path)
     summaries = scan(together(wanted), staging)
-    assert [one.problems for one in summaries] == [(), (Problem(getattr(wanted[1].segment, gone).path, "is not there"),), ()]
+    assert [one.problems for one in summaries] == [
+        (),
+        (Problem(getattr(wanted[1].segment, gone).path, "is not there"),),
+        (),
+    ]
     assert set(summaries[1].spans) == kept
     assert [one.content.batches for one in summaries] == [5, 0 if gone == "log" else 7, 9]
 
@@ -177,7 +220,9 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
     (summary,) = scan(together([wanted]), staging)
     assert summary.problems == (Problem(wanted.segment.log.path, "input/output error"),)
     assert 0 < summary.content.batches < 30_000
-    assert summary.end_position == 100 * summary.content.batches == 100 * summary.spans["batches"].rows
+    assert (
+        summary.end_position == 100 * summary.content.batches == 100 * summary.spans["batches"].rows
+    )
 
 
 def test_every_file_is_told_once(tmp_path, staging):
@@ -187,8 +232,13 @@ def test_every_file_is_told_once(tmp_path, staging):
     for gone in (wanted.segment.index, wanted.segment.log):
         gone.path.unlink()
     tasks = [Task(0, (Stretch(wanted, 0, 3000),)), Task(1, (Stretch(wanted, 3000, 5000),))]
-    summaries = [replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)]
-    both = (Problem(wanted.segment.index.path, "is not there"), Problem(wanted.segment.log.path, "is not there"))
+    summaries = [
+        replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)
+    ]
+    both = (
+        Problem(wanted.segment.index.path, "is not there"),
+        Problem(wanted.segment.log.path, "is not there"),
+    )
     assert [one.problems for one in summaries] == [both, both] and whole(summaries).problems == both
 
 
@@ -209,11 +259,24 @@ def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
     entries["position"][3] = entries["position"][6]
     path.write_bytes(offset_index.build(entries))
     summaries = scan(together(wanted_of(directory)), staging)
-    assert [row["entry_slot"] for row in rows_of(summaries, "batches", staging)] == [None, 0, 1, 2, None, 4, 5, 6, 7, 8]
+    assert [row["entry_slot"] for row in rows_of(summaries, "batches", staging)] == [
+        None,
+        0,
+        1,
+        2,
+        None,
+        4,
+        5,
+        6,
+        7,
+        8,
+    ]
 
 
 def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
-    """Whatever a log, an index and a time index hold: rows, as the in-process reader has them, and no exception."""
+    """Whatever a log, an index and a time index hold: rows, as the in-process reader has them, and
+    no exception.
+    """
     rng = np.random.default_rng(7)
     partition = tmp_path / "made" / "tiny-0"
     partition.mkdir(parents=True)
@@ -232,11 +295,20 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
     expected = tables(open_broker(directory), "made")
     for table in ("offset_entries", "time_entries"):
         assert rows_of(summaries, table, staging) == expected[table]
-    found = [{key: row[key] for key in ("position", "size_bytes", "last_offset")} for row in rows_of(summaries, "batches", staging)]
-    assert found == [{key: row[key] for key in ("position", "size_bytes", "last_offset")} for row in expected["batches"]]
+    found = [
+        {key: row[key] for key in ("position", "size_bytes", "last_offset")}
+        for row in rows_of(summaries, "batches", staging)
+    ]
+    assert found == [
+        {key: row[key] for key in ("position", "size_bytes", "last_offset")}
+        for row in expected["batches"]
+    ]
 
 
 def test_a_task_of_nothing_writes_nothing(staging):
     """No row, no file."""
     (summary,) = scan(together([Wanted(0, "made", "a", 0, Segment(0, "active"))]), staging)
-    assert summary.spans == {} and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []
+    assert (
+        summary.spans == {}
+        and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []
+    )

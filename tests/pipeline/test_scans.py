@@ -1,4 +1,6 @@
-"""Several scans of one frame or view, in one query and one after the other: every row, on classic Spark and on Spark Connect."""
+"""Several scans of one frame or view, in one query and one after the other: every row, on classic
+Spark and on Spark Connect.
+"""
 
 import json
 import os
@@ -26,8 +28,12 @@ def expected(clean) -> dict[str, dict]:
         whole, one, other = len(topics), topics.count("orders"), topics.count("clicks-gzip")
         assert whole > one + other > one > 0 < other
         found[name] = {
-            "one": one, "whole": whole, "union": {"orders": one, "clicks-gzip": other}, "joined": one, "view": [one, whole],
-        }  # fmt: skip
+            "one": one,
+            "whole": whole,
+            "union": {"orders": one, "clicks-gzip": other},
+            "joined": one,
+            "view": [one, whole],
+        }
     return found
 
 
@@ -57,33 +63,56 @@ def test_spark_connect_gives_the_same(clean, expected):
     """A server and a session of its own, in a process of its own; all five formats."""
     command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environ, timeout=900)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, env=environ, timeout=900
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["kind"] == "pyspark.sql.connect.session" and told["answers"] == expected
 
 
 @pytest.mark.slow
-def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(pushing, clean, expected, monkeypatch):
-    """The probe forced to say so: the frame is of a reader that takes filters, and a single scan has its rows."""
+def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
+    pushing, clean, expected, monkeypatch
+):
+    """The probe forced to say so: the frame is of a reader that takes filters, and a single scan
+    has its rows.
+    """
     monkeypatch.setattr(pushdown_probe, "keeps_apart", lambda spark: True)
     pushdown_probe._KNOWN.clear()
     register(pushing)
     for name in FORMATS:
-        frame = pushing.read.format(name).option("columns", ",".join(KEYS[name])).option("topics", TOPICS).load(str(clean))
+        frame = (
+            pushing.read.format(name)
+            .option("columns", ",".join(KEYS[name]))
+            .option("topics", TOPICS)
+            .load(str(clean))
+        )
         assert frame.where("topic = 'orders' AND partition >= 0").count() == expected[name]["one"]
 
 
 @pytest.mark.slow
 def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
-    """Two scans of a source that takes filters are right exactly where it says that Spark keeps them apart; it is asked once."""
+    """Two scans of a source that takes filters are right exactly where it says that Spark keeps
+    them apart; it is asked once.
+    """
     asked = []
     keeps_apart = pushdown_probe.keeps_apart
-    monkeypatch.setattr(pushdown_probe, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1])
+    monkeypatch.setattr(
+        pushdown_probe, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1]
+    )
     pushdown_probe._KNOWN.clear()
-    assert pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == asked[0] and len(asked) == 1
+    assert (
+        pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == asked[0]
+        and len(asked) == 1
+    )
     pushing.dataSource.register(of_session(RecordsSource, True, True))
-    frame = pushing.read.format("kafka_records").option("columns", "topic").option("topics", "clicks-gzip,nulls").load(str(clean))
+    frame = (
+        pushing.read.format("kafka_records")
+        .option("columns", "topic")
+        .option("topics", "clicks-gzip,nulls")
+        .load(str(clean))
+    )
     one, whole = frame.where("topic = 'nulls'").count(), frame.count()
     assert (one < whole) == asked[0]
     register(pushing)
@@ -109,5 +138,8 @@ def test_a_reader_takes_filters_only_where_it_was_said(clean):
     source = RecordsSource({"path": str(clean)})
     assert type(source.reader(source.schema())).pushFilters is DataSourceReader.pushFilters
     pushing = of_session(RecordsSource, True, True)({"path": str(clean)})
-    assert isinstance(pushing.reader(pushing.schema()), PushingReader) and pushing.name() == "kafka_records"
+    assert (
+        isinstance(pushing.reader(pushing.schema()), PushingReader)
+        and pushing.name() == "kafka_records"
+    )
     assert of_session(RecordsSource, False, True) is RecordsSource

@@ -89,8 +89,14 @@ sys.exit(status)
 
 
 def test_workers_get_this_python_and_this_checkout(tmp_path):
-    """Whatever the shell says, and whatever lies on its path; what was on PYTHONPATH stays there."""
-    environ = {"PATH": os.environ["PATH"], "PYSPARK_PYTHON": "/other/python", "PYTHONPATH": f"/mine{os.pathsep}{CHECKOUT}"}
+    """Whatever the shell says, and whatever lies on its path; what was on PYTHONPATH stays
+    there.
+    """
+    environ = {
+        "PATH": os.environ["PATH"],
+        "PYSPARK_PYTHON": "/other/python",
+        "PYTHONPATH": f"/mine{os.pathsep}{CHECKOUT}",
+    }
     prepare("local[2]", tmp_path, environ)
     assert environ["PYSPARK_PYTHON"] == sys.executable
     assert environ["PYTHONPATH"].split(os.pathsep) == [str(CHECKOUT), "/mine"]
@@ -122,7 +128,9 @@ def test_the_session_is_started_with_our_settings(spark):
 
 
 def test_who_has_no_secret_is_not_heard(spark):
-    """Spark's ports are open to every user of the machine, and one of them takes a command to stop the executor."""
+    """Spark's ports are open to every user of the machine, and one of them takes a command to stop
+    the executor.
+    """
     conf, jvm = spark.sparkContext.getConf(), spark._jvm
     assert conf.get("spark.authenticate") == "true"
     stranger = jvm.org.apache.spark.SparkConf(False).set("spark.rpc.lookupTimeout", "20s")
@@ -132,10 +140,21 @@ def test_who_has_no_secret_is_not_heard(spark):
 def reaches(jvm, conf, port: str) -> bool:
     """Whether a client of that configuration finds the executor of a local session."""
     rpc, spark = jvm.org.apache.spark.rpc, jvm.org.apache.spark
-    no_file = getattr(getattr(jvm.org.apache.spark.internal.config, "package$"), "MODULE$").AUTH_SECRET_FILE()
-    client = rpc.RpcEnv.create("client", "127.0.0.1", 0, conf, spark.SecurityManager(conf, jvm.scala.Option.empty(), no_file), True)
+    no_file = getattr(
+        getattr(jvm.org.apache.spark.internal.config, "package$"), "MODULE$"
+    ).AUTH_SECRET_FILE()
+    client = rpc.RpcEnv.create(
+        "client",
+        "127.0.0.1",
+        0,
+        conf,
+        spark.SecurityManager(conf, jvm.scala.Option.empty(), no_file),
+        True,
+    )
     try:
-        client.setupEndpointRef(rpc.RpcAddress("127.0.0.1", int(port)), "LocalSchedulerBackendEndpoint")
+        client.setupEndpointRef(
+            rpc.RpcAddress("127.0.0.1", int(port)), "LocalSchedulerBackendEndpoint"
+        )
     except Py4JJavaError:
         return False
     finally:
@@ -143,7 +162,10 @@ def reaches(jvm, conf, port: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("master", "is_ours"), [("local", True), ("local[*]", True), ("local-cluster[1,1,900]", False), ("yarn", False)])
+@pytest.mark.parametrize(
+    ("master", "is_ours"),
+    [("local", True), ("local[*]", True), ("local-cluster[1,1,900]", False), ("yarn", False)],
+)
 def test_only_a_local_session_is_given_a_secret(master, is_ours):
     """On a cluster its administrator's setting stands."""
     assert ("spark.authenticate" in settings(master)) == is_ours
@@ -152,26 +174,56 @@ def test_only_a_local_session_is_given_a_secret(master, is_ours):
 @pytest.mark.slow
 def test_a_killed_jvm_is_replaced():
     """In a process of its own: the session of the tests is left alone."""
-    ended = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, text=True, timeout=180)
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, text=True, timeout=180
+    )
     assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.slow
 def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
-    """A venv with every package but kafkaviz, and a driver that has it on its sys.path alone, in another directory."""
-    script = UNINSTALLED.format(root=str(ROOT), directory=str(damaged), catalog=str(tmp_path / "catalog"))
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
-    ended = subprocess.run([venv_without(tmp_path), "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=180)
+    """A venv with every package but kafkaviz, and a driver that has it on its sys.path alone, in
+    another directory.
+    """
+    script = UNINSTALLED.format(
+        root=str(ROOT), directory=str(damaged), catalog=str(tmp_path / "catalog")
+    )
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "PYSPARK"))
+    }
+    ended = subprocess.run(
+        [venv_without(tmp_path), "-c", script],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "catalog" / "_catalog.json").exists()
 
 
 @pytest.mark.slow
 def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
-    """Found running or given: its settings stay, it is not stopped, and its workers find what only the driver can import."""
+    """Found running or given: its settings stay, it is not stopped, and its workers find what only
+    the driver can import.
+    """
     script = ANOTHERS.format(root=str(ROOT), directory=str(damaged))
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
-    ended = subprocess.run([venv_without(tmp_path), "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400)
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "PYSPARK"))
+    }
+    ended = subprocess.run(
+        [venv_without(tmp_path), "-c", script],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
     assert ended.returncode == 0, ended.stderr
     told = [catalog.read(tmp_path / name).info.rows for name in ("found", "given")]
     assert told[0] == told[1] and told[0]["batches"] > 0 and told[0]["findings"] > 0
@@ -181,11 +233,23 @@ def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
 def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
     """And what else it was told."""
     (tmp_path / "script.py").write_text(SUBMITTED.format(root=str(ROOT), directory=str(damaged)))
-    environ = dict(os.environ) | {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYSPARK_PYTHON": sys.executable}
+    environ = dict(os.environ) | {
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": sys.executable,
+    }
     prepare("local", cache, environ)
-    given = ["--master", "local[1,2]", "--conf", "spark.task.maxFailures=7", "--conf", "spark.ui.showConsoleProgress=true"]
+    given = [
+        "--master",
+        "local[1,2]",
+        "--conf",
+        "spark.task.maxFailures=7",
+        "--conf",
+        "spark.ui.showConsoleProgress=true",
+    ]
     command = [SPARK_SUBMIT, *given, tmp_path / "script.py"]
-    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400)
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400
+    )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[-1] == "local[1,2] 7 true"
     assert catalog.read(tmp_path / "catalog").info.rows["batches"] > 0
@@ -194,19 +258,26 @@ def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
 @pytest.mark.parametrize(
     ("given", "master"),
     [
-        ("", "local[*]"), ("pyspark-shell", "local[*]"), ("--master spark://there:7077 pyspark-shell", "spark://there:7077"),
+        ("", "local[*]"),
+        ("pyspark-shell", "local[*]"),
+        ("--master spark://there:7077 pyspark-shell", "spark://there:7077"),
         ("--conf 'spark.a=b c' --master=yarn pyspark-shell", "yarn"),
     ],
-)  # fmt: skip
+)
 def test_the_master_that_the_environment_names_counts(given, master):
     """Where nothing was said to us, and no session runs."""
     assert submitted_master({"PYSPARK_SUBMIT_ARGS": given} if given else {}) == master
 
 
 def test_spark_connect_is_refused(tmp_path, damaged, monkeypatch):
-    """By its session, or by the environment that would make one; one line, before anything is made."""
+    """By its session, or by the environment that would make one; one line, before anything is
+    made.
+    """
     connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
-    with pytest.raises(KafkavizError, match="Spark Connect has no SparkContext, which is needed; give one with a master"):
+    with pytest.raises(
+        KafkavizError,
+        match="Spark Connect has no SparkContext, which is needed; give one with a master",
+    ):
         job.start_ingest([damaged], tmp_path / "catalog", spark=connected).wait()
     assert not (tmp_path / "catalog").exists()
     monkeypatch.setenv("SPARK_REMOTE", "sc://there")
@@ -227,7 +298,9 @@ def venv_without(folder: Path) -> Path:
     return folder / "venv" / "bin" / "python"
 
 
-@pytest.mark.parametrize("master", ["bogus://x", "", "localhost", "spark://", "local[2", "local[2]\nx"])
+@pytest.mark.parametrize(
+    "master", ["bogus://x", "", "localhost", "spark://", "local[2", "local[2]\nx"]
+)
 def test_what_is_no_master_is_said(master):
     """Before a Java starts, which would print a stack trace."""
     with pytest.raises(KafkavizError, match=r"is no Spark master; there are local\[2\]"):

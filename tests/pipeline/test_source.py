@@ -1,4 +1,6 @@
-"""The data source: the rows of the plain reader however many tasks there are, and as few bytes as a query needs."""
+"""The data source: the rows of the plain reader however many tasks there are, and as few bytes as a
+query needs.
+"""
 
 import os
 import sys
@@ -9,7 +11,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In, IsNotNull, LessThan, LessThanOrEqual
+from pyspark.sql.datasource import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+)
 from pyspark.sql.types import LongType, StringType, StructType
 
 from kafkaviz.errors import CannotOpen
@@ -24,43 +34,73 @@ from tests.pipeline.plain_rows import tables
 from tests.pipeline.source_reading import counted, read
 
 TABLES = {
-    "kafka_segments": "segments", "kafka_batches": "batches", "kafka_offset_index": "offset_entries", "kafka_time_index": "time_entries",
-}  # fmt: skip
+    "kafka_segments": "segments",
+    "kafka_batches": "batches",
+    "kafka_offset_index": "offset_entries",
+    "kafka_time_index": "time_entries",
+}
 SAMPLES = ("clean", "killed", "damaged")
 START_MS = whole_logs.START_MS
-EVERYTHING = {"mode": "DROPMALFORMED", "isolation": "read_uncommitted"}  # whole batches, whatever lies beside them
+# whole batches, whatever lies beside them
+EVERYTHING = {"mode": "DROPMALFORMED", "isolation": "read_uncommitted"}
 OWN = {"meta.properties"}  # what a broker directory is known by
 
 
 def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
     """Every record that the plain reader gives of some topics, batch by batch."""
     found = []
-    for partition in [one for one in open_broker(directory).partitions if any(fnmatch(one.topic, pattern) for pattern in patterns)]:
+    for partition in [
+        one
+        for one in open_broker(directory).partitions
+        if any(fnmatch(one.topic, pattern) for pattern in patterns)
+    ]:
         for segment in [one for one in partition.segments if one.in_use and one.log]:
-            owner = {"broker": directory.name, "topic": partition.topic, "partition": partition.partition}
+            owner = {
+                "broker": directory.name,
+                "topic": partition.topic,
+                "partition": partition.partition,
+            }
             for position in segment.batches()["position"].tolist():
                 for one in segment.records(position):
-                    found.append(owner | {
-                        "segment_base_offset": segment.base_offset, "batch_position": position, "offset": one.offset,
-                        "timestamp_ms": one.timestamp_ms, "key": one.key, "value": one.value,
-                        "headers": [{"name": name, "value": value} for name, value in one.headers],
-                    })  # fmt: skip
+                    found.append(
+                        owner
+                        | {
+                            "segment_base_offset": segment.base_offset,
+                            "batch_position": position,
+                            "offset": one.offset,
+                            "timestamp_ms": one.timestamp_ms,
+                            "key": one.key,
+                            "value": one.value,
+                            "headers": [
+                                {"name": name, "value": value} for name, value in one.headers
+                            ],
+                        }
+                    )
     return found
 
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory) -> Path:
-    """A broker directory of two topic-partitions; orders-0 has six segments of 400 batches of 16 KB, their times growing.
+    """A broker directory of two topic-partitions; orders-0 has six segments of 400 batches of 16
+    KB, their times growing.
 
     Each of them begins with a producer snapshot, as Kafka takes one when it rolls.
     """
     directory = whole_logs.broker(tmp_path_factory.mktemp("source") / "made")
     for first in range(0, 2400, 400):
         starts_ms = {number: START_MS + number * 10_000 for number in range(first, first + 400)}
-        batches = (whole_logs.batch(number * 16, range(at, at + 160, 10), 1000) for number, at in starts_ms.items())
+        batches = (
+            whole_logs.batch(number * 16, range(at, at + 160, 10), 1000)
+            for number, at in starts_ms.items()
+        )
         stem = whole_logs.write(directory / "orders-0", batches, first * 16)
-        stem.with_suffix(".snapshot").write_bytes(producer_snapshot.build(np.empty(0, producer_snapshot.PRODUCER)))
-    whole_logs.write(directory / "clicks-3", [whole_logs.batch(number, [START_MS + number]) for number in range(500)])
+        stem.with_suffix(".snapshot").write_bytes(
+            producer_snapshot.build(np.empty(0, producer_snapshot.PRODUCER))
+        )
+    whole_logs.write(
+        directory / "clicks-3",
+        [whole_logs.batch(number, [START_MS + number]) for number in range(500)],
+    )
     return directory
 
 
@@ -72,12 +112,23 @@ def size_of(directory: Path) -> int:
 @pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
-    """Of three real brokers, with every column, in one task and in many, cut in the middle of segments."""
+    """Of three real brokers, with every column, in one task and in many, cut in the middle of
+    segments.
+    """
     directory = request.getfixturevalue(sample)
-    expected = [{key: value for key, value in row.items() if key not in TOGETHER} for row in
-                tables(open_broker(directory), directory.name)[TABLES[name]]]
+    expected = [
+        {key: value for key, value in row.items() if key not in TOGETHER}
+        for row in tables(open_broker(directory), directory.name)[TABLES[name]]
+    ]
     for task_bytes in ("1000000000", "40000"):
-        found = read(name, directory, task_bytes=task_bytes, renamed="true", mode="DROPMALFORMED", columns=",".join(expected[0]))
+        found = read(
+            name,
+            directory,
+            task_bytes=task_bytes,
+            renamed="true",
+            mode="DROPMALFORMED",
+            columns=",".join(expected[0]),
+        )
         assert found.to_pylist() == expected
 
 
@@ -89,31 +140,66 @@ def test_records_are_those_of_the_plain_reader(sample, request):
     expected, topics = plain_records(directory, topics), ",".join(topics)
     columns = "broker,topic,partition,segment_base_offset,batch_position,offset,timestamp_ms,key,value,headers"
     for task_bytes in ("1000000000", "100000"):
-        found = read("kafka_records", directory, topics=topics, task_bytes=task_bytes, payload="true", columns=columns, **EVERYTHING)
+        found = read(
+            "kafka_records",
+            directory,
+            topics=topics,
+            task_bytes=task_bytes,
+            payload="true",
+            columns=columns,
+            **EVERYTHING,
+        )
         assert found.to_pylist() == expected
     sizes = read("kafka_records", directory, topics=topics, **EVERYTHING).to_pylist()
-    assert [row["key_size_bytes"] for row in sizes] == [None if one["key"] is None else len(one["key"]) for one in expected]
-    assert [row["value_size_bytes"] for row in sizes] == [None if one["value"] is None else len(one["value"]) for one in expected]
+    assert [row["key_size_bytes"] for row in sizes] == [
+        None if one["key"] is None else len(one["key"]) for one in expected
+    ]
+    assert [row["value_size_bytes"] for row in sizes] == [
+        None if one["value"] is None else len(one["value"]) for one in expected
+    ]
     assert "key" not in sizes[0]
-    batches = {(row["topic"], row["partition"], row["segment_base_offset"], row["position"]): row["is_control"]
-               for row in read("kafka_batches", directory, mode="DROPMALFORMED").to_pylist()}
+    batches = {
+        (row["topic"], row["partition"], row["segment_base_offset"], row["position"]): row[
+            "is_control"
+        ]
+        for row in read("kafka_batches", directory, mode="DROPMALFORMED").to_pylist()
+    }
     owners = ("topic", "partition", "segment_base_offset", "batch_position")
     assert all(row["is_control"] == batches[tuple(row[name] for name in owners)] for row in sizes)
 
 
 @pytest.mark.slow
 def test_rows_of_every_recorded_broker(shared):
-    """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged ones: batches and records, in one task and in many."""
+    """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged ones: batches and records, in
+    one task and in many.
+    """
     seen, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
     for packed in [one for one in archives if ".expected." not in one.name]:
         directory = opened(packed)
         expected = tables(open_broker(directory), directory.name)["batches"]
-        found = read("kafka_batches", directory, task_bytes="200000", renamed="true", mode="DROPMALFORMED", columns=",".join(expected[0]))
+        found = read(
+            "kafka_batches",
+            directory,
+            task_bytes="200000",
+            renamed="true",
+            mode="DROPMALFORMED",
+            columns=",".join(expected[0]),
+        )
         assert found.to_pylist() == expected, packed.name
         topics = ["mixed.*", "native.*", "v?.*", "weblogs", "clicks-*"]
         records = plain_records(directory, topics)
-        found = read("kafka_records", directory, topics=",".join(topics), task_bytes="200000", payload="true", renamed="true", **EVERYTHING)
-        assert [row["value"] for row in found.to_pylist()] == [one["value"] for one in records], packed.name
+        found = read(
+            "kafka_records",
+            directory,
+            topics=",".join(topics),
+            task_bytes="200000",
+            payload="true",
+            renamed="true",
+            **EVERYTHING,
+        )
+        assert [row["value"] for row in found.to_pylist()] == [one["value"] for one in records], (
+            packed.name
+        )
         seen += len(records)
     assert seen > 50_000
 
@@ -121,19 +207,29 @@ def test_rows_of_every_recorded_broker(shared):
 def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):
     """By filter and by option."""
     with counted(monkeypatch) as told:
-        rows = read("kafka_batches", big, [EqualTo(("topic",), "clicks"), IsNotNull(("topic",)), EqualTo(("partition",), 3)])
-    assert rows.num_rows == 500 and told.names - OWN == {f"{0:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")}
+        rows = read(
+            "kafka_batches",
+            big,
+            [EqualTo(("topic",), "clicks"), IsNotNull(("topic",)), EqualTo(("partition",), 3)],
+        )
+    assert rows.num_rows == 500 and told.names - OWN == {
+        f"{0:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")
+    }
     assert read("kafka_batches", big, topics="cl*,gone").num_rows == 500
     assert read("kafka_batches", big, [In(("topic",), ("clicks", "gone"))]).num_rows == 500
     assert read("kafka_batches", big, [EqualTo(("partition",), 9)]).num_rows == 0
     with counted(monkeypatch) as told:
         assert read("kafka_batches", big, [EqualTo(("segment_base_offset",), 6400)]).num_rows == 400
-    assert told.names - OWN == {f"{6400:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")}
+    assert told.names - OWN == {
+        f"{6400:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")
+    }
 
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "1000000"])
 def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """50 records of 38 400, in the middle of a segment: less than 2 % of the bytes, for records and for batches."""
+    """50 records of 38 400, in the middle of a segment: less than 2 % of the bytes, for records and
+    for batches.
+    """
     range_ = [GreaterThanOrEqual(("offset",), 20_000), LessThan(("offset",), 20_050)]
     with counted(monkeypatch) as told:
         rows = read("kafka_records", big, range_, task_bytes=task_bytes)
@@ -148,7 +244,9 @@ def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "4000000"])
 def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """A minute of 400: what comes before is skipped by the .timeindex; what comes behind, once it is said how late a record may be."""
+    """A minute of 400: what comes before is skipped by the .timeindex; what comes behind, once it
+    is said how late a record may be.
+    """
     least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000
     range_ = [GreaterThanOrEqual(("timestamp_ms",), least), LessThan(("timestamp_ms",), most)]
     with counted(monkeypatch) as told:
@@ -160,19 +258,36 @@ def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
         assert read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="0").num_rows == 96
     assert told.bytes < 0.018 * size_of(big)
     with counted(monkeypatch) as told:
-        rows = read("kafka_batches", big, [GreaterThanOrEqual(("max_timestamp_ms",), least), LessThan(("max_timestamp_ms",), most)])
+        rows = read(
+            "kafka_batches",
+            big,
+            [
+                GreaterThanOrEqual(("max_timestamp_ms",), least),
+                LessThan(("max_timestamp_ms",), most),
+            ],
+        )
     assert rows.num_rows == 6
     assert told.bytes < 0.02 * size_of(big)
 
 
 def late(directory: Path) -> Path:
-    """A log in which every tenth batch is an hour old, and the records of a batch go back and forth by seconds."""
+    """A log in which every tenth batch is an hour old, and the records of a batch go back and forth
+    by seconds.
+    """
     random, batches = np.random.default_rng(3), []
     for number in range(600):
         at = START_MS + number * 1000 - (3_600_000 if number % 10 == 9 else 0)
         codec_name = ("none", "gzip", "snappy", "lz4", "zstd")[number % 5]
         attributes = 8 if number % 7 == 0 else 0
-        batches.append(whole_logs.batch(number * 4, (at + random.integers(-20_000, 20_000, 4)).tolist(), 300, codec_name, attributes))
+        batches.append(
+            whole_logs.batch(
+                number * 4,
+                (at + random.integers(-20_000, 20_000, 4)).tolist(),
+                300,
+                codec_name,
+                attributes,
+            )
+        )
     for first in range(0, 600, 200):
         whole_logs.write(directory / "late-0", batches[first : first + 200], first * 4, 2000)
     return directory
@@ -189,34 +304,66 @@ def test_no_late_record_is_missed(tmp_path, task_bytes):
         least = int(START_MS + random.integers(-3_700_000, 700_000))
         most = least + int(random.choice([0, 5_000, 100_000]))
         first = int(random.integers(0, 2400))
-        filters = [GreaterThanOrEqual(("timestamp_ms",), least), LessThanOrEqual(("timestamp_ms",), most)]
+        filters = [
+            GreaterThanOrEqual(("timestamp_ms",), least),
+            LessThanOrEqual(("timestamp_ms",), most),
+        ]
         found = read("kafka_records", directory, filters, task_bytes=task_bytes).to_pylist()
         assert found == [row for row in everything if least <= row["timestamp_ms"] <= most]
         both = [*filters, GreaterThan(("offset",), first)]
-        assert read("kafka_records", directory, both, task_bytes=task_bytes).to_pylist() == [row for row in found if row["offset"] > first]
+        assert read("kafka_records", directory, both, task_bytes=task_bytes).to_pylist() == [
+            row for row in found if row["offset"] > first
+        ]
 
 
 def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
-    """A record two minutes older than its batch's first is found, but where it is said that there is none."""
+    """A record two minutes older than its batch's first is found, but where it is said that there
+    is none.
+    """
     directory = whole_logs.broker(tmp_path / "made")
-    batches = [whole_logs.batch(0, [START_MS]), whole_logs.batch(1, [START_MS + 200_000, START_MS + 80_000])]
+    batches = [
+        whole_logs.batch(0, [START_MS]),
+        whole_logs.batch(1, [START_MS + 200_000, START_MS + 80_000]),
+    ]
     whole_logs.write(directory / "odd-0", batches)
     range_ = [LessThan(("timestamp_ms",), START_MS + 100_000)]
     assert read("kafka_records", directory, range_, late_ms="any")["offset"].to_pylist() == [0, 2]
     assert read("kafka_records", directory, range_)["offset"].to_pylist() == [0, 2]
     assert read("kafka_records", directory, range_, late_ms="60000")["offset"].to_pylist() == [0]
-    assert read("kafka_records", directory, range_, late_ms="120000")["offset"].to_pylist() == [0, 2]
+    assert read("kafka_records", directory, range_, late_ms="120000")["offset"].to_pylist() == [
+        0,
+        2,
+    ]
 
 
 def rows_of_ranges(directory: Path, topics: str, count: int) -> int:
-    """How many rows so many ranges of times have, each as all records filtered have them; edges are at times of records, or next to one."""
-    everything = read("kafka_records", directory, topics=topics, columns="topic,partition,offset,timestamp_ms").to_pylist()
+    """How many rows so many ranges of times have, each as all records filtered have them; edges are
+    at times of records, or next to one.
+    """
+    everything = read(
+        "kafka_records", directory, topics=topics, columns="topic,partition,offset,timestamp_ms"
+    ).to_pylist()
     random, rows = np.random.default_rng(11), 0
     for _ in range(count):
-        one, other = (everything[number]["timestamp_ms"] + int(random.integers(-1, 2)) for number in random.integers(0, len(everything), 2))
-        least, most = min(one, other), max(one, other) if random.random() < 0.5 else min(one, other) + 5
-        filters = [GreaterThanOrEqual(("timestamp_ms",), least), LessThanOrEqual(("timestamp_ms",), most)]
-        found = read("kafka_records", directory, filters, topics=topics, columns="topic,partition,offset,timestamp_ms").to_pylist()
+        one, other = (
+            everything[number]["timestamp_ms"] + int(random.integers(-1, 2))
+            for number in random.integers(0, len(everything), 2)
+        )
+        least, most = (
+            min(one, other),
+            max(one, other) if random.random() < 0.5 else min(one, other) + 5,
+        )
+        filters = [
+            GreaterThanOrEqual(("timestamp_ms",), least),
+            LessThanOrEqual(("timestamp_ms",), most),
+        ]
+        found = read(
+            "kafka_records",
+            directory,
+            filters,
+            topics=topics,
+            columns="topic,partition,offset,timestamp_ms",
+        ).to_pylist()
         wanted = [row for row in everything if least <= row["timestamp_ms"] <= most]
         assert [row for row in found if least <= row["timestamp_ms"] <= most] == wanted
         rows += len(wanted)
@@ -229,20 +376,31 @@ def test_ranges_of_a_real_broker_are_whole(clean):
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize(("name", "topics"), [
-    ("kafka-3.9.0-follower", "late-*,clicks*,orders"), ("kafka-4.3.1-killed", "clicks*,orders,sensors*"),
-    ("kafka-2.8.2-legacy", "mixed*,v?.late,v1.gzip,v0.none"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "topics"),
+    [
+        ("kafka-3.9.0-follower", "late-*,clicks*,orders"),
+        ("kafka-4.3.1-killed", "clicks*,orders,sensors*"),
+        ("kafka-2.8.2-legacy", "mixed*,v?.late,v1.gzip,v0.none"),
+    ],
+)
 def test_ranges_of_recorded_brokers_are_whole(shared, name, topics):
-    """Batches whose records are minutes older than their first among them, and records of every magic."""
+    """Batches whose records are minutes older than their first among them, and records of every
+    magic.
+    """
     assert rows_of_ranges(opened(shared / "data" / f"{name}.tar.gz"), topics, 12) > 1000
 
 
 def test_what_a_time_index_lacks_is_found_without_it(tmp_path):
-    """All entries are true, and the newest batch has none: Kafka misses it, and so does a range; any looks at every header."""
+    """All entries are true, and the newest batch has none: Kafka misses it, and so does a range;
+    any looks at every header.
+    """
     directory = whole_logs.broker(tmp_path / "made")
     times_ms = [START_MS + 100_000, START_MS + 500_000, START_MS + 200_000]
-    stem = whole_logs.write(directory / "odd-0", [whole_logs.batch(number, [at], 5000) for number, at in enumerate(times_ms)])
+    stem = whole_logs.write(
+        directory / "odd-0",
+        [whole_logs.batch(number, [at], 5000) for number, at in enumerate(times_ms)],
+    )
     entries = np.array([(times_ms[0], 0), (times_ms[2], 2)], time_index.ENTRY)
     stem.with_suffix(".timeindex").write_bytes(time_index.build(entries))
     range_ = [GreaterThanOrEqual(("timestamp_ms",), START_MS + 300_000)]
@@ -263,10 +421,16 @@ def test_a_renamed_directory_repeats_nothing(tmp_path):
 
 
 def test_indexes_are_left_out_by_their_names(tmp_path, monkeypatch):
-    """An entry's offset lies within 2^31 of its segment's base offset, whatever is written there."""
+    """An entry's offset lies within 2^31 of its segment's base offset, whatever is written
+    there.
+    """
     directory = whole_logs.broker(tmp_path / "made")
     for first in (0, 1 << 33):
-        whole_logs.write(directory / "far-0", [whole_logs.batch(first + number, [START_MS + number], 5000) for number in range(3)], first)
+        whole_logs.write(
+            directory / "far-0",
+            [whole_logs.batch(first + number, [START_MS + number], 5000) for number in range(3)],
+            first,
+        )
     with counted(monkeypatch) as told:
         rows = read("kafka_offset_index", directory, [GreaterThan(("offset",), 1 << 33)])
     assert set(rows["offset"].to_pylist()) == {(1 << 33) + 1, (1 << 33) + 2}
@@ -286,12 +450,16 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     found, ends = inventory([open_broker(directory)]), source_plan._bases
     asked = Asked(numbers={"offset": Limits(40, 41)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_plan, "_bases", lambda partition: worked_out.append(1) or ends(partition))
+        patch.setattr(
+            source_plan, "_bases", lambda partition: worked_out.append(1) or ends(partition)
+        )
         assert sum(map(len, source_plan.tasks("kafka_records", found, asked, True, Options()))) == 2
     assert len(worked_out) == 1
 
 
-@pytest.mark.parametrize("lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"])
+@pytest.mark.parametrize(
+    "lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"]
+)
 def test_an_index_that_lies_hides_nothing(tmp_path, lie):
     """Whatever an .index says, every range of offsets has its rows, in one task and in many."""
     directory = whole_logs.broker(tmp_path / "made")
@@ -317,7 +485,9 @@ def test_an_index_that_lies_hides_nothing(tmp_path, lie):
         entries["position"] = random.permutation(entries["position"])
     path.unlink() if lie == "gone" else path.write_bytes(offset_index.build(entries))
     for task_bytes in ("1000000000", "50000"):
-        assert read("kafka_records", directory, task_bytes=task_bytes)["offset"].to_pylist() == list(range(3000))
+        assert read("kafka_records", directory, task_bytes=task_bytes)[
+            "offset"
+        ].to_pylist() == list(range(3000))
         for first in range(0, 3000, 271):
             range_ = [GreaterThanOrEqual(("offset",), first), LessThan(("offset",), first + 15)]
             found = read("kafka_records", directory, range_, task_bytes=task_bytes)
@@ -328,7 +498,10 @@ def test_an_index_that_lies_hides_nothing(tmp_path, lie):
 def test_a_time_index_that_lies_is_seen_through(tmp_path, lie):
     """An entry counts only if the batch it names has its time."""
     directory = whole_logs.broker(tmp_path / "made")
-    stem = whole_logs.write(directory / "lied-0", [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)])
+    stem = whole_logs.write(
+        directory / "lied-0",
+        [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)],
+    )
     path = stem.with_suffix(".timeindex")
     entries = time_index.parse(path.read_bytes()).copy()
     random = np.random.default_rng(1)
@@ -344,13 +517,18 @@ def test_a_time_index_that_lies_is_seen_through(tmp_path, lie):
     path.unlink() if lie == "gone" else path.write_bytes(data[:-5] if lie == "torn" else data)
     for task_bytes in ("1000000000", "50000"):
         for at in range(0, 300, 23):
-            range_ = [GreaterThanOrEqual(("timestamp_ms",), START_MS + at), LessThan(("timestamp_ms",), START_MS + at + 2)]
+            range_ = [
+                GreaterThanOrEqual(("timestamp_ms",), START_MS + at),
+                LessThan(("timestamp_ms",), START_MS + at + 2),
+            ]
             found = read("kafka_records", directory, range_, task_bytes=task_bytes)
             assert found["offset"].to_pylist() == list(range(at * 10, min(at * 10 + 20, 3000)))
 
 
 def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
-    """A length of zero, one that leads astray, and a .log that may not be read: the other batches and segments are there."""
+    """A length of zero, one that leads astray, and a .log that may not be read: the other batches
+    and segments are there.
+    """
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
     for partition in range(3):
@@ -367,14 +545,18 @@ def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
         rows = read("kafka_batches", directory, task_bytes=task_bytes, problems="true").to_pylist()
         good = [row for row in rows if row["problem"] is None]
         found = {(row["partition"], row["base_offset"]) for row in good}
-        assert len(found) == len(good) and found >= {(0, number * 10) for number in range(20)} | {(1, number * 10) for number in range(20)}
+        assert len(found) == len(good) and found >= {(0, number * 10) for number in range(20)} | {
+            (1, number * 10) for number in range(20)
+        }
         assert min(sum(one == partition for one, _ in found) for partition in (0, 1)) >= 90
         told = [row for row in rows if row["problem"]]
         assert {(row["partition"], row["position"]) for row in told} == {(0, hurt_at), (1, hurt_at)}
         assert all(f"byte {hurt_at}" in row["problem"] for row in told)
         with pytest.raises(Malformed, match=f"byte {hurt_at}: .* no whole batch"):
             read("kafka_batches", directory, task_bytes=task_bytes)
-        assert read("kafka_batches", directory, task_bytes=task_bytes, mode="DROPMALFORMED").num_rows == len(good)
+        assert read(
+            "kafka_batches", directory, task_bytes=task_bytes, mode="DROPMALFORMED"
+        ).num_rows == len(good)
     assert f"byte {hurt_at}" in caplog.text
 
 
@@ -386,7 +568,9 @@ def test_a_segment_that_cannot_be_read_is_a_row(tmp_path):
     os.truncate(stem.with_suffix(".log"), 40)
     (stem.with_suffix(".index")).unlink()
     rows = read("kafka_segments", directory, problems="true").to_pylist()
-    assert [(row["base_offset"], row["batches"], row["torn_bytes"], row["problem"]) for row in rows] == [(0, 1, 0, None), (1, 0, 40, None)]
+    assert [
+        (row["base_offset"], row["batches"], row["torn_bytes"], row["problem"]) for row in rows
+    ] == [(0, 1, 0, None), (1, 0, 40, None)]
 
 
 def test_names_and_sizes_open_no_file(big, monkeypatch):
@@ -414,23 +598,34 @@ def test_many_small_segments_share_tasks(tmp_path):
     assert read("kafka_batches", directory)["base_offset"].to_pylist() == list(range(200))
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"columns": "topic,nothing"}, "kafka_records has no column nothing; it has broker"),
-    ({"columns": "offset,key"}, "with option payload=true also key"),
-    ({"columns": "offset,topic,offset"}, "option columns names offset twice"),
-    ({"payload": "maybe"}, "option payload"),
-    ({"late_ms": "-1"}, "option late_ms"), ({"late_ms": "soon"}, "option late_ms"), ({"late_ms": "1" + 30 * "0"}, "option late_ms"),
-    ({"task_bytes": "1"}, "option task_bytes is a whole number from 16384"),
-    ({"topic": "orders"}, "there is no option topic; there are columns, topics"),
-    ({"offsets": "5-3"}, "option offsets names nothing"), ({"offsets": "-"}, "option offsets takes 5000-5999"),
-    ({"offsets": "1-2-3"}, "option offsets takes"), ({"offsets": "9" * 50}, "64 bits"), ({"partitions": "0,x"}, "option partitions takes"),
-    ({"timestamps": "2026-09-21"}, "option timestamps takes 2026-09-21T18:22/2026"), ({"timestamps": "/"}, "option timestamps takes"),
-    ({"timestamps": "soon/"}, "soon is neither milliseconds since 1970 nor a time"), ({"timestamps": "2/1"}, "ends before it begins"),
-    ({"mode": "STRICT"}, "option mode is FAILFAST or PERMISSIVE or DROPMALFORMED, not STRICT"),
-    ({"mode": "failfast", "problems": "true"}, "leave one of them out"),
-    ({"isolation": "serializable"}, "option isolation"), ({"replicas": "two"}, "option replicas is one or all"),
-    ({"columns": "aborted"}, "kafka_records has no column aborted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"columns": "topic,nothing"}, "kafka_records has no column nothing; it has broker"),
+        ({"columns": "offset,key"}, "with option payload=true also key"),
+        ({"columns": "offset,topic,offset"}, "option columns names offset twice"),
+        ({"payload": "maybe"}, "option payload"),
+        ({"late_ms": "-1"}, "option late_ms"),
+        ({"late_ms": "soon"}, "option late_ms"),
+        ({"late_ms": "1" + 30 * "0"}, "option late_ms"),
+        ({"task_bytes": "1"}, "option task_bytes is a whole number from 16384"),
+        ({"topic": "orders"}, "there is no option topic; there are columns, topics"),
+        ({"offsets": "5-3"}, "option offsets names nothing"),
+        ({"offsets": "-"}, "option offsets takes 5000-5999"),
+        ({"offsets": "1-2-3"}, "option offsets takes"),
+        ({"offsets": "9" * 50}, "64 bits"),
+        ({"partitions": "0,x"}, "option partitions takes"),
+        ({"timestamps": "2026-09-21"}, "option timestamps takes 2026-09-21T18:22/2026"),
+        ({"timestamps": "/"}, "option timestamps takes"),
+        ({"timestamps": "soon/"}, "soon is neither milliseconds since 1970 nor a time"),
+        ({"timestamps": "2/1"}, "ends before it begins"),
+        ({"mode": "STRICT"}, "option mode is FAILFAST or PERMISSIVE or DROPMALFORMED, not STRICT"),
+        ({"mode": "failfast", "problems": "true"}, "leave one of them out"),
+        ({"isolation": "serializable"}, "option isolation"),
+        ({"replicas": "two"}, "option replicas is one or all"),
+        ({"columns": "aborted"}, "kafka_records has no column aborted"),
+    ],
+)
 def test_an_option_that_means_nothing_is_refused(big, given, words):
     """In words that name it."""
     with pytest.raises(BadOption, match=words):
@@ -456,13 +651,25 @@ def test_a_schema_of_ones_own_has_known_columns(big):
     ],
 )
 def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ, conf, is_this):
-    """The first python3 on PATH, Spark's default, need not have kafkaviz; what somebody said counts, and a cluster has its own."""
+    """The first python3 on PATH, Spark's default, need not have kafkaviz; what somebody said
+    counts, and a cluster has its own.
+    """
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    context = SimpleNamespace(pythonExec="python3", getConf=lambda: SimpleNamespace(contains=conf.__contains__))
-    settings = SimpleNamespace(get=lambda name, default: master if name == "spark.master" else default)
-    register(SimpleNamespace(sparkContext=context, dataSource=SimpleNamespace(register=lambda one: None), conf=settings))
+    context = SimpleNamespace(
+        pythonExec="python3", getConf=lambda: SimpleNamespace(contains=conf.__contains__)
+    )
+    settings = SimpleNamespace(
+        get=lambda name, default: master if name == "spark.master" else default
+    )
+    register(
+        SimpleNamespace(
+            sparkContext=context,
+            dataSource=SimpleNamespace(register=lambda one: None),
+            conf=settings,
+        )
+    )
     assert context.pythonExec == (sys.executable if is_this else "python3")
 
 
@@ -478,7 +685,10 @@ def test_a_directory_that_is_none_is_refused(tmp_path):
     """As everywhere."""
     with pytest.raises(CannotOpen):
         read("kafka_batches", tmp_path / "gone")
-    with pytest.raises(CannotOpen, match=r"gone: is not there, seen from where Spark plans a query .*; give the whole path"):
+    with pytest.raises(
+        CannotOpen,
+        match=r"gone: is not there, seen from where Spark plans a query .*; give the whole path",
+    ):
         read("kafka_batches", Path("gone"))
 
 
@@ -493,10 +703,20 @@ def test_spark_gives_the_same_rows(spark, clean, big):
         frame = spark.read.format(name).option("task_bytes", task_bytes).load(str(clean))
         assert frame.columns == FORMATS[name].names and frame.rdd.getNumPartitions() > 1
         expected = read(name, clean).to_pylist()
-        assert sorted(map(str, (row.asDict() for row in frame.collect()))) == sorted(map(str, expected))
+        assert sorted(map(str, (row.asDict() for row in frame.collect()))) == sorted(
+            map(str, expected)
+        )
     frame = spark.read.format("kafka_records").option("payload", "true").load(str(big))
-    found = frame.where("topic = 'orders' and offset between 20000 and 20004 and value is not null").orderBy("offset").collect()
+    found = (
+        frame.where("topic = 'orders' and offset between 20000 and 20004 and value is not null")
+        .orderBy("offset")
+        .collect()
+    )
     assert [row["offset"] for row in found] == [20_000, 20_001, 20_002, 20_003, 20_004]
-    assert found[2]["headers"][0]["name"] == "trace" and found[2]["headers"][1]["value"] is None and found[0]["key"] is None
+    assert (
+        found[2]["headers"][0]["name"] == "trace"
+        and found[2]["headers"][1]["value"] is None
+        and found[0]["key"] is None
+    )
     both = spark.read.format("kafka_batches").load([str(clean), str(big)])
     assert both.select("broker").distinct().count() == 2

@@ -1,4 +1,6 @@
-"""The sweep of a catalog: a row a segment and interval, as analyse.sweep has it, however the segment was read."""
+"""The sweep of a catalog: a row a segment and interval, as analyse.sweep has it, however the
+segment was read.
+"""
 
 from pathlib import Path
 
@@ -19,7 +21,11 @@ def plainly(directory: Path) -> list[dict]:
     for partition in open_broker(directory).partitions:
         for segment in [one for one in partition.segments if one.in_use and one.log]:
             batches = segment.batches()
-            owner = {"broker": directory.name, "topic": partition.topic, "partition": partition.partition}
+            owner = {
+                "broker": directory.name,
+                "topic": partition.topic,
+                "partition": partition.partition,
+            }
             owner["segment_base_offset"] = segment.base_offset
             rows = sweep.sweep(batches) if len(batches) else []
             found += [owner | dict(zip(row.dtype.names, row.tolist(), strict=True)) for row in rows]
@@ -27,7 +33,9 @@ def plainly(directory: Path) -> list[dict]:
 
 
 def rows(out: Path) -> list[dict]:
-    return sorted(catalog.read(out).table("sweep").to_pylist(), key=lambda row: [row[key] for key in KEYS])
+    return sorted(
+        catalog.read(out).table("sweep").to_pylist(), key=lambda row: [row[key] for key in KEYS]
+    )
 
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
@@ -47,8 +55,13 @@ def test_a_segment_read_in_stretches_is_swept_once(clean, in_process, tmp_path, 
 
 
 def test_what_was_swept_is_kept(in_process, tmp_path):
-    """A segment that has not changed is not read for it again; without findings there is no sweep."""
-    broker, out = write_broker(tmp_path / "made", {"a-0": [[100] * 50, [120] * 60], "b-1": [[]]}), tmp_path / "catalog"
+    """A segment that has not changed is not read for it again; without findings there is no
+    sweep.
+    """
+    broker, out = (
+        write_broker(tmp_path / "made", {"a-0": [[100] * 50, [120] * 60], "b-1": [[]]}),
+        tmp_path / "catalog",
+    )
     in_process(broker, catalog=out, findings=True)
     before = rows(out)
     assert before == plainly(broker) and len(before) == 2 * len(sweep.INTERVALS)

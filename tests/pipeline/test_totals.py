@@ -1,4 +1,6 @@
-"""The numbers that pages and commands tell of one broker: where two differ, they differ by logs that are named, and by nothing else."""
+"""The numbers that pages and commands tell of one broker: where two differ, they differ by logs
+that are named, and by nothing else.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,9 +23,11 @@ def counted(segments: Iterable[Segment]) -> list[int]:
     """Segments, batches, offset and time entries, segment by segment."""
     segments = list(segments)
     return [
-        len(segments), sum(len(one.batches()) for one in segments), sum(len(one.offset_index) for one in segments),
+        len(segments),
+        sum(len(one.batches()) for one in segments),
+        sum(len(one.offset_index) for one in segments),
         sum(len(one.time_index) for one in segments),
-    ]  # fmt: skip
+    ]
 
 
 def without(numbers: Sequence[int], *logs: Sequence[int]) -> list[int]:
@@ -45,26 +49,47 @@ def everything(broker) -> list[int]:
 
 @pytest.fixture
 def aside(broker) -> dict[str, list[int]]:
-    """What some numbers leave out: files with a suffix, directories with one, indexes without a .log, KRaft's own log."""
+    """What some numbers leave out: files with a suffix, directories with one, indexes without a
+    .log, KRaft's own log.
+    """
     parts = broker.partitions
     usual = [one for one in parts if one.state == "current"]
     return {
-        "files": counted(segment for one in parts for segment in one.segments if not segment.in_use),
-        "directories": counted(segment for one in parts if one.state != "current" for segment in one.live),
-        "alone": counted(segment for one in usual for segment in one.segments if segment.in_use and not segment.log),
-        "metadata": counted(segment for one in usual if one.topic == "__cluster_metadata" for segment in one.live),
+        "files": counted(
+            segment for one in parts for segment in one.segments if not segment.in_use
+        ),
+        "directories": counted(
+            segment for one in parts if one.state != "current" for segment in one.live
+        ),
+        "alone": counted(
+            segment
+            for one in usual
+            for segment in one.segments
+            if segment.in_use and not segment.log
+        ),
+        "metadata": counted(
+            segment for one in usual if one.topic == "__cluster_metadata" for segment in one.live
+        ),
     }
 
 
 def test_the_broker_page_counts_all(broker, everything, in_process, tmp_path):
     """Names and indexes by itself; batches from the catalog."""
     known = overview.with_entries(overview.inventory(broker)).total
-    assert [known.segments, known.offset_entries, known.time_entries] == [everything[0], *everything[2:]]
+    assert [known.segments, known.offset_entries, known.time_entries] == [
+        everything[0],
+        *everything[2:],
+    ]
     in_process(broker.path, catalog=tmp_path / "catalog")
-    assert sum(pq.read_table(tmp_path / "catalog" / "segments")["batches"].drop_null().to_pylist()) == everything[1]
+    assert (
+        sum(pq.read_table(tmp_path / "catalog" / "segments")["batches"].drop_null().to_pylist())
+        == everything[1]
+    )
 
 
-def test_the_catalog_has_no_rows_of_files_with_a_suffix(broker, everything, aside, in_process, tmp_path):
+def test_the_catalog_has_no_rows_of_files_with_a_suffix(
+    broker, everything, aside, in_process, tmp_path
+):
     """But their segments."""
     in_process(broker.path, catalog=tmp_path / "catalog")
     tables = ("segments", "batches", "offset_entries", "time_entries")
@@ -76,8 +101,12 @@ def test_the_data_source_is_without_renamed_directories_too(broker, everything, 
     """Unless they are asked for; the segments of files with a suffix are rows."""
     files = [0, *aside["files"][1:]]
     whole = {"mode": "DROPMALFORMED"}  # a tail that is no batch is counted nowhere
-    assert [read(name, broker.path, **whole).num_rows for name in FORMATS] == without(everything, files, aside["directories"])
-    assert [read(name, broker.path, **whole, renamed="true").num_rows for name in FORMATS] == without(everything, files)
+    assert [read(name, broker.path, **whole).num_rows for name in FORMATS] == without(
+        everything, files, aside["directories"]
+    )
+    assert [
+        read(name, broker.path, **whole, renamed="true").num_rows for name in FORMATS
+    ] == without(everything, files)
 
 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):
@@ -88,15 +117,23 @@ def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, every
     assert [found.segments, found.parts.batches] == left[:2]
     if len(held) == len(source.cases):
         assert [sum(one) for one in zip(*held, strict=True)] == left[2:]
-    assert len(source.unused) == aside["files"][0] + aside["directories"][0] + aside["alone"][0] == len(tuple(unused(broker.partitions)))
+    assert (
+        len(source.unused)
+        == aside["files"][0] + aside["directories"][0] + aside["alone"][0]
+        == len(tuple(unused(broker.partitions)))
+    )
     assert source.metadata_left_out == bool(aside["metadata"][0])
 
 
 def test_the_samples_numbers(clean):
     """As docs/data-source.md has them, and the words that stand beside Tuning's."""
     source = open_source(clean)
-    assert counted(segment for partition in open_broker(clean).partitions for segment in partition.segments) == [94, 54_917, 5_442, 4_513]
+    assert counted(
+        segment for partition in open_broker(clean).partitions for segment in partition.segments
+    ) == [94, 54_917, 5_442, 4_513]
     assert [source.whole.measured.segments, source.whole.measured.parts.batches] == [90, 54_196]
     words = tuning_words.left_out_words(source.unused, source.metadata_left_out)
-    assert words == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
+    assert (
+        words == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
+    )
     assert sorted(one.mark for one in source.unused) == ["-delete", ".deleted", ".deleted"]

@@ -1,4 +1,6 @@
-"""Segments made for a test of batches that are right to the checksum, with the indexes that an interval gives them."""
+"""Segments made for a test of batches that are right to the checksum, with the indexes that an
+interval gives them.
+"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,16 +16,27 @@ from kafkaviz.units import file_stem
 START_MS = 1_790_000_000_000
 
 
-def batch(base_offset: int, times_ms: Sequence[int], value_bytes: int = 100, codec_name: str = "none", attributes: int = 0) -> bytes:
-    """A batch of magic 2 with a record of each of these times, the first key null, and a header in each third record."""
+def batch(
+    base_offset: int,
+    times_ms: Sequence[int],
+    value_bytes: int = 100,
+    codec_name: str = "none",
+    attributes: int = 0,
+) -> bytes:
+    """A batch of magic 2 with a record of each of these times, the first key null, and a header in
+    each third record.
+    """
     random = np.random.default_rng(base_offset)
     made = [
         record.Record(
-            delta, time_ms - times_ms[0], None if delta == 0 else f"key-{base_offset + delta}".encode(), random.bytes(value_bytes),
+            delta,
+            time_ms - times_ms[0],
+            None if delta == 0 else f"key-{base_offset + delta}".encode(),
+            random.bytes(value_bytes),
             (("trace", random.bytes(4)), ("none", None)) if delta % 3 == 2 else (),
         )
         for delta, time_ms in enumerate(times_ms)
-    ]  # fmt: skip
+    ]
     body = record.build(made)
     body = body if codec_name == "none" else codec.compress(codec_name, body)
     return framed(base_offset, body, times_ms, codec.CODECS.index(codec_name) | attributes)
@@ -46,7 +59,9 @@ def summed(data: bytes) -> bytes:
     return data[:at] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[at + 4 :]
 
 
-def write(partition: Path, batches: Iterable[bytes], base_offset: int = 0, interval_bytes: int = 4096) -> Path:
+def write(
+    partition: Path, batches: Iterable[bytes], base_offset: int = 0, interval_bytes: int = 4096
+) -> Path:
     """A segment of these batches; the stem of its files."""
     partition.mkdir(parents=True, exist_ok=True)
     stem, batches = partition / file_stem(base_offset), list(batches)
@@ -57,8 +72,12 @@ def write(partition: Path, batches: Iterable[bytes], base_offset: int = 0, inter
     return stem
 
 
-def indexed(batches: Sequence[bytes], base_offset: int, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The entries of both indexes, as LogSegment.append of 4.3.1 writes them; a last time entry for the end of the segment."""
+def indexed(
+    batches: Sequence[bytes], base_offset: int, interval_bytes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The entries of both indexes, as LogSegment.append of 4.3.1 writes them; a last time entry for
+    the end of the segment.
+    """
     offsets, times, position, since = [], [], 0, 0
     newest, newest_offset = -1, base_offset
     for data in batches:

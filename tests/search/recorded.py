@@ -45,13 +45,27 @@ def content(recorded: dict) -> bytes:
     return written.ljust(recorded["file_len"], b"\0")
 
 
-def segment(base_offset: int, log: bytes, index: dict | None, timeindex: dict | None, modified_ms: int = 0) -> ServedSegment:
+def segment(
+    base_offset: int, log: bytes, index: dict | None, timeindex: dict | None, modified_ms: int = 0
+) -> ServedSegment:
     stem = file_stem(base_offset)
-    indexes = (in_memory(f"{stem}.{kind}", content(one)) if one else None for kind, one in (("index", index), ("timeindex", timeindex)))
+    indexes = (
+        in_memory(f"{stem}.{kind}", content(one)) if one else None
+        for kind, one in (("index", index), ("timeindex", timeindex))
+    )
     return ServedSegment(base_offset, in_memory(f"{stem}.log", log, modified_ms), *indexes)
 
 
 def log_of(recorded: dict, segments: list[dict]) -> ServedLog:
     """A log of several segments."""
-    served = (segment(one["base"], unpacked(one["log_gz"]), one["index"], one["timeindex"], one["log_mtime_ms"]) for one in segments)
+    served = (
+        segment(
+            one["base"],
+            unpacked(one["log_gz"]),
+            one["index"],
+            one["timeindex"],
+            one["log_mtime_ms"],
+        )
+        for one in segments
+    )
     return ServedLog("t-0", tuple(served), recorded["log_start"])

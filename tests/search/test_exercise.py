@@ -1,4 +1,6 @@
-"""The exercise on the ceiling: which rules are right, where the popular wrong ones fail, and that a rule is nothing but a rule."""
+"""The exercise on the ceiling: which rules are right, where the popular wrong ones fail, and that a
+rule is nothing but a rule.
+"""
 
 import numpy as np
 import pytest
@@ -6,7 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.search import exercise, textbook
-from kafkaviz.search.exercise import ABOVE, BASE, BELOW, BETWEEN, EMPTY, EXACT, NO_ANSWER, NONE_TO_BASE, RIGHT, SLOT_PLUS_1, Known, NoRule
+from kafkaviz.search.exercise import (
+    ABOVE,
+    BASE,
+    BELOW,
+    BETWEEN,
+    EMPTY,
+    EXACT,
+    NO_ANSWER,
+    NONE_TO_BASE,
+    RIGHT,
+    SLOT_PLUS_1,
+    Known,
+    NoRule,
+)
 
 ARTICLE = np.array(exercise.ARTICLE)
 
@@ -28,7 +43,13 @@ def test_the_right_rule_finds_every_ceiling():
 def test_slot_plus_1_fails_on_each_key_and_at_the_end():
     """And nowhere else, but for an index without an entry."""
     found = checked(SLOT_PLUS_1)
-    assert [found.counts(kind) for kind in exercise.KINDS] == [(1, 0), (5, 5), (8, 0), (1, 1), (1, 1)]
+    assert [found.counts(kind) for kind in exercise.KINDS] == [
+        (1, 0),
+        (5, 5),
+        (8, 0),
+        (1, 1),
+        (1, 1),
+    ]
     assert [(one.target, one.answered, one.ceiling) for one in found.wrong] == [
         (6, 1, 0), (14, 2, 1), (22, 3, 2), (26, 4, 3), (31, 5, 4), (32, 5, -1), (23, 0, -1),
     ]  # fmt: skip
@@ -38,14 +59,21 @@ def test_minus_1_as_the_base_offset_fails_at_both_ends():
     """Below the first key, where slot 0 is the ceiling, and above the last, where there is none."""
     found = checked(NONE_TO_BASE)
     assert [(one.kind, one.target, one.answered, one.ceiling) for one in found.wrong] == [
-        (BELOW, 5, BASE, 0), (ABOVE, 32, BASE, -1), (EMPTY, 23, BASE, -1),
-    ]  # fmt: skip
+        (BELOW, 5, BASE, 0),
+        (ABOVE, 32, BASE, -1),
+        (EMPTY, 23, BASE, -1),
+    ]
 
 
 def test_a_key_that_is_not_there_is_no_answer():
     """A rule that asks for key(-1) fails where lookup finds nothing, and only there."""
-    found = checked("if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none")
-    assert [(one.kind, one.answered) for one in found.wrong] == [(BELOW, NO_ANSWER), (EMPTY, NO_ANSWER)]
+    found = checked(
+        "if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none"
+    )
+    assert [(one.kind, one.answered) for one in found.wrong] == [
+        (BELOW, NO_ANSWER),
+        (EMPTY, NO_ANSWER),
+    ]
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,9 +85,21 @@ def test_the_ceiling_that_a_rule_is_held_against(keys):
     for one in found.cases:
         if one.kind != EMPTY:
             slot = int(np.searchsorted(keys, one.target, "left"))
-            assert one.ceiling == (slot if slot < len(keys) else -1) == textbook.ceiling_slot(np.array(keys), one.target)
+            assert (
+                one.ceiling
+                == (slot if slot < len(keys) else -1)
+                == textbook.ceiling_slot(np.array(keys), one.target)
+            )
             assert one.floor_slot == int(np.searchsorted(keys, one.target, "right")) - 1
-            assert one.kind == (EXACT if one.target in keys else BELOW if slot == 0 else ABOVE if slot == len(keys) else BETWEEN)
+            assert one.kind == (
+                EXACT
+                if one.target in keys
+                else BELOW
+                if slot == 0
+                else ABOVE
+                if slot == len(keys)
+                else BETWEEN
+            )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +138,13 @@ def test_what_a_rule_says(text, slot, expected):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "character 1: expected slot, key(…), target, entries, none, base or a number, found the end"),
+        (
+            "",
+            (
+                "character 1: expected slot, key(…), target, entries, none, base or a number, "
+                "found the end"
+            ),
+        ),
         ("slot +", "character 7: expected slot"),
         ("slot slot", "character 6: expected the end, found slot"),
         ("if slot then 1 else 2", "character 9: expected a comparison, found then"),
@@ -127,9 +173,25 @@ def test_what_is_no_rule(text, words):
 
 @settings(max_examples=400, deadline=None)
 @given(
-    st.lists(st.sampled_from([*"()+-=<>", "if", "then", "else", "and", "or", "not", "slot", "key", "target", "none", "1", " "])).map(
-        " ".join
-    )
+    st.lists(
+        st.sampled_from(
+            [
+                *"()+-=<>",
+                "if",
+                "then",
+                "else",
+                "and",
+                "or",
+                "not",
+                "slot",
+                "key",
+                "target",
+                "none",
+                "1",
+                " ",
+            ]
+        )
+    ).map(" ".join)
 )
 def test_any_text_is_a_rule_or_refused(text):
     """Nothing else escapes, and a rule always gives a whole number."""

@@ -1,4 +1,6 @@
-"""Other ways to search an index: each finds what numpy finds; probes and pages against figures worked out elsewhere."""
+"""Other ways to search an index: each finds what numpy finds; probes and pages against figures
+worked out elsewhere.
+"""
 
 import numpy as np
 import pytest
@@ -34,11 +36,19 @@ def of_workload(workload: str) -> dict[str, layouts.Cost]:
     seed=st.integers(0, 99),
 )
 def test_every_way_finds_the_floor(layout, gaps, first, seed):
-    """Of keys of any kind, over page borders, below the first and above the last: as numpy's own search."""
+    """Of keys of any kind, over page borders, below the first and above the last: as numpy's own
+    search.
+    """
     keys = first + np.cumsum(np.array(gaps, np.int64))
     random = np.random.default_rng(seed)
     near = random.choice(keys, 20) + random.integers(-1, 2, 20)
-    targets = np.concatenate([near, random.integers(first, keys[-1] + 2, 20), [first - 5, keys[0], keys[-1], keys[-1] + 9]])
+    targets = np.concatenate(
+        [
+            near,
+            random.integers(first, keys[-1] + 2, 20),
+            [first - 5, keys[0], keys[-1], keys[-1] + 9],
+        ]
+    )
     found = layout.run(keys, targets)
     assert found[:, 0].tolist() == (np.searchsorted(keys, targets, "right") - 1).tolist()
     assert (found[:, 2] <= found[:, 1]).all() or layout.run is layouts.b_tree
@@ -51,7 +61,9 @@ def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
     """The made keys, all targets of the comparison."""
     keys = index_keys.made_keys(workload, ENTRIES)
     targets = np.random.default_rng(2).integers(0, keys[-1] + 10, TARGETS)
-    assert np.array_equal(layout.run(keys, targets)[:, 0], np.searchsorted(keys, targets, "right") - 1)
+    assert np.array_equal(
+        layout.run(keys, targets)[:, 0], np.searchsorted(keys, targets, "right") - 1
+    )
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -61,14 +73,20 @@ def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
         ("Plain bisection", 18.7, 9.5, (19, 10), 0),
         ("Warm section first", 19.6, 10.5, (12, 3), 0),
         ("Eytzinger layout", 17.7, 9.7, (17, 9), 0),
-        ("B+-tree, 512 a node", 17.7, 2, (18, 2), 391 * 8),  # 18 of 18 halvings, when not cut short at the index's first page
+        # 18 of 18 halvings, when not cut short at the index's first page
+        ("B+-tree, 512 a node", 17.7, 2, (18, 2), 391 * 8),
         ("First key of each page", 17.7, 1, (18, 1), 391 * 8),
     ],
 )
 def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, tail, extra_bytes):
-    """An index of 200 000 entries: published figures of ways that do not look at the values of the keys."""
+    """An index of 200 000 entries: published figures of ways that do not look at the values of the
+    keys.
+    """
     found = costs[workload][name]
-    assert (found.probes_mean, found.pages_mean) == (pytest.approx(probes, abs=0.1), pytest.approx(pages, abs=0.1))
+    assert (found.probes_mean, found.pages_mean) == (
+        pytest.approx(probes, abs=0.1),
+        pytest.approx(pages, abs=0.1),
+    )
     assert (found.tail_probes, found.tail_pages, found.extra_bytes) == (*tail, extra_bytes)
 
 
@@ -83,7 +101,9 @@ def test_what_costs_the_same_on_any_keys(costs, workload, name, probes, pages, t
     ],
 )
 def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
-    """Published figures of three workloads of which the kind is known and not the keys: within a twelfth."""
+    """Published figures of three workloads of which the kind is known and not the keys: within a
+    twelfth.
+    """
     for workload, (probes, pages) in zip(WORKLOADS, (steady, bursty, heavy), strict=True):
         found = costs[workload][name]
         assert found.probes_mean == pytest.approx(probes, rel=1 / 12), workload
@@ -103,7 +123,10 @@ def test_lines_stay_within_epsilon():
     """A straight index takes one line; a bend takes another."""
     straight = np.arange(10_000) * 7
     assert layouts.pieces(straight, 8) == 1
-    assert layouts.pieces(np.concatenate([straight, straight[-1] + 1 + np.arange(10_000) * 900]), 8) == 2
+    assert (
+        layouts.pieces(np.concatenate([straight, straight[-1] + 1 + np.arange(10_000) * 900]), 8)
+        == 2
+    )
 
 
 def test_interpolation_that_creeps_ends():

@@ -22,33 +22,56 @@ from tests.search.recorded import lines, log_of, segment, unpacked
 
 def path_of(searches, scans, with_segment=True) -> dict:
     """The slots and reads as they are recorded."""
-    reads = [[*([one.segment] if with_segment else []), read.size, read.position] for one in scans for read in one.reads]
-    return {"index": [[one.kind, [probe.slot for probe in one.found.probes]] for one in searches], "reads": reads}
+    reads = [
+        [*([one.segment] if with_segment else []), read.size, read.position]
+        for one in scans
+        for read in one.reads
+    ]
+    return {
+        "index": [[one.kind, [probe.slot for probe in one.found.probes]] for one in searches],
+        "reads": reads,
+    }
 
 
 def first_batch(found) -> list[int] | None:
     batch = found.batch
-    return [batch.base_offset, batch.last_offset, batch.size_bytes] if batch and batch.size_bytes <= found.size_bytes else None
+    return (
+        [batch.base_offset, batch.last_offset, batch.size_bytes]
+        if batch and batch.size_bytes <= found.size_bytes
+        else None
+    )
 
 
 def read(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
     try:
         found = fetch(log, query["offset"], of, bounds, query["max"], query["min_one"])
     except OffsetOutOfRange as error:
-        return {"error": {"class": error.class_name, "message": str(error)}, "index": [], "reads": []}
+        return {
+            "error": {"class": error.class_name, "message": str(error)},
+            "index": [],
+            "reads": [],
+        }
     result = {
-        "segment": found.segment, "position": found.position, "metadata_offset": found.metadata_offset, "size": found.size_bytes,
-        "first_batch": first_batch(found), "incomplete": found.incomplete,
+        "segment": found.segment,
+        "position": found.position,
+        "metadata_offset": found.metadata_offset,
+        "size": found.size_bytes,
+        "first_batch": first_batch(found),
+        "incomplete": found.incomplete,
     }
     return {"result": result} | path_of(found.searches, found.scans)
 
 
 def translated(log: ServedLog, query: dict, of: SearchProfile) -> dict:
-    one = next(one for one in log.segments if one.base_offset == query.get("segment", one.base_offset))
+    one = next(
+        one for one in log.segments if one.base_offset == query.get("segment", one.base_offset)
+    )
     searched, scanned = translate(one, query["offset"], of)
     batch = scanned.batch
     key = batch and (batch.last_offset if of.scan == LAST_OFFSET else batch.base_offset)
-    return {"result": batch and [key, batch.position, batch.size_bytes]} | path_of([searched], [scanned], "segment" in query)
+    return {"result": batch and [key, batch.position, batch.size_bytes]} | path_of(
+        [searched], [scanned], "segment" in query
+    )
 
 
 def by_timestamp(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
@@ -62,15 +85,21 @@ def assert_as_recorded(recorded: dict, log: ServedLog) -> int:
     bounds = bounds_of(log, of)
     assert (bounds.start_offset, bounds.end_offset) == (recorded["log_start"], recorded["log_end"])
     for query in recorded["queries"]:
-        expected = {name: query[name] for name in ("result", "index", "reads", "error") if name in query}
+        expected = {
+            name: query[name] for name in ("result", "index", "reads", "error") if name in query
+        }
         if query["m"] == "fetchOffsetByTimestamp":
             got = by_timestamp(log, query, of, bounds)
             if query["t"] >= 0 or query["t"] == by_time.MAX_TIMESTAMP:
                 epoch = by_time.list_offset(log, query["t"], of, bounds).answer
-                assert (epoch and epoch.leader_epoch) == (query["result"] and query["result"][2]), query
+                assert (epoch and epoch.leader_epoch) == (query["result"] and query["result"][2]), (
+                    query
+                )
             expected["result"] = expected["result"] and expected["result"][:2]
         else:
-            got = read(log, query, of, bounds) if query["m"] == "read" else translated(log, query, of)
+            got = (
+                read(log, query, of, bounds) if query["m"] == "read" else translated(log, query, of)
+            )
         assert got == expected, (recorded["version"], recorded["dataset"]["id"], query)
     return len(recorded["queries"])
 
@@ -86,7 +115,9 @@ def assert_all_as_recorded(path) -> int:
 def assert_segment_as_recorded(recorded: dict) -> int:
     """A single segment, closed and opened again."""
     closed = recorded["closed"]
-    one = segment(recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"])
+    one = segment(
+        recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"]
+    )
     log, of = ServedLog("t-0", (one,)), profile(recorded["version"])
     for query in recorded["queries"]:
         if query["m"] == "translateOffset":
@@ -95,20 +126,28 @@ def assert_segment_as_recorded(recorded: dict) -> int:
             searches, scanned = by_time.find_in_segment(one, query["t"], of, one.base_offset)
             answer = None if scanned.offset is None else [scanned.offset, scanned.timestamp_ms]
             got = {"result": answer} | path_of(searches, [scanned], with_segment=False)
-        assert got == {name: query[name] for name in ("result", "index", "reads")}, (recorded["id"], query)
+        assert got == {name: query[name] for name in ("result", "index", "reads")}, (
+            recorded["id"],
+            query,
+        )
     return len(recorded["queries"])
 
 
 @pytest.mark.slow
 def test_every_slot_and_read_is_the_one_kafkas_logs_made(shared):
-    """4.3.1 and 3.9.0, on logs that are compacted, compressed, out of order, of magic 1, with zeros behind or without time indexes."""
+    """4.3.1 and 3.9.0, on logs that are compacted, compressed, out of order, of magic 1, with zeros
+    behind or without time indexes.
+    """
     assert assert_all_as_recorded(shared / "vectors" / "lookups.jsonl.gz") == 5864
 
 
 @pytest.mark.slow
 def test_every_slot_and_read_is_the_one_old_segments_made(shared):
     """2.0.1 and 1.1.1, whose search is plain; the keys of the latter are first offsets."""
-    assert sum(map(assert_segment_as_recorded, lines(shared / "vectors" / "legacy-segments.jsonl.gz"))) > 1000
+    assert (
+        sum(map(assert_segment_as_recorded, lines(shared / "vectors" / "legacy-segments.jsonl.gz")))
+        > 1000
+    )
 
 
 def test_slots_and_reads_of_some_recorded_logs(data):
@@ -132,19 +171,38 @@ def served(data, tmp_path: Path, **changes: bytes) -> ServedLog:
 @pytest.mark.parametrize("position", [-1, -256])
 def test_an_entry_that_points_before_the_file_is_told(data, tmp_path, position):
     """Kafka's reader throws; from byte -1 the system would read what happens to come next."""
-    log = served(data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True))
-    with pytest.raises(CorruptFile, match=rf"\.index, byte 4: slot 0 points before the \.log: .*cannot be negative, but it is {position}"):
+    log = served(
+        data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True)
+    )
+    with pytest.raises(
+        CorruptFile,
+        match=(
+            r"\.index, byte 4: slot 0 points before the \.log: .*cannot be negative, but it is "
+            rf"{position}"
+        ),
+    ):
         by_offset(log, 2, profile("4.3.1"))
 
 
 def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
     """A consumer that reads what is committed gets to it; another does not."""
-    transactional = bytearray((data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes())
+    transactional = bytearray(
+        (data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
+    )
     transactional[HEADER.fields["attributes"][1] + 1] |= TRANSACTIONAL
-    transactional[CRC_START - 4 : CRC_START] = crc32c(bytes(transactional[CRC_START:109])).to_bytes(4)
-    log = served(data, tmp_path, log=bytes(transactional), txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"))
+    transactional[CRC_START - 4 : CRC_START] = crc32c(bytes(transactional[CRC_START:109])).to_bytes(
+        4
+    )
+    log = served(
+        data,
+        tmp_path,
+        log=bytes(transactional),
+        txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"),
+    )
     assert by_offset(log, 0, profile("4.3.1")).record.offset == 0
-    with pytest.raises(CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"):
+    with pytest.raises(
+        CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"
+    ):
         by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, bounds_of(log, profile("4.3.1")))
 
 
@@ -153,7 +211,12 @@ def test_what_a_truncation_leaves(data, kind):
     """As many entries as lie below the offset."""
     for recorded in lines(data / "old_lookups.jsonl.gz"):
         closed = recorded["closed"]
-        one = segment(recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"])
+        one = segment(
+            recorded["base_offset"],
+            unpacked(recorded["log_gz"]),
+            closed["index"],
+            closed["timeindex"],
+        )
         slots = one.offset_slots if kind == "offset" else one.time_slots
         offsets = [one.base_offset + relative for relative in slots["relative_offset"].tolist()]
         for offset in range(one.base_offset - 1, offsets[-1] + 2):

@@ -1,4 +1,6 @@
-"""Pages that go cold while an index grows: against a plain replay, a closed form, and figures that were worked out elsewhere."""
+"""Pages that go cold while an index grows: against a plain replay, a closed form, and figures that
+were worked out elsewhere.
+"""
 
 import time
 from itertools import groupby
@@ -16,10 +18,17 @@ MB = 1_000_000
 TURNOVERS_MB = (1, 4, 16, 64, 256)
 
 
-def plain_replay(growth: Growth, memory: Memory, readers: Readers, warm_bytes: int | None) -> tuple[list, list]:
-    """The same in plain Python, with the searches of slots: faults as (entries, page, idle bytes, reader), and touches."""
+def plain_replay(
+    growth: Growth, memory: Memory, readers: Readers, warm_bytes: int | None
+) -> tuple[list, list]:
+    """The same in plain Python, with the searches of slots: faults as (entries, page, idle bytes,
+    reader), and touches.
+    """
     at, found, laggard = pages.targets(growth, readers)
-    lookups = {int(count): (int(slot), int(one)) for count, slot, one in zip(at, found, laggard, strict=True)}
+    lookups = {
+        int(count): (int(slot), int(one))
+        for count, slot, one in zip(at, found, laggard, strict=True)
+    }
     used, faults, touches = {}, [], []
     for count in range(1, growth.entries + 1):
         now = growth.gap_bytes * count
@@ -29,7 +38,9 @@ def plain_replay(growth: Growth, memory: Memory, readers: Readers, warm_bytes: i
             continue
         slot, reader = lookups[count]
         keys = np.arange(count) * 2  # a target between two keys
-        search = slots.floor(keys, 2 * slot + 1, growth.entry_bytes, warm_bytes is not None, warm_bytes or 0)
+        search = slots.floor(
+            keys, 2 * slot + 1, growth.entry_bytes, warm_bytes is not None, warm_bytes or 0
+        )
         seen = set()
         for probe in search.probes:
             for page in pages_of(probe.slot, growth.entry_bytes, memory.page_bytes):
@@ -65,16 +76,24 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
     every=st.integers(1, 40),
     warm_bytes=st.sampled_from([None, 0, 64, 128, 4096]),
 )
-def test_every_fault_is_the_one_of_a_plain_replay(entries, entry_bytes, page_bytes, cold_gaps, around, share, lag, every, warm_bytes):
-    """Of any index, memory, readers and warm section: which page, when, idle for how long, whose."""
+def test_every_fault_is_the_one_of_a_plain_replay(
+    entries, entry_bytes, page_bytes, cold_gaps, around, share, lag, every, warm_bytes
+):
+    """Of any index, memory, readers and warm section: which page, when, idle for how long,
+    whose.
+    """
     growth = Growth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
     readers = Readers(share, lag, 20, every, seed=entries)
     compiled = pages.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
     assert compiled.first_faults.tolist() == faults
-    assert [(int(page), int(at) + 1) for page, at in np.argwhere(compiled.touched)] == sorted((page, count) for count, page in touches)
-    assert sum(compiled.faults) == len(faults) == compiled.faulted.sum() and sum(compiled.pages_read) == len(touches)
+    assert [(int(page), int(at) + 1) for page, at in np.argwhere(compiled.touched)] == sorted(
+        (page, count) for count, page in touches
+    )
+    assert sum(compiled.faults) == len(faults) == compiled.faulted.sum() and sum(
+        compiled.pages_read
+    ) == len(touches)
     lookup_pages = [list(group) for _, group in groupby(touches, key=lambda touch: touch[0])]
     assert max(compiled.most_pages) == max(map(len, lookup_pages), default=0)
 
@@ -93,7 +112,9 @@ def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
     ],
 )
 def test_cold_faults_a_grown_page(page_bytes, around, expected):
-    """A tail reader after every append, 20000 to 262144 entries, an entry every 4608 bytes; the warm section has none."""
+    """A tail reader after every append, 20000 to 262144 entries, an entry every 4608 bytes; the
+    warm section has none.
+    """
     for turnover_mb, faults in zip(TURNOVERS_MB, expected, strict=True):
         memory = Memory(page_bytes, turnover_mb * MB, around)
         assert faults_a_page(memory) == pytest.approx(faults, abs=0.0051)
@@ -105,40 +126,74 @@ def test_cold_faults_a_grown_page(page_bytes, around, expected):
 def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
     """To within two faults of up to 2300."""
     memory = Memory(page_bytes, turnover_mb * MB)
-    assert abs(pages.expected_faults(GROWN, memory) - sum(pages.replay(GROWN, memory, warm_bytes=None).faults)) <= 2
+    assert (
+        abs(
+            pages.expected_faults(GROWN, memory)
+            - sum(pages.replay(GROWN, memory, warm_bytes=None).faults)
+        )
+        <= 2
+    )
 
 
 @pytest.mark.parametrize(
     ("share", "plain_tail", "plain_laggard", "warm_laggard"),
-    [(0.0, 4.96, None, None), (0.001, 4.73, 4353, 5810), (0.01, 3.25, 2061, 2446), (0.05, 0.54, 301, 323), (0.2, 0.01, 5, 5)],
+    [
+        (0.0, 4.96, None, None),
+        (0.001, 4.73, 4353, 5810),
+        (0.01, 3.25, 2061, 2446),
+        (0.05, 0.54, 301, 323),
+        (0.2, 0.01, 5, 5),
+    ],
 )
 def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
-    """Faults per 1000 lookups of each kind of reader, other draws than ours: to a tenth, and what chance does to few of them."""
+    """Faults per 1000 lookups of each kind of reader, other draws than ours: to a tenth, and what
+    chance does to few of them.
+    """
     readers = Readers(laggard_share=share)
-    plain, warm = (pages.replay(GROWN, Memory(), readers, warm_bytes) for warm_bytes in (None, slots.WARM_BYTES))
+    plain, warm = (
+        pages.replay(GROWN, Memory(), readers, warm_bytes)
+        for warm_bytes in (None, slots.WARM_BYTES)
+    )
     assert plain.faults_a_thousand(TAIL) == pytest.approx(plain_tail, rel=0.1, abs=0.13)
     assert warm.faults_a_thousand(TAIL) == 0
-    assert plain.faults_a_thousand(LAGGARD) == (plain_laggard and pytest.approx(plain_laggard, rel=0.1, abs=2))
-    assert warm.faults_a_thousand(LAGGARD) == (warm_laggard and pytest.approx(warm_laggard, rel=0.1, abs=2))
+    assert plain.faults_a_thousand(LAGGARD) == (
+        plain_laggard and pytest.approx(plain_laggard, rel=0.1, abs=2)
+    )
+    assert warm.faults_a_thousand(LAGGARD) == (
+        warm_laggard and pytest.approx(warm_laggard, rel=0.1, abs=2)
+    )
 
 
 def test_the_seed_decides_the_readers():
     """The same seed, the same faults; another, others."""
-    one, same, other = (pages.replay(GROWN, Memory(), Readers(0.01, seed=seed), None).faults for seed in (1, 1, 2))
+    one, same, other = (
+        pages.replay(GROWN, Memory(), Readers(0.01, seed=seed), None).faults for seed in (1, 1, 2)
+    )
     assert one == same != other
 
 
 def test_a_warm_section_does_not_help_who_comes_too_seldom():
     """A lookup every 1.4 MB of a log whose pages go cold after 1 MB."""
     seldom, cold = Readers(appends_a_lookup=304), Memory(cold_after_bytes=MB)
-    warm, plain = (pages.replay(GROWN, cold, seldom, warm_bytes).faults_a_thousand(TAIL) for warm_bytes in (slots.WARM_BYTES, None))
-    assert (warm / 1000, plain / 1000) == (pytest.approx(1.6, abs=0.05), pytest.approx(8.4, abs=0.05))
+    warm, plain = (
+        pages.replay(GROWN, cold, seldom, warm_bytes).faults_a_thousand(TAIL)
+        for warm_bytes in (slots.WARM_BYTES, None)
+    )
+    assert (warm / 1000, plain / 1000) == (
+        pytest.approx(1.6, abs=0.05),
+        pytest.approx(8.4, abs=0.05),
+    )
 
 
 def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
-    """One lookup every 5000 appends: 0 faults a lookup with 16 KiB, 2 with 64, 3.9 with 256, 5.4 without one."""
+    """One lookup every 5000 appends: 0 faults a lookup with 16 KiB, 2 with 64, 3.9 with 256, 5.4
+    without one.
+    """
     readers = Readers(appends_a_lookup=5000)
-    found = [pages.replay(GROWN, Memory(), readers, warm).faults_a_thousand(TAIL) / 1000 for warm in (4096, 16_384, 65_536, 262_144, None)]
+    found = [
+        pages.replay(GROWN, Memory(), readers, warm).faults_a_thousand(TAIL) / 1000
+        for warm in (4096, 16_384, 65_536, 262_144, None)
+    ]
     assert found == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
 
 
@@ -146,12 +201,17 @@ def test_readers_300_entries_behind_gain_nothing():
     """Faults are not fewer then, only another's."""
     for lag_entries in (300, 1000):
         readers = Readers(1.0, EXPONENTIAL, lag_entries)
-        plain, warm = (pages.replay(GROWN, Memory(), readers, warm_bytes).faults[LAGGARD] for warm_bytes in (None, slots.WARM_BYTES))
+        plain, warm = (
+            pages.replay(GROWN, Memory(), readers, warm_bytes).faults[LAGGARD]
+            for warm_bytes in (None, slots.WARM_BYTES)
+        )
         assert warm == pytest.approx(plain, rel=0.07) and plain > 800
 
 
 def test_the_pages_of_kafka_6432_size_by_size():
-    """What a plain tail search touches in pages 12 and 13; the published sets hold for two of six stretches."""
+    """What a plain tail search touches in pages 12 and 13; the published sets hold for two of six
+    stretches.
+    """
     found = pages.stretches(6145, 7168)
     assert [(one.first, one.last, one.plain, one.warm, one.as_told) for one in found] == [
         (6145, 6436, (0, 6, 9, 10, 11, 12), (10, 11, 12), False),
@@ -161,11 +221,16 @@ def test_the_pages_of_kafka_6432_size_by_size():
         (7022, 7167, (0, 6, 10, 12, 13), (11, 12, 13), False),
         (7168, 7168, (0, 7, 10, 12, 13), (11, 12, 13), True),
     ]
-    assert len(pages.tail_search(6901, None).probes) == 14 and len(pages.tail_search(6901).probes) == 12
+    assert (
+        len(pages.tail_search(6901, None).probes) == 14
+        and len(pages.tail_search(6901).probes) == 12
+    )
 
 
 def test_not_every_warm_search_touches_three_pages():
-    """As Kafka's comment has it; a third of those spread over the warm section do, from none to half by the size of the index."""
+    """As Kafka's comment has it; a third of those spread over the warm section do, from none to
+    half by the size of the index.
+    """
     shares = []
     for entries in range(20_000, 20_000 + 512):
         keys = np.arange(entries) * 2
@@ -179,7 +244,9 @@ def test_a_clock_of_its_own():
     growth = Growth(40_000)
     even = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None)
     same = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=growth.clock)
-    still = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=np.full(40_000, 7))
+    still = pages.replay(
+        growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=np.full(40_000, 7)
+    )
     assert even.faults == same.faults != (0, 0) == still.faults
 
 
@@ -191,8 +258,12 @@ def test_an_index_without_an_entry():
 
 
 def test_how_long_a_page_lives():
-    """64 GB of cache that 300 MB/s pour into are turned over in 213 s: 213 MB of a log of 1 MB/s."""
-    assert pages.cold_after_bytes(64_000_000_000, 300 * MB, MB) == pytest.approx(213.3 * MB, rel=0.001)
+    """64 GB of cache that 300 MB/s pour into are turned over in 213 s: 213 MB of a log of 1
+    MB/s.
+    """
+    assert pages.cold_after_bytes(64_000_000_000, 300 * MB, MB) == pytest.approx(
+        213.3 * MB, rel=0.001
+    )
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""Searches over slots: against the slots that Kafka's own classes read, and against a linear scan."""
+"""Searches over slots: against the slots that Kafka's own classes read, and against a linear
+scan.
+"""
 
 import gzip
 import json
@@ -68,7 +70,8 @@ def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> s
         return slots.floor(keys, query["t"], size, warm)
     if query["m"] == "fetchUpperBoundOffset":
         return slots.upper_bound(values, int32(query["pos"] + query["size"]), size, warm)
-    return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm)  # truncateTo
+    # truncateTo
+    return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm)
 
 
 def left_after(found: slots.SlotSearch, column: np.ndarray) -> int:
@@ -80,7 +83,9 @@ def left_after(found: slots.SlotSearch, column: np.ndarray) -> int:
 
 @pytest.mark.slow
 def test_every_probe_is_the_one_kafkas_classes_made(shared):
-    """4.3.1, 3.9.0 and 2.0.1: lookups, upper bounds, truncations, on both indexes, with unwritten slots too."""
+    """4.3.1, 3.9.0 and 2.0.1: lookups, upper bounds, truncations, on both indexes, with unwritten
+    slots too.
+    """
     compared = 0
     for line in lines(shared / "vectors" / "index-search.jsonl.gz"):
         compared += assert_as_recorded(line)
@@ -98,9 +103,14 @@ def assert_as_recorded(line: dict) -> int:
         found = searched(line, query, keys, values)
         assert [probe.slot for probe in found.probes] == query["p"], (line["id"], query)
         if query["m"] == "truncateTo":
-            assert left_after(found, keys if line["kind"] == "offset" else values) == query["entries_after"], (line["id"], query)
+            assert (
+                left_after(found, keys if line["kind"] == "offset" else values)
+                == query["entries_after"]
+            ), (line["id"], query)
         elif query["m"] == "lookup":
-            none = [line["base_offset"], 0] if line["kind"] == "offset" else [-1, line["base_offset"]]
+            none = (
+                [line["base_offset"], 0] if line["kind"] == "offset" else [-1, line["base_offset"]]
+            )
             answer = none if found.slot < 0 else [int(keys[found.slot]), int(values[found.slot])]
             assert answer == query["r"], (line["id"], query)
         else:
@@ -112,8 +122,17 @@ def assert_as_recorded(line: dict) -> int:
 def test_the_path_of_a_search():
     """The keys of the article, target 23: what each probe saw."""
     found = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
-    assert found.slot == 2 and found.section == "warm" and found.warm_from_slot == 0 and found.pages == (0,)
-    assert [tuple(probe)[:5] for probe in found.probes] == [(0, 6, 0, 4, "<"), (2, 22, 0, 4, "<"), (3, 26, 2, 4, ">")]
+    assert (
+        found.slot == 2
+        and found.section == "warm"
+        and found.warm_from_slot == 0
+        and found.pages == (0,)
+    )
+    assert [tuple(probe)[:5] for probe in found.probes] == [
+        (0, 6, 0, 4, "<"),
+        (2, 22, 0, 4, "<"),
+        (3, 26, 2, 4, ">"),
+    ]
 
 
 def test_a_cold_search_begins_at_the_warm_section():
@@ -123,7 +142,8 @@ def test_a_cold_search_begins_at_the_warm_section():
     assert (len(tail.probes), len(tail.pages), tail.section) == (12, 3, "warm")
     assert (len(old.probes), len(old.pages), old.section) == (22, 13, "cold")
     assert old.probes[0].slot == tail.probes[0].slot == 1_310_720 - 1 - 1024
-    assert len(slots.floor(keys, 1, 8, warm=False).probes) == 21  # the one that asks for the warm section is saved
+    # the one that asks for the warm section is saved
+    assert len(slots.floor(keys, 1, 8, warm=False).probes) == 21
 
 
 def test_an_exact_match_on_slot_0_is_passed_over_by_the_upper_bound():
@@ -159,7 +179,9 @@ def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes
 
 @pytest.mark.matrix
 def test_a_million_searches_against_a_linear_scan():
-    """Random sorted keys: a scan counts the keys below the target and up to it; floor and ceiling, plain and warm section first."""
+    """Random sorted keys: a scan counts the keys below the target and up to it; floor and ceiling,
+    plain and warm section first.
+    """
     random = np.random.default_rng(6432)
     for _ in range(200):
         count = int(random.choice([1, 2, 5, 20, 682, 683, 1025, 1026, 3000]))
@@ -170,7 +192,12 @@ def test_a_million_searches_against_a_linear_scan():
         probed = targets != keys[0]  # Kafka passes over an exact match on slot 0, told above
         for warm in (True, False):
             assert np.array_equal(slots.floors(keys, targets, entry_bytes, warm)[:, 0], up_to - 1)
-            found = np.array([slots.upper_bound(keys, target, entry_bytes, warm).slot for target in targets.tolist()])
+            found = np.array(
+                [
+                    slots.upper_bound(keys, target, entry_bytes, warm).slot
+                    for target in targets.tolist()
+                ]
+            )
             assert np.array_equal(found[probed], ceiling[probed])
 
 

@@ -18,10 +18,19 @@ OF = profile()
 @given(st.lists(st.integers(0, 300), max_size=60, unique=True).map(sorted), st.integers(-5, 305))
 @settings(max_examples=300, deadline=None)
 def test_slots_are_those_of_a_linear_scan(keys, target):
-    """The floor is Kafka's; its upper bound is the ceiling or, of a match that it does not probe, the slot behind."""
+    """The floor is Kafka's; its upper bound is the ceiling or, of a match that it does not probe,
+    the slot behind.
+    """
     keys = np.array(keys, np.int64)
-    below, above = [at for at, key in enumerate(keys) if key <= target], [at for at, key in enumerate(keys) if key >= target]
-    assert textbook.floor_slot(keys, target) == slots.floor(keys, target, 8).slot == max(below, default=-1)
+    below, above = (
+        [at for at, key in enumerate(keys) if key <= target],
+        [at for at, key in enumerate(keys) if key >= target],
+    )
+    assert (
+        textbook.floor_slot(keys, target)
+        == slots.floor(keys, target, 8).slot
+        == max(below, default=-1)
+    )
     ceiling = textbook.ceiling_slot(keys, target)
     assert ceiling == min(above, default=-1)
     kafkas = slots.upper_bound(keys, target, 8).slot
@@ -34,7 +43,10 @@ def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
     """Through gaps of compaction and behind the last batch."""
     for segment in served(open_broker(clean).partition(name)).segments:
         for offset in range(segment.base_offset, segment.base_offset + 3000, 97):
-            found, plain = translate(segment, offset, OF)[1].batch, textbook.batch_of(segment, offset)
+            found, plain = (
+                translate(segment, offset, OF)[1].batch,
+                textbook.batch_of(segment, offset),
+            )
             assert (found and found.position) == (None if plain is None else plain["position"])
 
 

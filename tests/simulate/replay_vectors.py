@@ -1,4 +1,6 @@
-"""Histories of one log as Kafka's own UnifiedLog went through them, and the same with kafkaviz's writer."""
+"""Histories of one log as Kafka's own UnifiedLog went through them, and the same with kafkaviz's
+writer.
+"""
 
 import base64
 import gzip
@@ -30,7 +32,11 @@ def histories(path: Path) -> list[dict]:
 def settings(recorded: dict) -> dict:
     """The settings of a history, by topic name, with Python's types."""
     kinds = {name: one.kind for name, one in config_def.TOPIC_SETTINGS.items()}
-    return {name: NUMBER.get(kinds[name], str)(str(value)) for name, value in recorded.items() if name in kinds}
+    return {
+        name: NUMBER.get(kinds[name], str)(str(value))
+        for name, value in recorded.items()
+        if name in kinds
+    }
 
 
 def incoming(data: bytes, append: int, now_ms: int) -> np.ndarray:
@@ -50,7 +56,11 @@ class Replay:
 
     def __init__(self, history: dict) -> None:
         self.history, self.differences = history, []
-        self.data = gzip.decompress(base64.b64decode(history["appended_gz"])) if "appended_gz" in history else b""
+        self.data = (
+            gzip.decompress(base64.b64decode(history["appended_gz"]))
+            if "appended_gz" in history
+            else b""
+        )
         self.at = 0
 
     def run(self) -> list[str]:
@@ -61,11 +71,19 @@ class Replay:
         config = log_config(settings(history["settings"]), release)
         try:
             self.log = Log(
-                config, profile(release), now_ms=history["start_clock"], start_offset=history["start_offset"],
-                is_leader=history["mode"] == "leader", logs=self.logs,
-            )  # fmt: skip
+                config,
+                profile(release),
+                now_ms=history["start_clock"],
+                start_offset=history["start_offset"],
+                is_leader=history["mode"] == "leader",
+                logs=self.logs,
+            )
         except CannotLoad as refused:
-            self.same("open error", history.get("open_error") and "{class}: {message}".format(**history["open_error"]), refused.raised)
+            self.same(
+                "open error",
+                history.get("open_error") and "{class}: {message}".format(**history["open_error"]),
+                refused.raised,
+            )
             return self.differences
         self.same("open error", history.get("open_error"), None)
         self.state("opened", history["opened"])
@@ -89,12 +107,22 @@ class Replay:
         try:
             self.log.append(rows, data)
         except AppendFailed as failed:
-            self.same(f"{number} error", step.get("error") and "{class}: {message}".format(**step["error"]), str(failed.raised))
+            self.same(
+                f"{number} error",
+                step.get("error") and "{class}: {message}".format(**step["error"]),
+                str(failed.raised),
+            )
             self.state(f"{number} state", step["state"])
             return
         self.same(f"{number} error", step.get("error"), None)
-        self.same(f"{number} rolled", step.get("rolled", False), self.log.active.base_offset not in before)
-        self.same(f"{number} place", (step["seg"], step["pos"]), (self.log.active.base_offset, int(rows["position"][0])))
+        self.same(
+            f"{number} rolled", step.get("rolled", False), self.log.active.base_offset not in before
+        )
+        self.same(
+            f"{number} place",
+            (step["seg"], step["pos"]),
+            (self.log.active.base_offset, int(rows["position"][0])),
+        )
 
     def do_restart(self, number: int, step: dict) -> None:
         self.log.close(step["now"])
@@ -107,17 +135,27 @@ class Replay:
         try:
             self.log.restart(step["now"], recovery_point=step["recovery_point"])
         except CannotLoad as failed:
-            self.same(f"{number} error", step.get("error") and "{class}: {message}".format(**step["error"]), failed.raised)
+            self.same(
+                f"{number} error",
+                step.get("error") and "{class}: {message}".format(**step["error"]),
+                failed.raised,
+            )
             return
         self.same(f"{number} error", step.get("error"), None)
         self.state(f"{number} opened", step["opened"])
 
     def do_truncateTo(self, number: int, step: dict) -> None:
-        self.same(f"{number} result", step["result"], self.log.truncate_to(step["offset"], step["now"]))
+        self.same(
+            f"{number} result", step["result"], self.log.truncate_to(step["offset"], step["now"])
+        )
         self.state(f"{number} truncated", step["state"])
 
     def do_deleteRecords(self, number: int, step: dict) -> None:
-        self.same(f"{number} deleted", step["segments_deleted"], self.log.delete_records(step["offset"], step["now"]))
+        self.same(
+            f"{number} deleted",
+            step["segments_deleted"],
+            self.log.delete_records(step["offset"], step["now"]),
+        )
         self.same(f"{number} log start", step["log_start"], self.log.log_start_offset)
         self.same(f"{number} bases", step["bases"], [one.base_offset for one in self.log.segments])
 
@@ -127,8 +165,16 @@ class Replay:
         """Every file, and both ends of the log where they are recorded."""
         segments = recorded["segments"] if isinstance(recorded, dict) else recorded
         if isinstance(recorded, dict) and "log_end" in recorded:
-            self.same(f"{where} ends", (recorded["log_start"], recorded["log_end"]), (self.log.log_start_offset, self.log.log_end_offset))
-        self.same(f"{where} bases", [one["base"] for one in segments], [one.base_offset for one in self.log.segments])
+            self.same(
+                f"{where} ends",
+                (recorded["log_start"], recorded["log_end"]),
+                (self.log.log_start_offset, self.log.log_end_offset),
+            )
+        self.same(
+            f"{where} bases",
+            [one["base"] for one in segments],
+            [one.base_offset for one in self.log.segments],
+        )
         for one, segment in zip(segments, self.log.segments, strict=False):
             content = self.logs.content(segment.base_offset)
             found = segment.log_bytes, hashlib.sha256(content).hexdigest()
@@ -140,14 +186,24 @@ class Replay:
         if recorded is None or not file.exists:
             self.same(f"{where} exists", recorded is not None, file.exists)
             return
-        content = bytes.fromhex(recorded["hex"]) if "hex" in recorded else gzip.decompress(base64.b64decode(recorded["gz"]))
+        content = (
+            bytes.fromhex(recorded["hex"])
+            if "hex" in recorded
+            else gzip.decompress(base64.b64decode(recorded["gz"]))
+        )
         self.same(f"{where} length", recorded["file_len"], file.file_bytes)
-        self.same(f"{where} content", content.rstrip(b"\0").hex(), file.written().rstrip(b"\0").hex())
+        self.same(
+            f"{where} content", content.rstrip(b"\0").hex(), file.written().rstrip(b"\0").hex()
+        )
         if recorded.get("entries") is not None:
             self.same(f"{where} entries", recorded["entries"], file.count)
 
     def same(self, where: str, recorded: object, found: object) -> None:
         if isinstance(recorded, str) and isinstance(found, str):
-            recorded, found = (re.sub(r"lastModifiedTime=\d+", "", text) for text in (recorded, found))
+            recorded, found = (
+                re.sub(r"lastModifiedTime=\d+", "", text) for text in (recorded, found)
+            )
         if recorded != found:
-            self.differences.append(f"{self.history['id']} {where}: Kafka {recorded}, kafkaviz {found}")
+            self.differences.append(
+                f"{self.history['id']} {where}: Kafka {recorded}, kafkaviz {found}"
+            )

@@ -31,8 +31,10 @@ def plain_mixed(number: int) -> int:
 def test_splitmix64_gives_its_published_numbers():
     """The first numbers of Vigna's splitmix64.c from state 1234567."""
     assert [int(stream(np.uint64(1234567), place)) for place in range(3)] == [
-        6457827717110365317, 3203168211198807973, 9817491932198370423,
-    ]  # fmt: skip
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**64 + 5, 2**63])
@@ -69,7 +71,9 @@ def test_each_number_of_a_uniform_spread_comes_as_often():
     assert np.bincount(numbers).tolist() == pytest.approx([4000] * 5, rel=0.05)
 
 
-@pytest.mark.parametrize(("count", "exponent"), [(1000, 1.0), (50, 0.5), (200, 1.5), (10, 0.0), (1, 2.0)])
+@pytest.mark.parametrize(
+    ("count", "exponent"), [(1000, 1.0), (50, 0.5), (200, 1.5), (10, 0.0), (1, 2.0)]
+)
 def test_ranks_come_as_zipf_has_them(count, exponent):
     """The first three ranks against 1 / r^s, and no rank outside."""
     ranks = np.array([drawn(rank_table(count, exponent), draw) for draw in DRAWS])
@@ -82,7 +86,11 @@ def test_ranks_come_as_zipf_has_them(count, exponent):
 
 def test_a_table_is_made_of_whole_numbers_that_do_not_fall():
     """The quantiles behind the two limits."""
-    for spread in (Spread(EXPONENTIAL, 3), Spread(LOGNORMAL, 200, sigma=2), Spread(UNIFORM, least=3, most=9)):
+    for spread in (
+        Spread(EXPONENTIAL, 3),
+        Spread(LOGNORMAL, 200, sigma=2),
+        Spread(UNIFORM, least=3, most=9),
+    ):
         numbers = table(spread)
         assert numbers.dtype == np.int64
         assert len(numbers) == CELLS + 3
@@ -91,7 +99,9 @@ def test_a_table_is_made_of_whole_numbers_that_do_not_fall():
 
 def test_what_has_a_share_happens_as_often():
     """None, a quarter, all."""
-    shares = [np.mean([happens(draw, threshold(share)) for draw in DRAWS]) for share in (0, 0.25, 1)]
+    shares = [
+        np.mean([happens(draw, threshold(share)) for draw in DRAWS]) for share in (0, 0.25, 1)
+    ]
     assert shares == pytest.approx([0, 0.25, 1], abs=0.01)
 
 

@@ -1,4 +1,6 @@
-"""Building batches: byte for byte what the tables of format/ make, and what Kafka's own classes made."""
+"""Building batches: byte for byte what the tables of format/ make, and what Kafka's own classes
+made.
+"""
 
 import numpy as np
 import pytest
@@ -22,8 +24,10 @@ THREE_RECORDS = bytes.fromhex(
     "000000046b31047631001e000a02010a68656c6c6f020268027810000504046b330100"
 )
 RECORDS = [
-    Record(0, 0, b"k1", b"v1"), Record(1, 5, None, b"hello", (("h", b"x"),)), Record(2, -3, b"k3", None),
-]  # fmt: skip
+    Record(0, 0, b"k1", b"v1"),
+    Record(1, 5, None, b"hello", (("h", b"x"),)),
+    Record(2, -3, b"k3", None),
+]
 
 
 def row_of(data: bytes) -> np.ndarray:
@@ -49,7 +53,9 @@ def plainly_sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
 
 def sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
     """The same by seal."""
-    data = np.frombuffer(bytearray(b"".join(bytes(HEADER_BYTES) + body for body in bodies)), np.uint8)
+    data = np.frombuffer(
+        bytearray(b"".join(bytes(HEADER_BYTES) + body for body in bodies)), np.uint8
+    )
     filling.seal(table, data)
     return data.tobytes()
 
@@ -74,14 +80,34 @@ def test_records_as_the_format_builds_them_are_those_of_kafkas_classes():
     assert record.build(RECORDS) == THREE_RECORDS[HEADER_BYTES:]
 
 
-@given(st.lists(st.tuples(st.binary(max_size=2000), st.integers(-(2**63), 2**63 - 1), st.integers(0, 2**31 - 1)), max_size=5))
+@given(
+    st.lists(
+        st.tuples(
+            st.binary(max_size=2000), st.integers(-(2**63), 2**63 - 1), st.integers(0, 2**31 - 1)
+        ),
+        max_size=5,
+    )
+)
 def test_any_batches_are_sealed_as_by_the_table_of_the_format(batches):
     """Fields at their limits, bodies of any length."""
     table = np.zeros(len(batches), BATCH)
     for row, (body, number, small) in zip(table, batches, strict=True):
-        row["size_bytes"], row["base_offset"], row["last_offset"] = HEADER_BYTES + len(body), small, small + 3
-        row["base_timestamp_ms"], row["max_timestamp_ms"], row["producer_id"] = number, ~number, number
-        row["magic"], row["attributes"], row["leader_epoch"], row["record_count"] = 2, 0x30, small, small
+        row["size_bytes"], row["base_offset"], row["last_offset"] = (
+            HEADER_BYTES + len(body),
+            small,
+            small + 3,
+        )
+        row["base_timestamp_ms"], row["max_timestamp_ms"], row["producer_id"] = (
+            number,
+            ~number,
+            number,
+        )
+        row["magic"], row["attributes"], row["leader_epoch"], row["record_count"] = (
+            2,
+            0x30,
+            small,
+            small,
+        )
         row["producer_epoch"], row["base_sequence"] = -1, -1
     bodies = [body for body, _, _ in batches]
     assert sealed(table, bodies) == plainly_sealed(table, bodies)

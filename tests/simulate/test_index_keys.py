@@ -11,7 +11,8 @@ from kafkaviz.simulate.writing.writer import Log
 
 
 @pytest.mark.parametrize(
-    ("interval_bytes", "rows"), [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, list(range(1, 20)))]
+    ("interval_bytes", "rows"),
+    [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, list(range(1, 20)))],
 )
 def test_batches_of_the_same_size(interval_bytes, rows):
     """20 batches of 1000 bytes."""
@@ -34,22 +35,39 @@ def test_batches_of_any_size_beside_a_plain_loop():
 def test_keys_rise_and_come_again(workload):
     """As many as asked for, the same for the same seed, and the first ones of a longer index."""
     keys = made_keys(workload, 5000)
-    assert len(keys) == 5000 and (np.diff(keys) > 0).all() and np.array_equal(keys, made_keys(workload, 5000))
-    assert not np.array_equal(keys, made_keys(workload, 5000, seed=9)) and np.array_equal(keys[:1310], made_keys(workload, 1310))
+    assert (
+        len(keys) == 5000
+        and (np.diff(keys) > 0).all()
+        and np.array_equal(keys, made_keys(workload, 5000))
+    )
+    assert not np.array_equal(keys, made_keys(workload, 5000, seed=9)) and np.array_equal(
+        keys[:1310], made_keys(workload, 1310)
+    )
     assert workload in index_keys.WORDS
 
 
 def test_the_article_has_its_five_entries():
     """A practice log is indexed by the same rule."""
-    assert practice.five().log.segments[0].offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31]
+    assert practice.five().log.segments[0].offset_slots["relative_offset"].tolist() == [
+        6,
+        14,
+        22,
+        26,
+        31,
+    ]
 
 
 @pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
 def test_the_entries_are_those_of_the_writer(interval_bytes):
-    """simulate.writing.writer writes an entry of the same batches, keys and times; and so has a practice log them."""
+    """simulate.writing.writer writes an entry of the same batches, keys and times; and so has a
+    practice log them.
+    """
     batches = np.zeros(2000, practice.ROW)
     random = np.random.default_rng(5)
-    batches["size_bytes"], batches["record_count"] = random.integers(70, 9000, 2000), random.integers(1, 9, 2000)
+    batches["size_bytes"], batches["record_count"] = (
+        random.integers(70, 9000, 2000),
+        random.integers(1, 9, 2000),
+    )
     batches["position"] = np.cumsum(batches["size_bytes"]) - batches["size_bytes"]
     batches["last_offset"] = np.cumsum(batches["record_count"]) - 1
     batches["base_offset"] = batches["last_offset"] - batches["record_count"] + 1
@@ -62,6 +80,10 @@ def test_the_entries_are_those_of_the_writer(interval_bytes):
     log = Log(LogConfig(index_interval_bytes=interval_bytes), now_ms=practice.START_MS)
     log.append(rows)
     entries, times = practice._indexed(batches, interval_bytes)
-    assert np.array_equal(log.active.index.entries, entries) and np.array_equal(log.active.timeindex.entries, times)
+    assert np.array_equal(log.active.index.entries, entries) and np.array_equal(
+        log.active.timeindex.entries, times
+    )
     keys = batches["last_offset"][entry_rows(batches["size_bytes"], interval_bytes)]
-    assert log.active.index.entries["relative_offset"].tolist() == keys.tolist() and len(keys) > 1000
+    assert (
+        log.active.index.entries["relative_offset"].tolist() == keys.tolist() and len(keys) > 1000
+    )

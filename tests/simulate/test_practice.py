@@ -1,4 +1,6 @@
-"""The logs of lessons: their bytes are whole batches, their indexes those that Kafka's rule gives, their lookups end at the target."""
+"""The logs of lessons: their bytes are whole batches, their indexes those that Kafka's rule gives,
+their lookups end at the target.
+"""
 
 from dataclasses import replace
 
@@ -17,14 +19,26 @@ SMALL = (practice.five, practice.twenty)
 def test_the_index_of_the_article():
     """Keys, positions, and the three probes of target 23."""
     found = by_offset(practice.five().log, 23, profile())
-    assert practice.five().log.segments[0].offset_slots.tolist() == [(6, 156), (14, 459), (22, 656), (26, 838), (31, 1050)]
+    assert practice.five().log.segments[0].offset_slots.tolist() == [
+        (6, 156),
+        (14, 459),
+        (22, 656),
+        (26, 838),
+        (31, 1050),
+    ]
     assert [probe.slot for probe in found.searches[0].found.probes] == [0, 2, 3]
-    assert (found.record.offset, found.record.timestamp_ms, found.record.batch_position) == (23, practice.START_MS + 3240, 838)
+    assert (found.record.offset, found.record.timestamp_ms, found.record.batch_position) == (
+        23,
+        practice.START_MS + 3240,
+        838,
+    )
 
 
 @pytest.mark.parametrize("made", SMALL)
 def test_the_bytes_are_whole_batches(made):
-    """The walk over them gives the rows they were made of, their checksums are right, their last record has the newest time."""
+    """The walk over them gives the rows they were made of, their checksums are right, their last
+    record has the newest time.
+    """
     log, rows = made().log.segments[0].log, made().batches
     data = log.content()
     batches, end = walk(data)
@@ -34,7 +48,9 @@ def test_the_bytes_are_whole_batches(made):
     for row in rows:
         stored = data[row["position"] : row["position"] + row["size_bytes"]]
         records = batch_records.of_batch(stored)
-        assert batch_records.crc_valid(stored) and records[-1].timestamp_ms == row["max_timestamp_ms"]
+        assert (
+            batch_records.crc_valid(stored) and records[-1].timestamp_ms == row["max_timestamp_ms"]
+        )
 
 
 @pytest.mark.parametrize("made", SMALL)
@@ -44,12 +60,17 @@ def test_every_offset_is_found(made, version):
     for offset in range(int(made().batches["last_offset"][-1]) + 1):
         found = by_offset(made().log, offset, profile(version))
         row = np.searchsorted(made().batches["last_offset"], offset)
-        assert (found.record.offset, found.record.batch_position) == (offset, made().batches["position"][row])
+        assert (found.record.offset, found.record.batch_position) == (
+            offset,
+            made().batches["position"][row],
+        )
 
 
 def test_a_small_warm_section():
     """Of 32 bytes: four entries behind its first, so that twenty entries have a cold part."""
-    found = by_offset(practice.twenty().log, 66, replace(profile(), warm_bytes=32)).searches[0].found
+    found = (
+        by_offset(practice.twenty().log, 66, replace(profile(), warm_bytes=32)).searches[0].found
+    )
     assert (found.warm_from_slot, found.section) == (15, "cold")
     assert [probe.slot for probe in found.probes] == [15, 0, 8, 12, 10, 9]
 
@@ -60,7 +81,11 @@ def test_a_full_index_is_searched_to_the_record():
     assert made.log.segments[0].index.size_bytes == 10 << 20
     found = by_offset(made.log, 1_234_567, profile())
     assert found.searches[0].found.slot == 308_640 and len(found.searches[0].found.probes) == 21
-    assert [tuple(read) for read in found.scan.reads] == [(123_456_400, 17), (123_456_800, 17), (123_456_400, 61)]
+    assert [tuple(read) for read in found.scan.reads] == [
+        (123_456_400, 17),
+        (123_456_800, 17),
+        (123_456_400, 61),
+    ]
     assert by_timestamp(made.log, made.timestamp_ms, profile()).answer.offset == 2_469_128
     last = int(made.batches["last_offset"][-1])
     assert by_offset(made.log, last, profile()).record.offset == last
@@ -69,4 +94,7 @@ def test_a_full_index_is_searched_to_the_record():
 def test_typed_keys():
     """An index alone, in any order."""
     segment = practice.typed([6, 14, 22, 26, 31]).segments[0]
-    assert segment.offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31] and segment.size_bytes == 0
+    assert (
+        segment.offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31]
+        and segment.size_bytes == 0
+    )

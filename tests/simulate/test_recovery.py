@@ -52,8 +52,13 @@ def recovered(line: dict, log: bytes) -> Recovered:
     release = tuple(int(part) for part in line["version"].split("."))
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
     return recover(
-        reader(log), len(log), line["base_offset"], config, profile(release),
-        stem=STEM.format(line["base_offset"]), modified_ms=int(modified[1]) if modified else 0,
+        reader(log),
+        len(log),
+        line["base_offset"],
+        config,
+        profile(release),
+        stem=STEM.format(line["base_offset"]),
+        modified_ms=int(modified[1]) if modified else 0,
     )
 
 
@@ -63,7 +68,10 @@ def differences(line: dict) -> list[str]:
     ours = recovered(line, log)
     cut = log[: len(log) - ours.truncated_bytes]
     pairs = {
-        "error": (str(ours.raised) if ours.raised else None, "{class}: {message}".format(**line["error"]) if "error" in line else None),
+        "error": (
+            str(ours.raised) if ours.raised else None,
+            "{class}: {message}".format(**line["error"]) if "error" in line else None,
+        ),
         "log": (hashlib.sha256(cut).hexdigest(), line["after"]["log_sha256"]),
         "index": (ours.index(), content(line["after"]["index"])),
         "timeindex": (ours.timeindex(), content(line["after"]["timeindex"])),
@@ -78,7 +86,11 @@ def differences(line: dict) -> list[str]:
             "largest timestamp": (ours.max_timestamp_ms, line["max_timestamp_so_far"]),
             "next offset": (ours.next_offset, line["next_offset"]),
         }
-    return [f"{line['id']} {name}: {str(ours)[:200]} {str(kafka)[:200]}" for name, (ours, kafka) in pairs.items() if ours != kafka]
+    return [
+        f"{line['id']} {name}: {str(ours)[:200]} {str(kafka)[:200]}"
+        for name, (ours, kafka) in pairs.items()
+        if ours != kafka
+    ]
 
 
 def epochs_text(ours: Recovered) -> str:
@@ -88,45 +100,72 @@ def epochs_text(ours: Recovered) -> str:
 
 
 def test_every_recorded_recovery(shared):
-    """All 240 recoveries that 3.9.0 and 4.3.1 made: files to the byte, offsets, epochs, exceptions."""
+    """All 240 recoveries that 3.9.0 and 4.3.1 made: files to the byte, offsets, epochs,
+    exceptions.
+    """
     found = lines(shared / "vectors" / "recoveries.jsonl.gz")
-    assert len(found) == 240 and [difference for line in found for difference in differences(line)] == []
+    assert (
+        len(found) == 240
+        and [difference for line in found for difference in differences(line)] == []
+    )
 
 
 def test_some_recoveries_of_4_4(data):
-    """A recovery that raises leaves the files as long as they may grow: a close of 4.4.0 trims nothing, one of 4.3.1 did."""
+    """A recovery that raises leaves the files as long as they may grow: a close of 4.4.0 trims
+    nothing, one of 4.3.1 did.
+    """
     found = lines(data / "recoveries-4.4.0.jsonl.gz")
     differ = {line["id"] for line in found if line["differs_from_4.3.1"] == ["closed"]}
-    assert len(found) == 10 and len(differ) == 8 and [difference for line in found for difference in differences(line)] == []
-    as_before = [difference for line in found for difference in differences(line | {"version": "4.3.1"})]
+    assert (
+        len(found) == 10
+        and len(differ) == 8
+        and [difference for line in found for difference in differences(line)] == []
+    )
+    as_before = [
+        difference for line in found for difference in differences(line | {"version": "4.3.1"})
+    ]
     assert {difference.split(" ")[0] for difference in as_before} == differ
 
 
 def test_every_recovery_of_4_4(shared):
     """All 60 of 4.4.0's classes."""
     found = lines(shared / "vectors" / "recoveries-4.4.0.jsonl.gz")
-    assert len(found) == 60 and [difference for line in found for difference in differences(line)] == []
+    assert (
+        len(found) == 60
+        and [difference for line in found for difference in differences(line)] == []
+    )
 
 
 def test_every_recovery_of_an_old_segment(shared):
-    """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments to the byte."""
+    """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments to the
+    byte.
+    """
     found = lines(shared / "vectors" / "legacy-segments.jsonl.gz")
     assert {line["version"] for line in found} == {"1.1.1", "2.0.1"} and len(found) == 50
     for line in found:
         ours = recovered(line, unpacked(line["log_gz"]))
         files = line["recovered"]
-        assert (ours.index(), ours.timeindex()) == (content(files["index"]), content(files["timeindex"])), line["id"]
+        assert (ours.index(), ours.timeindex()) == (
+            content(files["index"]),
+            content(files["timeindex"]),
+        ), line["id"]
         assert ours.truncated_bytes == line["recover_truncated"] == 0
 
 
 def test_some_recorded_recoveries(data):
     """The kept lines, one of each kind of damage and of each exception."""
     found = lines(data / "recoveries.jsonl.gz")
-    assert len(found) > 20 and [difference for line in found for difference in differences(line)] == []
+    assert (
+        len(found) > 20 and [difference for line in found for difference in differences(line)] == []
+    )
 
 
-def v2_batch(base_offset: int, last_offset_delta: int, size_bytes: int, timestamp_ms: int = 1_700_000_000_000) -> bytes:
-    """A batch of that size whose checksum is right; its records are noise, which recovery never looks at."""
+def v2_batch(
+    base_offset: int, last_offset_delta: int, size_bytes: int, timestamp_ms: int = 1_700_000_000_000
+) -> bytes:
+    """A batch of that size whose checksum is right; its records are noise, which recovery never
+    looks at.
+    """
     body = struct.pack(">hiqqqhii", 0, last_offset_delta, timestamp_ms, timestamp_ms, -1, -1, -1, 1)
     body += bytes(at * 7 % 251 for at in range(size_bytes - 61))
     return struct.pack(">qiibI", base_offset, size_bytes - 12, 0, 2, crc32c(body)) + body
@@ -144,7 +183,10 @@ def test_a_batch_larger_than_the_buffer_is_checked_piece_by_piece():
 
 def test_many_batches_are_indexed_as_by_a_plain_loop():
     """More batches than one array of the walk holds, with equal, falling and rising timestamps."""
-    batches = [(at * 3, 2, 61 + at * 37 % 90, 1_700_000_000_000 + at * 7919 % 5000 * (at % 3)) for at in range(20_000)]
+    batches = [
+        (at * 3, 2, 61 + at * 37 % 90, 1_700_000_000_000 + at * 7919 % 5000 * (at % 3))
+        for at in range(20_000)
+    ]
     log = b"".join(v2_batch(*one) for one in batches)
     found = recover(reader(log), len(log), 0, IndexConfig(1000))
     offsets, times, position, indexed, largest = [], [], 0, 0, (-1, -1)
@@ -167,23 +209,41 @@ def test_a_file_that_became_shorter_ends_where_it_ends():
 
 
 def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
-    """1.1 and older looked inside a compressed message for the key; 2.0 takes the wrapper's own offset, its last."""
+    """1.1 and older looked inside a compressed message for the key; 2.0 takes the wrapper's own
+    offset, its last.
+    """
     line = next(one for one in lines(DATA / "batches.jsonl.gz") if one["valid"] and is_wrapper(one))
     wrapper, first = bytes.fromhex(line["hex"]), line["records"][0]["offset"]
     log = v2_batch(0, 0, 100) + wrapper
-    old, new = (recover(reader(log), len(log), 0, IndexConfig(0), profile(release)) for release in ((1, 1), (2, 0)))
-    assert (old.offset_entries.tolist(), new.offset_entries.tolist()) == ([(first, 100)], [(line["header"]["lastOffset"], 100)])
+    old, new = (
+        recover(reader(log), len(log), 0, IndexConfig(0), profile(release))
+        for release in ((1, 1), (2, 0))
+    )
+    assert (old.offset_entries.tolist(), new.offset_entries.tolist()) == (
+        [(first, 100)],
+        [(line["header"]["lastOffset"], 100)],
+    )
 
 
 def is_wrapper(line: dict) -> bool:
-    """A compressed batch of magic 0 or 1 with several messages, whose offsets fit a segment of base offset 0."""
+    """A compressed batch of magic 0 or 1 with several messages, whose offsets fit a segment of base
+    offset 0.
+    """
     header = line.get("header", {})
-    return header.get("magic", 2) < 2 and header["isCompressed"] and len(line.get("records", [])) > 1 and header["lastOffset"] < 2**31
+    return (
+        header.get("magic", 2) < 2
+        and header["isCompressed"]
+        and len(line.get("records", [])) > 1
+        and header["lastOffset"] < 2**31
+    )
 
 
 def test_an_offset_far_away_is_cut_to_32_bits_before_kafka_2():
     """Releases before 2.0 wrote whatever toInt left of it; later ones end there."""
     log = v2_batch(2**40 + 7, 0, 200)
-    old, new = (recover(reader(log), len(log), 0, IndexConfig(), profile(release)) for release in ((1, 1), (2, 0)))
+    old, new = (
+        recover(reader(log), len(log), 0, IndexConfig(), profile(release))
+        for release in ((1, 1), (2, 0))
+    )
     assert old.time_entries["relative_offset"].tolist() == [7] and old.raised is None
     assert len(new.time_entries) == 0 and "LogSegmentOffsetOverflowException" in str(new.raised)

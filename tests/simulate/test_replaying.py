@@ -23,38 +23,70 @@ ANY_SIZE = 2**31 - 1  # a snapshot of the metadata log may be larger than max.me
 SERVER_PROPERTIES = {"log.segment.bytes": "1048576"}  # of the broker that wrote the clean sample
 EXPLAINED = {  # what a partition alone does not tell, and the files that differ for it
     "kafka-4.3.1-clean": {
-        "accounts-0": "cleaned", "accounts-1": "cleaned",
-        "obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete": [  # deleted topics are not closed
-            "00000000000000000000.index", "00000000000000000000.timeindex", "00000000000000001500.snapshot",
+        "accounts-0": "cleaned",
+        "accounts-1": "cleaned",
+        # deleted topics are not closed
+        "obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete": [
+            "00000000000000000000.index",
+            "00000000000000000000.timeindex",
+            "00000000000000001500.snapshot",
         ],
     },
     "kafka-3.9.0-leader": {"user-profiles-0": "cleaned"},
-    "kafka-2.8.2-legacy": {"v0.compacted-0": "cleaned", "v1.compacted-0": "cleaned", "v2.compacted-0": "cleaned"},
-}  # fmt: skip
+    "kafka-2.8.2-legacy": {
+        "v0.compacted-0": "cleaned",
+        "v1.compacted-0": "cleaned",
+        "v2.compacted-0": "cleaned",
+    },
+}
 
 
-def written_again(log: StoredLog, settings: dict, release: tuple[int, ...], ends: list[int] | None) -> dict[str, bytes]:
+def written_again(
+    log: StoredLog, settings: dict, release: tuple[int, ...], ends: list[int] | None
+) -> dict[str, bytes]:
     """The files of a log after its batches were appended anew, and it was closed."""
     of = profile(release)
     chunks = list(replaying.chunks(log, of, append_ends=ends))
     start_ms = int(chunks[0].rows["now_ms"][0]) if chunks else 0
     config = replace(log_config(settings, release), max_message_bytes=ANY_SIZE)
-    again = Log(config, of, now_ms=start_ms, start_offset=replaying.start_offset(log), partition=log.directory, logs=InMemory())
+    again = Log(
+        config,
+        of,
+        now_ms=start_ms,
+        start_offset=replaying.start_offset(log),
+        partition=log.directory,
+        logs=InMemory(),
+    )
     for chunk in chunks:
         again.append(chunk.rows, chunk.data)
     again.close(start_ms)
     return {file.name: file.content() for file in again.stored().files if file.name.endswith(KINDS)}
 
 
-def differing(root: Path, settings: Settings, ends: dict[str, list[int]], topics: dict[str, dict[str, str]]) -> dict[str, list[str]]:
-    """Of each partition of a broker directory, the files that are not the same; nothing of one that has none."""
+def differing(
+    root: Path, settings: Settings, ends: dict[str, list[int]], topics: dict[str, dict[str, str]]
+) -> dict[str, list[str]]:
+    """Of each partition of a broker directory, the files that are not the same; nothing of one that
+    has none.
+    """
     found = {}
     for partition in open_broker(root).partitions:
         values = {name: one.value for name, one in settings.of_topic(partition.topic).items()}
         for name, text in topics.get(partition.topic, {}).items():
-            values[name] = config_def.TOPIC_SETTINGS[name].parse(text, settings.release, within_limits=False)
-        again = written_again(stored(Partition(partition, IndexConfig())), values, settings.release, ends.get(partition.directory))
-        real = {file.name: file.read_bytes() for file in partition.path.iterdir() if file.name.endswith(KINDS)}
+            values[name] = config_def.TOPIC_SETTINGS[name].parse(
+                text, settings.release, within_limits=False
+            )
+        again = written_again(
+            stored(Partition(partition, IndexConfig())),
+            values,
+            settings.release,
+            ends.get(partition.directory),
+        )
+        real = {
+            file.name: file.read_bytes()
+            for file in partition.path.iterdir()
+            if file.name.endswith(KINDS)
+        }
         names = sorted(name for name in again.keys() | real if again.get(name) != real.get(name))
         if names:
             found[partition.directory] = names
@@ -63,12 +95,19 @@ def differing(root: Path, settings: Settings, ends: dict[str, list[int]], topics
 
 def explained(found: dict[str, list[str]], name: str) -> dict[str, list[str] | str]:
     """The same, with what is expected to differ in some way or other called so."""
-    return {directory: "cleaned" if EXPLAINED[name].get(directory) == "cleaned" else names for directory, names in found.items()}
+    return {
+        directory: "cleaned" if EXPLAINED[name].get(directory) == "cleaned" else names
+        for directory, names in found.items()
+    }
 
 
 def test_the_partitions_of_the_sample_come_out(clean):
-    """4.3.1, one batch an append: every file of every partition, the internal ones too, but for those that are explained."""
-    settings = replace(open_settings(open_broker(clean), versions.NEWEST_RELEASE, {}), properties=SERVER_PROPERTIES)
+    """4.3.1, one batch an append: every file of every partition, the internal ones too, but for
+    those that are explained.
+    """
+    settings = replace(
+        open_settings(open_broker(clean), versions.NEWEST_RELEASE, {}), properties=SERVER_PROPERTIES
+    )
     found = explained(differing(clean, settings, {}, {}), "kafka-4.3.1-clean")
     assert found.items() <= EXPLAINED["kafka-4.3.1-clean"].items()
     assert sum(1 for one in open_broker(clean).partitions if one.directory not in found) >= 10
@@ -77,13 +116,23 @@ def test_the_partitions_of_the_sample_come_out(clean):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_every_leaders_partition_comes_out(shared, name):
-    """4.3.1, 3.9.0 and 2.8.2, with the ends of their appends: the indexes of all magics, roll points, snapshots, aborted transactions."""
-    root, expected = (opened(shared / "data" / f"{name}{part}.tar.gz") for part in ("", ".expected"))
+    """4.3.1, 3.9.0 and 2.8.2, with the ends of their appends: the indexes of all magics, roll
+    points, snapshots, aborted transactions.
+    """
+    root, expected = (
+        opened(shared / "data" / f"{name}{part}.tar.gz") for part in ("", ".expected")
+    )
     broker = json.loads((expected / "broker.json").read_text())
     release = versions.parse(name.split("-")[1])
-    settings = replace(open_settings(open_broker(root), release, {}), properties=broker.get("serverProperties", {}))
+    settings = replace(
+        open_settings(open_broker(root), release, {}), properties=broker.get("serverProperties", {})
+    )
     recorded = expected / "appends.jsonl"
-    lines = [json.loads(line) for line in recorded.read_text().splitlines()] if recorded.exists() else []
+    lines = (
+        [json.loads(line) for line in recorded.read_text().splitlines()]
+        if recorded.exists()
+        else []
+    )
     ends = {f"{one['topic']}-{one['partition']}": one["lastOffsets"] for one in lines}
     assert explained(differing(root, settings, ends, configs(expected)), name) == EXPLAINED[name]
 
@@ -91,7 +140,14 @@ def test_every_leaders_partition_comes_out(shared, name):
 def configs(expected: Path) -> dict[str, dict[str, str]]:
     """The settings that each topic was made with, as far as they are a log's."""
     topics = json.loads((expected / "topics.json").read_text())
-    listed = topics.items() if isinstance(topics, dict) else ((one.get("topic") or one.get("name"), one) for one in topics)
+    listed = (
+        topics.items()
+        if isinstance(topics, dict)
+        else ((one.get("topic") or one.get("name"), one) for one in topics)
+    )
     given = {topic: one.get("configs") or one.get("config") or {} for topic, one in listed}
     known = config_def.TOPIC_SETTINGS
-    return {topic: {name: str(value) for name, value in one.items() if name in known} for topic, one in given.items()}
+    return {
+        topic: {name: str(value) for name, value in one.items() if name in known}
+        for topic, one in given.items()
+    }

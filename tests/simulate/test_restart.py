@@ -1,4 +1,6 @@
-"""The load of one log, held against Kafka 4.3.1's own loader on small changes of real partition directories."""
+"""The load of one log, held against Kafka 4.3.1's own loader on small changes of real partition
+directories.
+"""
 
 import gzip
 import hashlib
@@ -45,31 +47,55 @@ def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
 
 def loading(line: dict, broker: Path) -> Loading:
     """The load of a line's directory."""
-    original = {path.name: path.read_bytes() for path in (broker / line["source"][1]).iterdir() if path.name[0].isdigit()}
-    files = tuple(in_memory(name, data) for name, data in changed(original, line["changes"]).items())
+    original = {
+        path.name: path.read_bytes()
+        for path in (broker / line["source"][1]).iterdir()
+        if path.name[0].isdigit()
+    }
+    files = tuple(
+        in_memory(name, data) for name, data in changed(original, line["changes"]).items()
+    )
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
-    return Loading(StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]), line["clean"], KAFKA_4_3_1)
+    return Loading(
+        StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]),
+        line["clean"],
+        KAFKA_4_3_1,
+    )
 
 
 def in_use(line: dict, load: Loading) -> dict[str, list | None]:
-    """The files as a running broker has them: the indexes of the last segment are as long as they may grow."""
+    """The files as a running broker has them: the indexes of the last segment are as long as they
+    may grow.
+    """
     files = load.files()
     last = max(name for name in files if name.endswith(".log"))[:-4]
     found: dict[str, list | None] = {f"{offset:020d}.snapshot": None for offset in load.snapshots()}
     for name, one in ((name, one) for name, one in files.items() if name[0].isdigit()):
         content, entry_bytes = one.content(), ENTRY_BYTES.get(name.removeprefix(last))
-        size = line["segment_index_bytes"] // entry_bytes * entry_bytes if entry_bytes else len(content)
+        size = (
+            line["segment_index_bytes"] // entry_bytes * entry_bytes
+            if entry_bytes
+            else len(content)
+        )
         found[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
     return found
 
 
 def emptied(steps: tuple[Step, ...]) -> set[str]:
-    """The indexes of a segment that was emptied: behind their 0 entries a running broker still has what was there, up to its stop."""
-    return {Path(step.file).name for step in steps if step.cause == "invalid-offset" and step.action == "rebuild"}
+    """The indexes of a segment that was emptied: behind their 0 entries a running broker still has
+    what was there, up to its stop.
+    """
+    return {
+        Path(step.file).name
+        for step in steps
+        if step.cause == "invalid-offset" and step.action == "rebuild"
+    }
 
 
 def sized(files: dict[str, list | None]) -> list[tuple[str, list]]:
-    """The files whose content is compared: all but the producer snapshots, which may hold a time."""
+    """The files whose content is compared: all but the producer snapshots, which may hold a
+    time.
+    """
     return [(name, one) for name, one in files.items() if one]
 
 
@@ -79,7 +105,9 @@ def without_times(message: str) -> str:
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: str(line["id"]))
 def test_a_load_does_what_kafkas_loader_did(line, request):
-    """The exception in its words, or every file that is left, its size and its bytes, and the log's end."""
+    """The exception in its words, or every file that is left, its size and its bytes, and the log's
+    end.
+    """
     load = loading(line, request.getfixturevalue(line["source"][0]))
     steps = load.run()
     failures = [step for step in steps if step.action == "fail"]
@@ -89,20 +117,31 @@ def test_a_load_does_what_kafkas_loader_did(line, request):
     else:
         assert not failures and load.log_end_offset() == line["log_end"]
         ours, passed_over = in_use(line, load), emptied(steps)
-        assert ours.keys() == line["files"].keys() and {name: size for name, (size, _) in sized(ours)} == {
-            name: size for name, (size, _) in sized(line["files"])
-        }
+        assert ours.keys() == line["files"].keys() and {
+            name: size for name, (size, _) in sized(ours)
+        } == {name: size for name, (size, _) in sized(line["files"])}
         assert {name: one for name, one in ours.items() if name not in passed_over} == {
             name: one for name, one in line["files"].items() if name not in passed_over
         }
-    assert {step.action for step in steps} <= set(ACTIONS) and {step.cause for step in steps} <= CAUSES.keys()
+    assert {step.action for step in steps} <= set(ACTIONS) and {
+        step.cause for step in steps
+    } <= CAUSES.keys()
 
 
 def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
     """Among the lines there are loads that succeed and fail, and nearly every cause of a step."""
     brokers = {"clean": clean, "damaged": damaged}
-    causes = {step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()}
-    by_broker = {"metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "becomes-stray"}
+    causes = {
+        step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()
+    }
+    by_broker = {
+        "metadata-log",
+        "directory-deleted",
+        "directory-stray",
+        "directory-name",
+        "directory-twice",
+        "becomes-stray",
+    }
     own_files = {"meta-properties", "bootstrap", "quorum-state-bad", "snapshot-corrupt"}
     assert CAUSES.keys() - causes <= by_broker | own_files | {"exception", "log-too-large"}
     assert {"error" in line for line in RECORDED} == {True, False}
@@ -110,33 +149,83 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
 
 @pytest.mark.parametrize("clean", [True, False])
 def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
-    """What FileRecords.open of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes; one byte less was opened."""
+    """What FileRecords.open of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes; one byte less
+    was opened.
+    """
     name = "00000000000000000000.log"
     long = in_memory(name, b"").grown(2**31)
     (step,) = Loading(StoredLog("t-0", (long,), IndexConfig()), clean, KAFKA_4_3_1).run()
-    words = f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment size of 2147483647"
-    assert (step.action, step.cause, step.file) == ("fail", "log-too-large", f"t-0/{name}") and step.way_out
+    words = (
+        f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment "
+        "size of 2147483647"
+    )
+    assert (step.action, step.cause, step.file) == (
+        "fail",
+        "log-too-large",
+        f"t-0/{name}",
+    ) and step.way_out
     assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
-    steps = Loading(StoredLog("t-0", (in_memory(name, b"").grown(2**31 - 1),), IndexConfig()), clean, KAFKA_4_3_1).run()
+    steps = Loading(
+        StoredLog("t-0", (in_memory(name, b"").grown(2**31 - 1),), IndexConfig()),
+        clean,
+        KAFKA_4_3_1,
+    ).run()
     assert "fail" not in {one.action for one in steps}
 
 
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (b"", "java.io.UncheckedIOException: Error while reading the Quorum status from the file __cluster_metadata-0/quorum-state"),
-        (b"junk\n", "java.io.UncheckedIOException: Error while reading the Quorum status from the file __cluster_metadata-0/quorum-state"),
-        (b"{}\n", "java.io.UncheckedIOException: Error while reading the Quorum status from the file __cluster_metadata-0/quorum-state"),
-        (b'{"data_version":9}',
-         "java.lang.IllegalStateException: data_version (9) is not within the min (0) and max (1) supported version"),
-        (b'{"data_version":1,"leaderId":1}',
-         "java.lang.RuntimeException: QuorumStateData: unable to locate field 'leaderEpoch', which is mandatory in version 1"),
-        (b'{"data_version":1,"leaderId":"x","leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"}', None),
+        (
+            b"",
+            (
+                "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
+                "__cluster_metadata-0/quorum-state"
+            ),
+        ),
+        (
+            b"junk\n",
+            (
+                "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
+                "__cluster_metadata-0/quorum-state"
+            ),
+        ),
+        (
+            b"{}\n",
+            (
+                "java.io.UncheckedIOException: Error while reading the Quorum status from the file "
+                "__cluster_metadata-0/quorum-state"
+            ),
+        ),
+        (
+            b'{"data_version":9}',
+            (
+                "java.lang.IllegalStateException: data_version (9) is not within the min (0) and "
+                "max (1) supported version"
+            ),
+        ),
+        (
+            b'{"data_version":1,"leaderId":1}',
+            (
+                "java.lang.RuntimeException: QuorumStateData: unable to locate field "
+                "'leaderEpoch', which is mandatory in version 1"
+            ),
+        ),
+        (
+            b'{"data_version":1,"leaderId":"x","leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"}',
+            None,
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_quorum_state_that_ends_the_start(data, error):
-    """What FileQuorumStateStore of 4.3.1 threw for these bytes; a node without a metadata log has none to read."""
+    """What FileQuorumStateStore of 4.3.1 threw for these bytes; a node without a metadata log has
+    none to read.
+    """
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
     (step,) = own_steps(OwnFiles(properties, None, True, data), profile((4, 3, 1)))
-    assert (step.action, step.cause, step.error) == ("fail", "quorum-state-bad", error) and step.way_out
+    assert (step.action, step.cause, step.error) == (
+        "fail",
+        "quorum-state-bad",
+        error,
+    ) and step.way_out
     assert own_steps(OwnFiles(properties, None, False, data), profile((4, 3, 1))) == ()

@@ -40,42 +40,68 @@ def short() -> kv.Simulated:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("clean", [True, False])
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
-    """It is opened, checked without an error, read as the release that wrote it, and its first and last offset are found."""
+    """It is opened, checked without an error, read as the release that wrote it, and its first and
+    last offset are found.
+    """
     simulated = kv.simulate(name, clean=clean)
     broker = kv.open_broker(simulated.write(tmp_path / "kafka"))
     [partition] = broker.partitions
-    assert [one.base_offset for one in partition.live] == [one.base_offset for one in simulated.segments]
+    assert [one.base_offset for one in partition.live] == [
+        one.base_offset for one in simulated.segments
+    ]
     health = kv.check(broker)
     assert [one for one in health.findings if one.severity == "error"] == []
     assert health.restart.clean == clean and health.restart.starts
     if clean:
         assert not health.restart.steps
-        assert {"unknown-file", "meta-properties-bad", "snapshot-missing", "snapshot-stray"}.isdisjoint(
-            one.code for one in health.findings
-        )
+        assert {
+            "unknown-file",
+            "meta-properties-bad",
+            "snapshot-missing",
+            "snapshot-stray",
+        }.isdisjoint(one.code for one in health.findings)
     first = kv.lookup(partition, offset=simulated.log_start_offset)
     assert first.answer.offset == simulated.log_start_offset
-    assert kv.lookup(partition, offset=simulated.segments[-1].base_offset).answer.offset >= simulated.segments[-1].base_offset
+    assert (
+        kv.lookup(partition, offset=simulated.segments[-1].base_offset).answer.offset
+        >= simulated.segments[-1].base_offset
+    )
 
 
 def test_the_value_has_the_numbers_of_the_files(short, tmp_path):
     """Entries, sizes, causes and checksums; nothing of it can be changed."""
     folder = short.write(tmp_path / "kafka") / "short-0"
-    assert len(short.segments) > 2 and {str(one.rolled.cause) for one in short.segments[:-1]} == {"time-index-full"}
+    assert len(short.segments) > 2 and {str(one.rolled.cause) for one in short.segments[:-1]} == {
+        "time-index-full"
+    }
     for one in short.segments:
         files = short.digests(one.base_offset)
-        assert files == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
+        assert files == {
+            name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files
+        }
         stem = f"{one.base_offset:020}"
-        assert offset_index.parse((folder / f"{stem}.index").read_bytes()).tolist() == one.offset_index.tolist()
-        assert time_index.parse((folder / f"{stem}.timeindex").read_bytes()).tolist() == one.time_index.tolist()
+        assert (
+            offset_index.parse((folder / f"{stem}.index").read_bytes()).tolist()
+            == one.offset_index.tolist()
+        )
+        assert (
+            time_index.parse((folder / f"{stem}.timeindex").read_bytes()).tolist()
+            == one.time_index.tolist()
+        )
         assert (folder / f"{stem}.log").stat().st_size == one.log_bytes
-    assert [event.kind for event in short.events] == ["roll"] * (len(short.segments) - 1) + ["close"]
+    assert [event.kind for event in short.events] == ["roll"] * (len(short.segments) - 1) + [
+        "close"
+    ]
     with pytest.raises(FrozenInstanceError):
         short.log_end_offset = 0
 
@@ -83,13 +109,17 @@ def test_the_value_has_the_numbers_of_the_files(short, tmp_path):
 def test_the_same_seed_gives_the_same_directory(short, tmp_path):
     """Ids and times included; another seed gives others."""
     same, other = kv.simulate(load(SHORT)), kv.simulate(load(SHORT), seed=7)
-    found = [contents(one.write(tmp_path / str(place))) for place, one in enumerate((short, same, other))]
+    found = [
+        contents(one.write(tmp_path / str(place))) for place, one in enumerate((short, same, other))
+    ]
     assert found[0] == found[1] and found[0]["meta.properties"] != found[2]["meta.properties"]
     assert short.archive() == same.archive()
 
 
 def test_files_have_the_times_of_their_last_write(short, tmp_path):
-    """As retention by modification time needs them: an append's for the .log, the roll's for the indexes."""
+    """As retention by modification time needs them: an append's for the .log, the roll's for the
+    indexes.
+    """
     folder = short.write(tmp_path / "kafka") / "short-0"
     for before, after in zip(short.segments, short.segments[1:], strict=False):
         roll = next(event for event in short.events if event.segment == before.base_offset)
@@ -113,7 +143,9 @@ def test_the_archive_holds_the_same(short, tmp_path):
 
 
 def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
-    """Untrimmed indexes with holes, no marker, a lock; and the foretold restart is that of the writer."""
+    """Untrimmed indexes with holes, no marker, a lock; and the foretold restart is that of the
+    writer.
+    """
     plan = of_workload(opened("heartbeat"), {}, None, None)
     run = Run(plan, logs := InMemory())
     for chunk in plan.chunks():
@@ -122,42 +154,71 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
     broker = kv.open_broker(simulated.write(tmp_path / "kafka"))
     [partition] = broker.partitions
     index = partition.path / f"{simulated.segments[-1].base_offset:020}.index"
-    assert index.stat().st_size == plan.config.segment_index_bytes and index.stat().st_blocks * 512 < 65536
+    assert (
+        index.stat().st_size == plan.config.segment_index_bytes
+        and index.stat().st_blocks * 512 < 65536
+    )
     assert not broker.clean and (broker.path / names.LOCK).exists()
     recovery_point, restart = partition.recovery_point, kv.check(broker).restart
     assert 0 < recovery_point <= simulated.segments[-1].base_offset
     run.log.restart(run.now_ms, recovery_point=recovery_point)
-    rebuilt = {Path(step.file).name: step.size_bytes for step in restart.steps if step.action == "rebuild"}
+    rebuilt = {
+        Path(step.file).name: step.size_bytes for step in restart.steps if step.action == "rebuild"
+    }
     index, timeindex = run.log.active.index, run.log.active.timeindex
     stem = f"{run.log.active.base_offset:020}"
-    assert restart.starts and rebuilt[f"{stem}.index"] == 8 * index.count and rebuilt[f"{stem}.timeindex"] == 12 * timeindex.count
-    assert f"{run.log.log_end_offset:020}.snapshot" in rebuilt and run.log.log_end_offset in run.log.snapshots
+    assert (
+        restart.starts
+        and rebuilt[f"{stem}.index"] == 8 * index.count
+        and rebuilt[f"{stem}.timeindex"] == 12 * timeindex.count
+    )
+    assert (
+        f"{run.log.log_end_offset:020}.snapshot" in rebuilt
+        and run.log.log_end_offset in run.log.snapshots
+    )
     after = kv.simulate("heartbeat")
     for one, closed in zip(run.log.segments, after.segments, strict=True):
         assert one.index.entries.tolist() == closed.offset_index.tolist()
-        assert logs.content(one.base_offset) == (partition.path / f"{one.base_offset:020}.log").read_bytes()
+        assert (
+            logs.content(one.base_offset)
+            == (partition.path / f"{one.base_offset:020}.log").read_bytes()
+        )
 
 
 def test_the_checkpoints_of_a_crash_are_those_that_were_written_last():
-    """The high watermark each 5 seconds, the recovery point each minute, of a workload of half a minute and ten appends a second."""
-    files = {one.name: one.content().decode("latin-1") for one in kv.simulate(load(SHORT), clean=False).files}
+    """The high watermark each 5 seconds, the recovery point each minute, of a workload of half a
+    minute and ten appends a second.
+    """
+    files = {
+        one.name: one.content().decode("latin-1")
+        for one in kv.simulate(load(SHORT), clean=False).files
+    }
     assert files["replication-offset-checkpoint"] == "0\n1\nshort 0 251\n"
     assert files["recovery-point-offset-checkpoint"] == "0\n1\nshort 0 0\n"
     silence = load(SHORT + '[[phase]]\nsilence = "2min"\n')
-    silent = {one.name: one.content().decode("latin-1") for one in kv.simulate(silence, clean=False).files}
+    silent = {
+        one.name: one.content().decode("latin-1") for one in kv.simulate(silence, clean=False).files
+    }
     assert silent["replication-offset-checkpoint"] == "0\n1\nshort 0 300\n"
-    assert silent["recovery-point-offset-checkpoint"].endswith(f"short 0 {kv.simulate(load(SHORT)).segments[-1].base_offset}\n")
+    assert silent["recovery-point-offset-checkpoint"].endswith(
+        f"short 0 {kv.simulate(load(SHORT)).segments[-1].base_offset}\n"
+    )
 
 
 def test_a_preallocated_log_is_as_long_as_it_may_grow_until_it_is_closed(tmp_path):
     """log.preallocate: the zeros at its end are what a start cuts off."""
     for clean in (True, False):
-        simulated = kv.simulate("strimzi", {"preallocate": True, "segment.bytes": 1 << 20}, clean=clean)
+        simulated = kv.simulate(
+            "strimzi", {"preallocate": True, "segment.bytes": 1 << 20}, clean=clean
+        )
         folder = simulated.write(tmp_path / str(clean)) / simulated.directory
         size = (folder / f"{simulated.segments[-1].base_offset:020}.log").stat().st_size
         assert size == (simulated.segments[-1].log_bytes if clean else 1 << 20)
         assert (folder / f"{0:020}.log").stat().st_size == simulated.segments[0].log_bytes
-    assert any(step.action == "truncate" for step in kv.check(kv.open_broker(tmp_path / "False")).restart.steps)
+    assert any(
+        step.action == "truncate"
+        for step in kv.check(kv.open_broker(tmp_path / "False")).restart.steps
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,19 +235,32 @@ def test_a_release_leaves_its_own_traces(version, files, tmp_path):
     """What it does not have yet is not there; what there is looks like it."""
     broker = kv.open_broker(kv.simulate(load(SHORT), version=version).write(tmp_path / "kafka"))
     found = {path.name for path in broker.path.rglob("*")}
-    assert found & {"bootstrap.checkpoint", ".lock", "partition.metadata"} == files - {".kafka_cleanshutdown"}
-    assert ("directory.id" in broker.properties) == version.startswith("4") == ("brokerEpoch" in (broker.clean_body or {})) and broker.clean
+    assert found & {"bootstrap.checkpoint", ".lock", "partition.metadata"} == files - {
+        ".kafka_cleanshutdown"
+    }
+    assert ("directory.id" in broker.properties) == version.startswith("4") == (
+        "brokerEpoch" in (broker.clean_body or {})
+    ) and broker.clean
     assert [one for one in kv.check(broker, version).findings if one.severity == "error"] == []
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"segment.bytes": 1000}, "Invalid value 1000 for configuration segment.bytes: Value must be at least 1048576"),
+        (
+            {"segment.bytes": 1000},
+            "Invalid value 1000 for configuration segment.bytes: Value must be at least 1048576",
+        ),
         ({"no.such": 1}, "Unknown topic config name: no.such"),
         ({"log.cleaner.threads": 1}, "is no setting of a topic"),
-        ({"max.message.bytes": 100}, "RecordTooLargeException: The record batch size in the append to short-0 is "),
-        ({"segment.index.bytes": 7}, "short-0: java.lang.IllegalArgumentException: Invalid max index size: 7"),
+        (
+            {"max.message.bytes": 100},
+            "RecordTooLargeException: The record batch size in the append to short-0 is ",
+        ),
+        (
+            {"segment.index.bytes": 7},
+            "short-0: java.lang.IllegalArgumentException: Invalid max index size: 7",
+        ),
     ],
 )
 def test_what_kafka_refuses_is_refused_in_its_words(settings, words):
@@ -200,7 +274,10 @@ def test_a_typed_segment_size_counts_over_that_of_a_preset():
     """internal.segment.bytes of the workload would beat it."""
     workload = load(SHORT.replace('"segment.bytes" = 1048576', '"internal.segment.bytes" = 4000'))
     assert {str(one.rolled.cause) for one in kv.simulate(workload).segments[:-1]} == {"size"}
-    assert {str(one.rolled.cause) for one in kv.simulate(workload, {"segment.bytes": 1 << 20}).segments[:-1]} == {"time-index-full"}
+    assert {
+        str(one.rolled.cause)
+        for one in kv.simulate(workload, {"segment.bytes": 1 << 20}).segments[:-1]
+    } == {"time-index-full"}
 
 
 def test_nothing_is_written_over_files(short, tmp_path):
@@ -221,8 +298,15 @@ def test_nothing_is_written_over_files(short, tmp_path):
 
 def test_the_library_has_it_by_the_name_of_its_package():
     """Whichever of the two is imported first."""
-    for first in ("import kafkaviz.simulate.writing.roll", "kv.simulate", "from kafkaviz import simulate"):
-        code = f"import kafkaviz as kv; {first}; assert callable(kv.simulate); print(len(kv.simulate('strimzi').segments))"
+    for first in (
+        "import kafkaviz.simulate.writing.roll",
+        "kv.simulate",
+        "from kafkaviz import simulate",
+    ):
+        code = (
+            f"import kafkaviz as kv; {first}; assert callable(kv.simulate); "
+            "print(len(kv.simulate('strimzi').segments))"
+        )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.stdout == "5\n", done.stderr
 
@@ -239,4 +323,6 @@ def test_what_was_written_is_replayed_to_the_byte(short):
     for chunk in chunks(run.log.stored(), plan.of, payload=False):
         again.append(chunk.rows)
     again.close(run.now_ms)
-    assert [one.timeindex.content() for one in again.segments] == [one.timeindex.content() for one in run.log.segments]
+    assert [one.timeindex.content() for one in again.segments] == [
+        one.timeindex.content() for one in run.log.segments
+    ]

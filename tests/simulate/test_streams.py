@@ -1,4 +1,6 @@
-"""Streams: batches as Kafka's readers read them, the same in any pieces, with and without their bytes."""
+"""Streams: batches as Kafka's readers read them, the same in any pieces, with and without their
+bytes.
+"""
 
 import hashlib
 from dataclasses import replace
@@ -29,13 +31,18 @@ START_MS = Workload.start_ms
 PLAIN, APPEND_TIME = LogConfig(), LogConfig(message_timestamp_type="LogAppendTime")
 NEW, OLD = profile((4, 3, 1)), profile((3, 9, 0))
 EVERYTHING = Phase(
-    batches=60, rate=900, records_per_batch=Spread(UNIFORM, least=1, most=80), value_bytes=Spread(UNIFORM, least=0, most=300),
-    null_share=0.2, keys=Keys(200, 1.0, prefix="käse-"), headers=(Header("trace", 16), Header("", 0), Header("none")), producers=3,
-    transactions=Transactions(Spread(UNIFORM, least=1, most=3), 0.4), late=Astray(0.3, Spread(mean=90_000)),
+    batches=60, rate=900, records_per_batch=Spread(UNIFORM, least=1, most=80),
+    value_bytes=Spread(UNIFORM, least=0, most=300), null_share=0.2,
+    keys=Keys(200, 1.0, prefix="käse-"),
+    headers=(Header("trace", 16), Header("", 0), Header("none")), producers=3,
+    transactions=Transactions(Spread(UNIFORM, least=1, most=3), 0.4),
+    late=Astray(0.3, Spread(mean=90_000)),
 )  # fmt: skip
 
 
-def made(workload: Workload | Phase, config: LogConfig = PLAIN, of=NEW, **options) -> tuple[np.ndarray, bytes]:
+def made(
+    workload: Workload | Phase, config: LogConfig = PLAIN, of=NEW, **options
+) -> tuple[np.ndarray, bytes]:
     """(all rows, all bytes) of a stream."""
     workload = Workload((workload,)) if isinstance(workload, Phase) else workload
     found = list(streams.chunks(workload, config, of, **options))
@@ -47,7 +54,9 @@ def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
     """The bytes of each batch; together they are all."""
     ends = np.cumsum(rows["size_bytes"]).tolist()
     assert (ends[-1] if ends else 0) == len(data)
-    return [data[end - size : end] for end, size in zip(ends, rows["size_bytes"].tolist(), strict=True)]
+    return [
+        data[end - size : end] for end, size in zip(ends, rows["size_bytes"].tolist(), strict=True)
+    ]
 
 
 def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
@@ -63,7 +72,10 @@ def built(row: np.void, body: bytes) -> bytes:
     header = np.zeros(1, HEADER)
     for name in set(HEADER.names) & set(BATCH.names):
         header[name] = row[name]
-    header["batch_length_bytes"], header["last_offset_delta"] = row["size_bytes"] - 12, row["last_offset"] - row["base_offset"]
+    header["batch_length_bytes"], header["last_offset_delta"] = (
+        row["size_bytes"] - 12,
+        row["last_offset"] - row["base_offset"],
+    )
     header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
     return header.tobytes() + body
 
@@ -76,7 +88,9 @@ def check_twin(rows: np.ndarray, data: bytes) -> None:
         found = record.parse(plain, int(row["record_count"]))
         assert record.build(found) == plain
         assert built(row, body) == whole
-        again = batch.rows(np.zeros(1, np.int64), np.frombuffer(whole, np.uint8)[None, :HEADER_BYTES])[0]
+        again = batch.rows(
+            np.zeros(1, np.int64), np.frombuffer(whole, np.uint8)[None, :HEADER_BYTES]
+        )[0]
         assert all(again[field] == row[field] for field in BATCH.names if field != "position")
 
 
@@ -93,7 +107,14 @@ def test_batches_are_those_that_the_tables_of_format_build(name):
 
 def test_a_seed_gives_the_same_bytes_everywhere():
     """As they were when this was written, on another machine."""
-    _, data = made(replace(EVERYTHING, arrivals="by-chance", bursts=Bursts(20, 30), future=Astray(0.1, Spread(mean=7))))
+    _, data = made(
+        replace(
+            EVERYTHING,
+            arrivals="by-chance",
+            bursts=Bursts(20, 30),
+            future=Astray(0.1, Spread(mean=7)),
+        )
+    )
     assert hashlib.sha256(data).hexdigest() == EVERYTHING_SHA256
     assert made(EVERYTHING, seed=1)[1] == made(EVERYTHING)[1] != made(EVERYTHING, seed=2)[1]
 
@@ -102,7 +123,9 @@ EVERYTHING_SHA256 = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a
 
 
 def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray, bytes]:
-    """What holds of every stream: offsets, times, appends, checksums, what a row says of its records."""
+    """What holds of every stream: offsets, times, appends, checksums, what a row says of its
+    records.
+    """
     rows, data = made(workload, config, of)
     check_twin(rows, data)
     ends = np.concatenate([[workload.start_offset], rows["last_offset"] + 1])
@@ -124,7 +147,12 @@ def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray,
 
 
 @settings(max_examples=60, deadline=None)
-@given(WORKLOADS, st.sampled_from([PLAIN, APPEND_TIME]), st.sampled_from([NEW, OLD]), st.integers(1, 40))
+@given(
+    WORKLOADS,
+    st.sampled_from([PLAIN, APPEND_TIME]),
+    st.sampled_from([NEW, OLD]),
+    st.integers(1, 40),
+)
 def test_any_workload_makes_batches_that_kafka_reads(workload, config, of, batches_per_chunk):
     """And the same in chunks of any size, and without their bytes."""
     rows, data = check_stream(workload, config, of)
@@ -138,7 +166,9 @@ def test_any_workload_makes_batches_that_kafka_reads(workload, config, of, batch
 
 
 def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
-    """Where a batch does not fit any more, and where one batch or one append is larger than a chunk."""
+    """Where a batch does not fit any more, and where one batch or one append is larger than a
+    chunk.
+    """
     for phase in (EVERYTHING, replace(EVERYTHING, fetch_batches=7)):
         rows, data = made(phase)
         for room in (1, 500, 5000):
@@ -149,32 +179,62 @@ def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
             assert same == data
             assert again.tobytes() == rows.tobytes()
             assert len(found) > 1
-            assert len({number for chunk in found for number in set(chunk.rows["append"])}) == rows["append"][-1] + 1
-            assert all(one.rows["append"][-1] < other.rows["append"][0] for one, other in pairwise(found))
-            assert all(len(chunk.data) < room + phase.fetch_batches * rows["size_bytes"].max() for chunk in found)
+            assert (
+                len({number for chunk in found for number in set(chunk.rows["append"])})
+                == rows["append"][-1] + 1
+            )
+            assert all(
+                one.rows["append"][-1] < other.rows["append"][0] for one, other in pairwise(found)
+            )
+            assert all(
+                len(chunk.data) < room + phase.fetch_batches * rows["size_bytes"].max()
+                for chunk in found
+            )
 
 
 # ---- time
 
 
 def test_batches_come_at_their_rate():
-    """500 records a second in batches of 9: one each 18 ms, its records in the time since the one before."""
+    """500 records a second in batches of 9: one each 18 ms, its records in the time since the one
+    before.
+    """
     rows, data = made(Phase(duration_ms=10_000, rate=500, records_per_batch=Spread(mean=9)))
     assert (np.diff(rows["now_ms"]) == 18).all()
     assert len(rows) == 556
-    assert [one.timestamp_ms - START_MS for one in records(rows, data)[1]] == [2, 4, 6, 8, 10, 12, 14, 16, 18]
+    assert [one.timestamp_ms - START_MS for one in records(rows, data)[1]] == [
+        2,
+        4,
+        6,
+        8,
+        10,
+        12,
+        14,
+        16,
+        18,
+    ]
     assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
 
 
-@pytest.mark.parametrize(("rate_of", "column"), [("records", "record_count"), ("bytes", "size_bytes"), ("batches", "magic")])
+@pytest.mark.parametrize(
+    ("rate_of", "column"),
+    [("records", "record_count"), ("bytes", "size_bytes"), ("batches", "magic")],
+)
 @pytest.mark.parametrize("arrivals", ["even", "by-chance"])
 def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
     """Of batches of different sizes, in 100 s of 1000 a second; of magic 2, so a batch counts 2."""
     phase = Phase(
-        duration_ms=100_000, rate=1000, rate_of=rate_of, arrivals=arrivals, records_per_batch=Spread(UNIFORM, least=1, most=5), producers=1,
-    )  # fmt: skip
+        duration_ms=100_000,
+        rate=1000,
+        rate_of=rate_of,
+        arrivals=arrivals,
+        records_per_batch=Spread(UNIFORM, least=1, most=5),
+        producers=1,
+    )
     rows, _ = made(phase, payload=False)
-    assert rows[column].sum() / (2 if column == "magic" else 1) == pytest.approx(100_000, rel=0.12 if rate_of == "bytes" else 0.03)
+    assert rows[column].sum() / (2 if column == "magic" else 1) == pytest.approx(
+        100_000, rel=0.12 if rate_of == "bytes" else 0.03
+    )
 
 
 def test_bursts_keep_the_rate_and_leave_pauses():
@@ -190,7 +250,19 @@ def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
     slow = Phase(duration_ms=10_000, rate=0.3)
     counted = Phase(batches=3, rate=1)
     rows, _ = made(Workload((slow, Phase(silence_ms=5000), counted, slow)), payload=False)
-    assert (rows["now_ms"] - START_MS).tolist() == [0, 3333, 6666, 9999, 15_000, 16_000, 17_000, 17_000, 20_333, 23_666, 26_999]
+    assert (rows["now_ms"] - START_MS).tolist() == [
+        0,
+        3333,
+        6666,
+        9999,
+        15_000,
+        16_000,
+        17_000,
+        17_000,
+        20_333,
+        23_666,
+        26_999,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -222,40 +294,63 @@ def test_timestamps_may_be_of_another_clock():
     phase = Phase(batches=3, rate=1)
     times = {
         "ahead": made(replace(phase, clock_ahead_ms=-500))[0]["max_timestamp_ms"] - START_MS,
-        "another": made(replace(phase, events_from_ms=1000, events_speed=60.5))[0]["max_timestamp_ms"],
+        "another": made(replace(phase, events_from_ms=1000, events_speed=60.5))[0][
+            "max_timestamp_ms"
+        ],
         "faster": made(replace(phase, events_speed=2))[0]["max_timestamp_ms"] - START_MS,
         "stuck": made(replace(phase, events_speed=0))[0]["max_timestamp_ms"] - START_MS,
         "none": made(replace(phase, timestamps="none"))[0]["max_timestamp_ms"],
     }
     assert {name: found.tolist() for name, found in times.items()} == {
-        "ahead": [-500, 500, 1500], "another": [1000, 61_500, 122_000], "faster": [0, 2000, 4000], "stuck": [0, 0, 0], "none": [-1, -1, -1],
+        "ahead": [-500, 500, 1500], "another": [1000, 61_500, 122_000], "faster": [0, 2000, 4000],
+        "stuck": [0, 0, 0], "none": [-1, -1, -1],
     }  # fmt: skip
-    late, _ = made(replace(phase, batches=400, late=Astray(0.25, Spread(mean=60_000)), future=Astray(0.25, Spread(mean=90))), payload=False)
+    late, _ = made(
+        replace(
+            phase,
+            batches=400,
+            late=Astray(0.25, Spread(mean=60_000)),
+            future=Astray(0.25, Spread(mean=90)),
+        ),
+        payload=False,
+    )
     off = late["max_timestamp_ms"] - late["now_ms"]
     assert set(off.tolist()) == {0, -60_000, 90, -59_910}
     assert (off < 0).mean() == pytest.approx(0.25, abs=0.07)
 
 
 def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
-    """Of what is not compressed; records with late ones among them, and several within a millisecond."""
+    """Of what is not compressed; records with late ones among them, and several within a
+    millisecond.
+    """
     rows, data = made(replace(EVERYTHING, rate=20_000))
-    rows, found = rows[rows["marker"] == NO_MARKER], [one for one in records(rows, data) if one[0].sequence is not None]
+    rows, found = (
+        rows[rows["marker"] == NO_MARKER],
+        [one for one in records(rows, data) if one[0].sequence is not None],
+    )
     times = [[one.timestamp_ms for one in batch_] for batch_ in found]
-    assert [one.index(max(one)) for one in times] == (rows["deep_offset"] - rows["base_offset"]).tolist()
+    assert [one.index(max(one)) for one in times] == (
+        rows["deep_offset"] - rows["base_offset"]
+    ).tolist()
     assert any(one.index(max(one)) < len(one) - 1 for one in times)
     packed, _ = made(replace(EVERYTHING, codec="lz4"))
     assert (packed["deep_offset"] == packed["last_offset"]).all()
 
 
 def test_log_append_time_is_the_brokers_clock():
-    """In the attributes and as largest timestamp, of a marker too; what the producer sent stays in base and deltas."""
+    """In the attributes and as largest timestamp, of a marker too; what the producer sent stays in
+    base and deltas.
+    """
     phase = replace(EVERYTHING, clock_ahead_ms=-777_000, delay_ms=5, late=None)
     rows, data = made(phase, APPEND_TIME)
     assert batch.is_log_append_time(rows).all()
     assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
     sent, _ = made(phase)
     assert (rows["base_timestamp_ms"] == sent["base_timestamp_ms"]).all()
-    assert (sent["max_timestamp_ms"][sent["marker"] == NO_MARKER] < sent["now_ms"][sent["marker"] == NO_MARKER] - 777_000).all()
+    assert (
+        sent["max_timestamp_ms"][sent["marker"] == NO_MARKER]
+        < sent["now_ms"][sent["marker"] == NO_MARKER] - 777_000
+    ).all()
     for row, found in zip(rows, records(rows, data), strict=True):
         assert {one.timestamp_ms for one in found} == {int(row["now_ms"])}
 
@@ -265,6 +360,7 @@ def test_log_append_time_is_the_brokers_clock():
 
 def test_keys_come_in_turn_or_by_rank():
     """As many digits as the last one has."""
+
     def keys(these: Keys) -> list[bytes]:
         rows, data = made(Phase(batches=600, keys=these))
         return [one.key for found in records(rows, data) for one in found]
@@ -278,8 +374,14 @@ def test_keys_come_in_turn_or_by_rank():
 def test_values_are_numbered_json_where_there_is_room():
     """Words where there is not, and random bytes that no codec makes smaller."""
     rows, data = made(Phase(batches=12, value_bytes=Spread(mean=40)))
-    assert [found[0].value[:12] for found in records(rows, data)][9:11] == [b'{"n":9,"t":"', b'{"n":10,"t":']
-    assert all(len(found[0].value) == 40 and found[0].value.endswith(b'"}') for found in records(rows, data))
+    assert [found[0].value[:12] for found in records(rows, data)][9:11] == [
+        b'{"n":9,"t":"',
+        b'{"n":10,"t":',
+    ]
+    assert all(
+        len(found[0].value) == 40 and found[0].value.endswith(b'"}')
+        for found in records(rows, data)
+    )
     for size in range(20):
         rows, data = made(Phase(batches=1, value_bytes=Spread(mean=size)))
         assert len(records(rows, data)[0][0].value) == size
@@ -291,10 +393,24 @@ def test_values_are_numbered_json_where_there_is_room():
 
 def test_a_batch_is_filled_to_its_limit():
     """No record more than goes in, but always one."""
-    rows, _ = made(Phase(batches=50, batch_bytes=1000, records_per_batch=Spread(mean=1000), value_bytes=Spread(UNIFORM, least=0, most=90)))
+    rows, _ = made(
+        Phase(
+            batches=50,
+            batch_bytes=1000,
+            records_per_batch=Spread(mean=1000),
+            value_bytes=Spread(UNIFORM, least=0, most=90),
+        )
+    )
     assert (rows["size_bytes"] <= 1000).all()
     assert (rows["size_bytes"] > 1000 - 100).all()
-    lonely, _ = made(Phase(batches=5, batch_bytes=100, records_per_batch=Spread(mean=9), value_bytes=Spread(mean=5000)))
+    lonely, _ = made(
+        Phase(
+            batches=5,
+            batch_bytes=100,
+            records_per_batch=Spread(mean=9),
+            value_bytes=Spread(mean=5000),
+        )
+    )
     assert (lonely["record_count"] == 1).all()
 
 
@@ -309,9 +425,14 @@ def test_an_idempotent_producer_numbers_its_records():
         assert own["base_sequence"].tolist() == [4 * turn for turn in range(10)]
         assert (own["producer_epoch"] == 0).all()
     rows, _ = made(Phase(batches=3, idempotent=False))
-    assert {name: set(rows[name].tolist()) for name in ("producer_id", "producer_epoch", "base_sequence")} == {
-        "producer_id": {-1}, "producer_epoch": {-1}, "base_sequence": {-1},
-    }  # fmt: skip
+    assert {
+        name: set(rows[name].tolist())
+        for name in ("producer_id", "producer_epoch", "base_sequence")
+    } == {
+        "producer_id": {-1},
+        "producer_epoch": {-1},
+        "base_sequence": {-1},
+    }
 
 
 def test_a_sequence_goes_on_at_0():
@@ -321,13 +442,17 @@ def test_a_sequence_goes_on_at_0():
     producers["next_sequence"] = 2**31 - 7
     plan, rows = streams._plan(workload.phases[0], workload, PLAIN, NEW), np.empty(3, INCOMING)
     streams._enter(state, workload.phases[0])
-    laying.lay(plan[0][0], *plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False)
+    laying.lay(
+        plan[0][0], *plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False
+    )
     assert rows["base_sequence"].tolist() == [2**31 - 7, 2**31 - 2, 3]
 
 
 @pytest.mark.parametrize(("of", "epoch_each"), [(OLD, 0), (NEW, 1)])
 def test_a_transaction_ends_with_its_marker(of, epoch_each):
-    """Of the same producer; since 4.0 with the next epoch, from which the next transaction goes on at sequence 0."""
+    """Of the same producer; since 4.0 with the next epoch, from which the next transaction goes on
+    at sequence 0.
+    """
     rows, data = made(replace(EVERYTHING, batches=200), of=of)
     check_twin(rows, data)
     whole = pieces(rows, data)
@@ -344,11 +469,18 @@ def test_a_transaction_ends_with_its_marker(of, epoch_each):
                 continue
             assert 1 <= since <= 3
             epoch, sequence, since = epoch + epoch_each, 0 if epoch_each else sequence, 0
-            assert (row["producer_epoch"], row["base_sequence"], row["size_bytes"]) == (epoch, -1, 78)
+            assert (row["producer_epoch"], row["base_sequence"], row["size_bytes"]) == (
+                epoch,
+                -1,
+                78,
+            )
             assert row["base_timestamp_ms"] == row["max_timestamp_ms"] == row["now_ms"]
             marker = batch_records.of_batch(whole[place])[0]
             kind = "ABORT" if row["marker"] == ABORT else "COMMIT"
-            assert control.decode(marker.key, marker.value).text == f"endTxnMarker: {kind} coordinatorEpoch: 0"
+            assert (
+                control.decode(marker.key, marker.value).text
+                == f"endTxnMarker: {kind} coordinatorEpoch: 0"
+            )
         assert since == 0
     shares = (rows["marker"] == ABORT).sum() / (rows["marker"] != NO_MARKER).sum()
     assert shares == pytest.approx(0.4, abs=0.15)
@@ -379,14 +511,20 @@ def test_a_follower_takes_many_batches_at_once():
     phase = Phase(batches=10, rate=1, fetch_batches=4)
     rows, _ = made(Workload((phase, phase)))
     assert rows["append"].tolist() == [0] * 4 + [1] * 4 + [2] * 2 + [3] * 4 + [4] * 4 + [5] * 2
-    assert ((rows["now_ms"] - START_MS) // 1000).tolist() == [3] * 4 + [7] * 4 + [9] * 2 + [12] * 4 + [16] * 4 + [18] * 2
+    assert ((rows["now_ms"] - START_MS) // 1000).tolist() == [3] * 4 + [7] * 4 + [9] * 2 + [
+        12
+    ] * 4 + [16] * 4 + [18] * 2
     assert (rows["max_timestamp_ms"][:4] - START_MS).tolist() == [0, 1000, 2000, 3000]
 
 
 @pytest.mark.parametrize(
     ("of", "name", "words"),
     [
-        ((0, 10, 2), "none", "phase 2: Kafka 0.10.2 takes no record batch; the first that does is 0.11"),
+        (
+            (0, 10, 2),
+            "none",
+            "phase 2: Kafka 0.10.2 takes no record batch; the first that does is 0.11",
+        ),
         ((2, 0), "zstd", "phase 2: Kafka 2.0 takes no batch of zstd; the first that does is 2.1"),
     ],
 )
@@ -420,7 +558,13 @@ ROLLS = {
 def written(workload: Workload, payload: bool = True) -> tuple[Log, np.ndarray]:
     """The log of a workload under its own settings and release, and its rows."""
     config, of = log_config(dict(workload.settings)), profile(workload.release)
-    log = Log(config, of, now_ms=workload.start_ms, start_offset=workload.start_offset, is_leader=workload.is_leader)
+    log = Log(
+        config,
+        of,
+        now_ms=workload.start_ms,
+        start_offset=workload.start_offset,
+        is_leader=workload.is_leader,
+    )
     found = list(streams.chunks(workload, config, of, payload=payload))
     for chunk in found:
         log.append(chunk.rows, chunk.data)
@@ -448,7 +592,9 @@ def test_no_segment_rolls_by_time_behind_a_bad_clock():
 
 
 def test_strimzis_example_comes_out():
-    """Batches of 119 bytes; the first segment ends with offset 48, its time index full at 24 of 25 slots."""
+    """Batches of 119 bytes; the first segment ends with offset 48, its time index full at 24 of 25
+    slots.
+    """
     log, rows = written(preset("strimzi"))
     assert set(rows["size_bytes"].tolist()) == {119}
     assert log.events[0].offset == 49

@@ -12,10 +12,19 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.simulate.sending import traffic
 from kafkaviz.simulate.sending.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, UNIFORM, Spread
 from kafkaviz.simulate.sending.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
-from kafkaviz.simulate.sending.workload import FILE_BYTES, PRESETS, Workload, load, preset, preset_text, presets, to_toml
+from kafkaviz.simulate.sending.workload import (
+    FILE_BYTES,
+    PRESETS,
+    Workload,
+    load,
+    preset,
+    preset_text,
+    presets,
+    to_toml,
+)
 
 HEAD = 'topic = "orders"\nstart = 2026-03-01T08:00:00Z\n'
-PHASE = "[[phase]]\nduration = \"10s\"\nrecords_per_s = 500\n"
+PHASE = '[[phase]]\nduration = "10s"\nrecords_per_s = 500\n'
 
 
 def spreads(least: int, most: int) -> st.SearchStrategy[Spread]:
@@ -26,9 +35,11 @@ def spreads(least: int, most: int) -> st.SearchStrategy[Spread]:
         limits.map(lambda ends: Spread(UNIFORM, least=ends[0], most=ends[1])),
         st.builds(Spread, st.just(EXPONENTIAL), st.integers(least, most)),
         st.builds(
-            lambda ends, sigma: Spread(LOGNORMAL, sum(ends) / 2, ends[0], ends[1], sigma), limits, st.floats(0.01, 3),
+            lambda ends, sigma: Spread(LOGNORMAL, sum(ends) / 2, ends[0], ends[1], sigma),
+            limits,
+            st.floats(0.01, 3),
         ),
-    )  # fmt: skip
+    )
 
 
 def optional(strategy: st.SearchStrategy) -> st.SearchStrategy:
@@ -80,7 +91,8 @@ WORKLOADS = st.builds(
     start_offset=st.integers(0, 2**50),
     seed=st.integers(0, 2**63 - 1),
     settings=st.sampled_from([
-        (), (("index.interval.bytes", 0), ("message.timestamp.type", "LogAppendTime"), ("preallocate", True)),
+        (),
+        (("index.interval.bytes", 0), ("message.timestamp.type", "LogAppendTime"), ("preallocate", True)),
         (("cleanup.policy", "compact,delete"), ("min.cleanable.dirty.ratio", 0.25)),
     ]),
 )  # fmt: skip
@@ -94,12 +106,22 @@ def test_a_workload_reads_back_from_its_own_text(workload):
 
 def test_the_example_at_the_top_of_the_module_is_read():
     """As it stands there."""
-    text = re.search(r"\n\n((?:    .*\n|\n)+)", __import__("kafkaviz.simulate.sending.workload", fromlist=["x"]).__doc__)[1]
+    text = re.search(
+        r"\n\n((?:    .*\n|\n)+)",
+        __import__("kafkaviz.simulate.sending.workload", fromlist=["x"]).__doc__,
+    )[1]
     workload = load(text)
-    assert [(phase.duration_ms, phase.silence_ms) for phase in workload.phases] == [(10_000, None), (None, 691_200_000)]
+    assert [(phase.duration_ms, phase.silence_ms) for phase in workload.phases] == [
+        (10_000, None),
+        (None, 691_200_000),
+    ]
     assert workload.phases[0].value_bytes == Spread(LOGNORMAL, 200)
     assert workload.settings == (("index.interval.bytes", 1024),)
-    assert (workload.directory, workload.start_ms, workload.release) == ("orders-0", 1_772_352_000_000, versions.NEWEST_RELEASE)
+    assert (workload.directory, workload.start_ms, workload.release) == (
+        "orders-0",
+        1_772_352_000_000,
+        versions.NEWEST_RELEASE,
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,60 +132,135 @@ def test_the_example_at_the_top_of_the_module_is_read():
         ("phase = [1]", "w.toml: phase 1: 1 is no table"),
         (
             "colour = 1\n" + PHASE,
-            "w.toml: colour: no such key; there are title, story, topic, partition, start, start_offset, seed, kafka_version",
+            (
+                "w.toml: colour: no such key; there are title, story, topic, partition, start, "
+                "start_offset, seed, kafka_version"
+            ),
         ),
         ("topic = 7\n" + PHASE, "w.toml: topic: 7 is no text in quotes"),
         ('topic = "../etc"\n' + PHASE, 'w.toml: topic: "../etc" is no name of a topic'),
         ('topic = ".."\n' + PHASE, 'w.toml: topic: ".." is no name of a topic'),
-        ('start = "monday"\n' + PHASE, 'w.toml: start: "monday" is no time such as 2026-03-01T08:00:00Z'),
-        ("start = 0001-01-01T00:00:00Z\n" + PHASE, "w.toml: start: 0001-01-01T00:00:00+00:00 is not between 1970 and 2200"),
+        (
+            'start = "monday"\n' + PHASE,
+            'w.toml: start: "monday" is no time such as 2026-03-01T08:00:00Z',
+        ),
+        (
+            "start = 0001-01-01T00:00:00Z\n" + PHASE,
+            "w.toml: start: 0001-01-01T00:00:00+00:00 is not between 1970 and 2200",
+        ),
         ("seed = true\n" + PHASE, "w.toml: seed: true is no whole number"),
         (
             'kafka_version = "9.9"\n' + PHASE,
-            "w.toml: kafka_version: Kafka 9.9 is no release that is known; give one from 0.10 to 4.4, such as 3.9 or 4.3.1",
+            (
+                "w.toml: kafka_version: Kafka 9.9 is no release that is known; give one from 0.10 "
+                "to 4.4, such as 3.9 or 4.3.1"
+            ),
         ),
         ("settings = 1\n" + PHASE, "w.toml: settings: 1 is no table"),
-        ('[settings]\n"segment.bites" = 1\n' + PHASE, "w.toml: settings, segment.bites: Unknown topic config name: segment.bites"),
+        (
+            '[settings]\n"segment.bites" = 1\n' + PHASE,
+            "w.toml: settings, segment.bites: Unknown topic config name: segment.bites",
+        ),
         (
             '[settings]\n"segment.bytes" = 100\n' + PHASE,
-            "w.toml: settings, segment.bytes: Invalid value 100 for configuration segment.bytes: Value must be at least 1048576",
+            (
+                "w.toml: settings, segment.bytes: Invalid value 100 for configuration "
+                "segment.bytes: Value must be at least 1048576"
+            ),
         ),
         (
             "[settings]\nsegment.bytes = 1048576\n" + PHASE,
-            'w.toml: settings, segment: is no single value; write the name in quotes: "segment.bytes" = 1048576',
+            (
+                "w.toml: settings, segment: is no single value; write the name in quotes: "
+                '"segment.bytes" = 1048576'
+            ),
         ),
-        ('[settings]\n"log.cleaner.threads" = 1\n' + PHASE, "w.toml: settings, log.cleaner.threads: is no setting of a topic"),
-        ("[[phase]]\nduration = \"10s\"", "w.toml: phase 1: give one rate: records_per_s, bytes_per_s, batches_per_s"),
-        (PHASE + "bytes_per_s = 1", "w.toml: phase 1: give one rate: records_per_s, bytes_per_s, batches_per_s"),
-        ("[[phase]]\nrecords_per_s = 1", "w.toml: phase 1: give it an end: duration, records, batches, bytes"),
-        (PHASE + "[[phase]]\nrecords = 5\nrecords_per_s = 0", "w.toml: phase 2, records_per_s: 0 is below 1e-06"),
-        ("[[phase]]\nrecords = 5\nrecords_per_s = nan", "w.toml: phase 1, records_per_s: nan is no number"),
+        (
+            '[settings]\n"log.cleaner.threads" = 1\n' + PHASE,
+            "w.toml: settings, log.cleaner.threads: is no setting of a topic",
+        ),
+        (
+            '[[phase]]\nduration = "10s"',
+            "w.toml: phase 1: give one rate: records_per_s, bytes_per_s, batches_per_s",
+        ),
+        (
+            PHASE + "bytes_per_s = 1",
+            "w.toml: phase 1: give one rate: records_per_s, bytes_per_s, batches_per_s",
+        ),
+        (
+            "[[phase]]\nrecords_per_s = 1",
+            "w.toml: phase 1: give it an end: duration, records, batches, bytes",
+        ),
+        (
+            PHASE + "[[phase]]\nrecords = 5\nrecords_per_s = 0",
+            "w.toml: phase 2, records_per_s: 0 is below 1e-06",
+        ),
+        (
+            "[[phase]]\nrecords = 5\nrecords_per_s = nan",
+            "w.toml: phase 1, records_per_s: nan is no number",
+        ),
         (
             "[[phase]]\nduration = 10\nrecords_per_s = 1",
-            'w.toml: phase 1, duration: 10 is no duration; give one such as "250ms", "10s", "5min", "2h" or "7d"',
+            (
+                'w.toml: phase 1, duration: 10 is no duration; give one such as "250ms", "10s", '
+                '"5min", "2h" or "7d"'
+            ),
         ),
-        ("[[phase]]\nduration = \"0s\"\nrecords_per_s = 1", 'w.toml: phase 1, duration: "0s" is not between 1ms and 36500d'),
-        ("[[phase]]\nduration = \"0.5ms\"\nrecords_per_s = 1", 'w.toml: phase 1, duration: "0.5ms" is no whole number of milliseconds'),
-        ("[[phase]]\nsilence = \"1h\"\nrecords_per_s = 1", "w.toml: phase 1, records_per_s: has no place in a phase of silence"),
-        (PHASE + "codec = \"rar\"", 'w.toml: phase 1, codec: "rar" is none of none, gzip, snappy, lz4, zstd'),
+        (
+            '[[phase]]\nduration = "0s"\nrecords_per_s = 1',
+            'w.toml: phase 1, duration: "0s" is not between 1ms and 36500d',
+        ),
+        (
+            '[[phase]]\nduration = "0.5ms"\nrecords_per_s = 1',
+            'w.toml: phase 1, duration: "0.5ms" is no whole number of milliseconds',
+        ),
+        (
+            '[[phase]]\nsilence = "1h"\nrecords_per_s = 1',
+            "w.toml: phase 1, records_per_s: has no place in a phase of silence",
+        ),
+        (
+            PHASE + 'codec = "rar"',
+            'w.toml: phase 1, codec: "rar" is none of none, gzip, snappy, lz4, zstd',
+        ),
         (PHASE + "value_bytes = -1", "w.toml: phase 1, value_bytes: -1 is below 0"),
-        (PHASE + "value_bytes = { least = 9, most = 3 }", "w.toml: phase 1, value_bytes: 9 to 3 is not within 0 to 67108864"),
-        (PHASE + "value_bytes = { least = 9 }", "w.toml: phase 1, value_bytes: give least and most, or a shape and a mean"),
-        (PHASE + "value_bytes = { shape = \"exponential\" }", "w.toml: phase 1, value_bytes: give a mean from 0 to 67108864"),
+        (
+            PHASE + "value_bytes = { least = 9, most = 3 }",
+            "w.toml: phase 1, value_bytes: 9 to 3 is not within 0 to 67108864",
+        ),
+        (
+            PHASE + "value_bytes = { least = 9 }",
+            "w.toml: phase 1, value_bytes: give least and most, or a shape and a mean",
+        ),
+        (
+            PHASE + 'value_bytes = { shape = "exponential" }',
+            "w.toml: phase 1, value_bytes: give a mean from 0 to 67108864",
+        ),
         (
             PHASE + 'value_bytes = { shape = "normal" }',
-            'w.toml: phase 1, value_bytes.shape: "normal" is none of uniform, exponential, lognormal',
+            (
+                'w.toml: phase 1, value_bytes.shape: "normal" is none of uniform, exponential, '
+                "lognormal"
+            ),
         ),
         (PHASE + "keys = { count = 0 }", "w.toml: phase 1, keys.count: 0 is below 1"),
         (PHASE + "keys = { zipf = 1 }", "w.toml: phase 1, keys.count: is missing"),
         (PHASE + "keys = 5", "w.toml: phase 1, keys: 5 is no table"),
-        (PHASE + "late = { share = 1.5, by_ms = 1 }", "w.toml: phase 1, late.share: 1.5 is above 1"),
+        (
+            PHASE + "late = { share = 1.5, by_ms = 1 }",
+            "w.toml: phase 1, late.share: 1.5 is above 1",
+        ),
         (PHASE + "headers = [{ size_bytes = 1 }]", "w.toml: phase 1, headers[0].name: is missing"),
         (PHASE + "headers = 1", "w.toml: phase 1, headers: 1 is no list of at most 100"),
-        (PHASE + "idempotent = false\ntransactions = { batches = 1 }", "w.toml: phase 1, transactions: need idempotent = true"),
-        (PHASE + "leader_epoch = 3\n" + PHASE, "w.toml: phase 2, leader_epoch: 0 is below 3, that of a phase before"),
+        (
+            PHASE + "idempotent = false\ntransactions = { batches = 1 }",
+            "w.toml: phase 1, transactions: need idempotent = true",
+        ),
+        (
+            PHASE + "leader_epoch = 3\n" + PHASE,
+            "w.toml: phase 2, leader_epoch: 0 is below 3, that of a phase before",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_text_is_told_in_one_line_with_its_key(text, line):
     """The file, the phase, the key, what is there and what may be."""
     with pytest.raises(KafkavizError) as raised:
@@ -198,7 +295,9 @@ def test_lists_that_never_end_are_told_too():
 def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
     """Without records_per_batch one record, but with batch_bytes a full batch."""
     assert load(PHASE).phases[0].records_per_batch.mean == 1
-    assert load(PHASE + "batch_bytes = 16384").phases[0].records_per_batch.mean == traffic.MOST_RECORDS
+    assert (
+        load(PHASE + "batch_bytes = 16384").phases[0].records_per_batch.mean == traffic.MOST_RECORDS
+    )
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -215,7 +314,9 @@ def test_every_preset_file_is_listed():
     """And nothing else."""
     from importlib import resources
 
-    files = {file.name for file in (resources.files("kafkaviz.simulate.sending") / "presets").iterdir()}
+    files = {
+        file.name for file in (resources.files("kafkaviz.simulate.sending") / "presets").iterdir()
+    }
     assert files == {f"{name}.toml" for name in PRESETS}
     assert list(presets()) == list(PRESETS)
     with pytest.raises(KafkavizError, match='there is no preset "nothing"'):
@@ -232,9 +333,18 @@ def test_a_follower_is_no_leader():
 @pytest.mark.parametrize(
     ("phases", "line"),
     [
-        ('[[phase]]\nsilence = "36500d"\n' * 3, "w.toml: phase 2, silence: a workload lasts 36500d at most"),
-        ('[[phase]]\nsilence = "36500d"\n' + PHASE, "w.toml: phase 2, duration: a workload lasts 36500d at most"),
-        (PHASE.replace("10s", "36500d") + PHASE, "w.toml: phase 2, duration: a workload lasts 36500d at most"),
+        (
+            '[[phase]]\nsilence = "36500d"\n' * 3,
+            "w.toml: phase 2, silence: a workload lasts 36500d at most",
+        ),
+        (
+            '[[phase]]\nsilence = "36500d"\n' + PHASE,
+            "w.toml: phase 2, duration: a workload lasts 36500d at most",
+        ),
+        (
+            PHASE.replace("10s", "36500d") + PHASE,
+            "w.toml: phase 2, duration: a workload lasts 36500d at most",
+        ),
     ],
 )
 def test_more_than_a_hundred_years_is_refused_with_its_key(phases, line):

@@ -32,15 +32,21 @@ def test_some_recorded_histories(data):
 
 
 def test_every_recorded_history(shared):
-    """All 210 of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and Kafka's own exceptions."""
+    """All 210 of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and
+    Kafka's own exceptions.
+    """
     found = histories(shared / "vectors" / "replays.jsonl.gz")
     assert len(found) == 210 and differences(found) == []
 
 
 def test_some_histories_of_4_4(data):
-    """A clean stop of 4.4.0 trims the active segment before it closes anything, and makes the .timeindex that was never looked into."""
+    """A clean stop of 4.4.0 trims the active segment before it closes anything, and makes the
+    .timeindex that was never looked into.
+    """
     found = histories(data / "replays-4.4.0.jsonl.gz")
-    assert len(found) == 11 and [one["id"] for one in found if one["differs_from_4.3.1"]] == ["4.4.0-23"]
+    assert len(found) == 11 and [one["id"] for one in found if one["differs_from_4.3.1"]] == [
+        "4.4.0-23"
+    ]
     assert differences(found) == []
     as_before = [one | {"version": "4.3.1"} for one in found]
     assert {line.split(" ")[0] for line in differences(as_before)} == {"4.4.0-23"}
@@ -60,14 +66,18 @@ def test_a_changed_byte_of_a_recording_is_noticed(data):
 
 
 def test_some_segments_of_an_old_release(data):
-    """Every interval, appends of one batch and of several: the files before and after the segment is closed."""
+    """Every interval, appends of one batch and of several: the files before and after the segment
+    is closed.
+    """
     found = histories(data / "old_segments.jsonl.gz")
     assert {one["version"] for one in found} == {"1.1.1", "2.0.1"} and len(found) == 10
     assert {one["id"]: old_segment(one) for one in found} == {one["id"]: [] for one in found}
 
 
 def test_every_segment_of_an_old_release(shared):
-    """vectors/legacy-segments: 1.1.1 with first-offset keys and 2.0.1, filled by a follower's appends."""
+    """vectors/legacy-segments: 1.1.1 with first-offset keys and 2.0.1, filled by a follower's
+    appends.
+    """
     found = histories(shared / "vectors" / "legacy-segments.jsonl.gz")
     assert {one["version"] for one in found} == {"1.1.1", "2.0.1"} and len(found) == 50
     for one in found:
@@ -76,10 +86,26 @@ def test_every_segment_of_an_old_release(shared):
 
 def old_segment(recorded: dict) -> list[str]:
     """What differs of a segment that was filled, and closed."""
-    release, data, at = versions.parse(recorded["version"]), gzip.decompress(base64.b64decode(recorded["log_gz"])), 0
-    config = log_config({"index.interval.bytes": recorded["index_interval_bytes"], "segment.index.bytes": recorded["segment_index_bytes"]})
+    release, data, at = (
+        versions.parse(recorded["version"]),
+        gzip.decompress(base64.b64decode(recorded["log_gz"])),
+        0,
+    )
+    config = log_config(
+        {
+            "index.interval.bytes": recorded["index_interval_bytes"],
+            "segment.index.bytes": recorded["segment_index_bytes"],
+        }
+    )
     replay, logs = Replay(recorded), InMemory()
-    log = replay.log = Log(config, profile(release), now_ms=0, start_offset=recorded["base_offset"], is_leader=False, logs=logs)
+    log = replay.log = Log(
+        config,
+        profile(release),
+        now_ms=0,
+        start_offset=recorded["base_offset"],
+        is_leader=False,
+        logs=logs,
+    )
     replay.logs = logs
     for number, append in enumerate(recorded["appends"]):
         size = sum(one[2] for one in append)
@@ -94,29 +120,44 @@ def old_segment(recorded: dict) -> list[str]:
 # ---- the published example
 
 
-def batches(sizes: list[int], records: int = 1, step_ms: int = 1, append: list[int] | None = None) -> np.ndarray:
-    """Uncompressed batches of magic 2 of these sizes, their times a step apart; each its own append, if nothing else is said."""
+def batches(
+    sizes: list[int], records: int = 1, step_ms: int = 1, append: list[int] | None = None
+) -> np.ndarray:
+    """Uncompressed batches of magic 2 of these sizes, their times a step apart; each its own
+    append, if nothing else is said.
+    """
     rows = np.zeros(len(sizes), INCOMING)
     rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = sizes, records, 2, -1
     rows["base_offset"] = np.arange(len(sizes)) * records
     rows["last_offset"] = rows["deep_offset"] = rows["base_offset"] + records - 1
-    rows["max_timestamp_ms"] = rows["base_timestamp_ms"] = rows["now_ms"] = 1_700_000_000_000 + np.arange(len(sizes)) * step_ms
+    rows["max_timestamp_ms"] = rows["base_timestamp_ms"] = rows["now_ms"] = (
+        1_700_000_000_000 + np.arange(len(sizes)) * step_ms
+    )
     rows["append"] = np.arange(len(sizes)) if append is None else append
     rows["producer_id"] = -1
     return rows
 
 
 def test_strimzis_example_comes_out():
-    """Interval 150, index size 300, batches of 119 bytes: the time index is full at 24, offsets 0 to 48, 192 and 288 bytes."""
+    """Interval 150, index size 300, batches of 119 bytes: the time index is full at 24, offsets 0
+    to 48, 192 and 288 bytes.
+    """
     log = Log(LogConfig(index_interval_bytes=150, segment_index_bytes=300), now_ms=0)
     log.append(batches([119] * 60))
     first = log.segments[0]
-    assert (log.active.base_offset, first.rolled.cause, first.rolled.found, first.rolled.limit) == (49, Cause.TIME_INDEX_FULL, 24, 24)
+    assert (log.active.base_offset, first.rolled.cause, first.rolled.found, first.rolled.limit) == (
+        49,
+        Cause.TIME_INDEX_FULL,
+        24,
+        24,
+    )
     assert (first.index.file_bytes, first.timeindex.file_bytes) == (192, 288)
     assert (log.active.index.file_bytes, log.active.timeindex.file_bytes) == (296, 300)
 
 
-@pytest.mark.parametrize(("most", "index", "timeindex"), [(67, 64, 60), (10_485_760, 10_485_760, 10_485_756)])
+@pytest.mark.parametrize(
+    ("most", "index", "timeindex"), [(67, 64, 60), (10_485_760, 10_485_760, 10_485_756)]
+)
 def test_an_index_is_made_as_long_as_it_may_grow(most, index, timeindex):
     """Whole slots alone, of both kinds, and no byte of them is written."""
     active = Log(LogConfig(segment_index_bytes=most), now_ms=0).active
@@ -128,13 +169,18 @@ def test_a_preallocated_log_is_cut_when_it_is_rolled_or_closed():
     """segment.bytes long while it is written to; then as long as its batches."""
     log = Log(LogConfig(segment_bytes=1000, preallocate=True), now_ms=0)
     log.append(batches([300] * 4))
-    assert [(one.log_bytes, one.log_file_bytes) for one in log.segments] == [(900, 900), (300, 1000)]
+    assert [(one.log_bytes, one.log_file_bytes) for one in log.segments] == [
+        (900, 900),
+        (300, 1000),
+    ]
     log.close(0)
     assert log.active.log_file_bytes == 300
 
 
 def test_jitter_brings_rolls_forward_by_the_seed():
-    """Drawn for each segment: the same seed gives the same rolls, none later than segment.ms, none earlier than the jitter allows."""
+    """Drawn for each segment: the same seed gives the same rolls, none later than segment.ms, none
+    earlier than the jitter allows.
+    """
     config = LogConfig(segment_ms=100, segment_jitter_ms=40)
     logs = [Log(config, now_ms=0, seed=seed) for seed in (1, 1, 2)]
     for log in logs:
@@ -165,7 +211,9 @@ def test_a_time_index_of_one_slot_rolls_at_every_append(most):
 
 
 def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[list, list]:
-    """The entries of one segment without a limit, as §4 of the storage description says it, one batch after another."""
+    """The entries of one segment without a limit, as §4 of the storage description says it, one
+    batch after another.
+    """
     offsets, times, counter, position, best = [], [], 0, 0, (-1, 0)
     groups = {}
     for row in rows:
@@ -188,15 +236,23 @@ def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[li
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(61, 3000), st.integers(-5, 5), st.booleans()), min_size=1, max_size=80), st.sampled_from([0, 100, 4096]),
+    st.lists(
+        st.tuples(st.integers(61, 3000), st.integers(-5, 5), st.booleans()), min_size=1, max_size=80
+    ),
+    st.sampled_from([0, 100, 4096]),
     st.booleans(),
-)  # fmt: skip
+)
 def test_the_compiled_loop_is_the_rules(made, interval, per_append):
     """Random sizes, timestamps that go back, appends of one or many batches."""
     sizes, steps, joined = zip(*made, strict=True)
     rows = batches(list(sizes), append=np.cumsum([not one for one in joined]))
     rows["max_timestamp_ms"] += np.cumsum(steps)
-    log = Log(LogConfig(index_interval_bytes=interval), V3_9 if per_append else V4_3, now_ms=0, is_leader=False)
+    log = Log(
+        LogConfig(index_interval_bytes=interval),
+        V3_9 if per_append else V4_3,
+        now_ms=0,
+        is_leader=False,
+    )
     log.append(rows.copy())
     offsets, times = plain_entries(rows, interval, per_append)
     assert log.active.index.entries.tolist() == np.array(offsets, offset_index.ENTRY).tolist()
@@ -209,7 +265,9 @@ def test_how_appends_are_handed_over_changes_nothing(data):
     """One call, or a call an append: the same files, the same rolls."""
     sizes = data.draw(st.lists(st.integers(61, 900), min_size=1, max_size=60))
     segment_bytes, room = data.draw(st.integers(900, 5000)), data.draw(st.integers(24, 90))
-    config = LogConfig(segment_bytes=segment_bytes, index_interval_bytes=300, segment_index_bytes=room)
+    config = LogConfig(
+        segment_bytes=segment_bytes, index_interval_bytes=300, segment_index_bytes=room
+    )
     together, apart = Log(config, now_ms=0), Log(config, now_ms=0)
     rows = batches(sizes, step_ms=data.draw(st.integers(0, 3)))
     together.append(rows.copy())
@@ -219,4 +277,7 @@ def test_how_appends_are_handed_over_changes_nothing(data):
 
 
 def facts(log: Log) -> list:
-    return [(one.base_offset, one.log_bytes, one.index.content(), one.timeindex.content(), one.rolled) for one in log.segments]
+    return [
+        (one.base_offset, one.log_bytes, one.index.content(), one.timeindex.content(), one.rolled)
+        for one in log.segments
+    ]

@@ -1,4 +1,6 @@
-"""python -m tests.soak: DIRECTORIES=200 opened in one server, and what it holds meanwhile, a line every 10."""
+"""python -m tests.soak: DIRECTORIES=200 opened in one server, and what it holds meanwhile, a line
+every 10.
+"""
 
 import os
 import sys

@@ -1,4 +1,6 @@
-"""Many directories opened in turn in one server, by one visitor after the other; what the server holds after each of them."""
+"""Many directories opened in turn in one server, by one visitor after the other; what the server
+holds after each of them.
+"""
 
 import shutil
 import time
@@ -17,12 +19,15 @@ SAMPLE_EVERY = 50  # directories, a sample is one
 CATALOG_S = 300
 MIB = 1 << 20
 SHARE = 1.1  # of what is held behind the first quarter of the directories
-SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 400}  # Streamlit keeps 128 tabs, of three files each
+# Streamlit keeps 128 tabs, of three files each
+SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 400}
 
 
 @dataclass(frozen=True)
 class Held:
-    """What the server holds behind so many directories: memory of its own process and of its Java, threads, open files."""
+    """What the server holds behind so many directories: memory of its own process and of its Java,
+    threads, open files.
+    """
 
     directories: int
     own_bytes: int
@@ -40,7 +45,10 @@ HEAD = f"{'directories':>11} {'MiB':>8} {'Java MiB':>8} {'threads':>8} {'files':
 
 
 def soak(folder: Path, directories: int, every: int) -> Iterator[Held]:
-    """Opens so many directories in a server of its own, and tells every so many what it holds. AssertionError where a page fails."""
+    """Opens so many directories in a server of its own, and tells every so many what it holds.
+
+    AssertionError where a page fails.
+    """
     kept, started = folder / "cache", time.monotonic()
     kept.mkdir()
     with browsing.started(kept) as (address, process):
@@ -49,7 +57,9 @@ def soak(folder: Path, directories: int, every: int) -> Iterator[Held]:
             with Visitor(address) as visitor:
                 for page in PAGES:
                     seen = visitor.see(page, dir=str(directory))
-                    assert seen.elements > 5 and not seen.exceptions, f"{page or 'broker'} of {directory}: {seen}"
+                    assert seen.elements > 5 and not seen.exceptions, (
+                        f"{page or 'broker'} of {directory}: {seen}"
+                    )
             _wait_for(kept / "catalogs", archive.stem(directory))
             if not directory.is_file():
                 shutil.rmtree(directory)
@@ -80,7 +90,9 @@ def _directory(folder: Path, count: int) -> Path:
 
 
 def _wait_for(catalogs: Path, name: str) -> None:
-    """Until the ingest of a directory has ended: what it holds counts too, and the next one must not wait for it."""
+    """Until the ingest of a directory has ended: what it holds counts too, and the next one must
+    not wait for it.
+    """
     deadline = time.monotonic() + CATALOG_S
     while not any(catalogs.glob(f"{name}-*/_catalog.json")):
         if time.monotonic() > deadline:
@@ -90,21 +102,41 @@ def _wait_for(catalogs: Path, name: str) -> None:
 
 def _held(number: int, count: int, seconds: float) -> Held:
     """As Linux tells it."""
-    children = [int(one) for task in Path(f"/proc/{number}/task").iterdir() for one in (task / "children").read_text().split()]
+    children = [
+        int(one)
+        for task in Path(f"/proc/{number}/task").iterdir()
+        for one in (task / "children").read_text().split()
+    ]
     java = sum(_resident_bytes(one) for one in children)
-    threads, files = (sum(1 for _ in Path(f"/proc/{number}/{what}").iterdir()) for what in ("task", "fd"))
+    threads, files = (
+        sum(1 for _ in Path(f"/proc/{number}/{what}").iterdir()) for what in ("task", "fd")
+    )
     return Held(count, _resident_bytes(number), java, threads, files, seconds)
 
 
 def _resident_bytes(number: int) -> int:
     try:
-        return int(Path(f"/proc/{number}/status").read_text().partition("VmRSS:")[2].split(maxsplit=1)[0]) << 10
+        return (
+            int(
+                Path(f"/proc/{number}/status")
+                .read_text()
+                .partition("VmRSS:")[2]
+                .split(maxsplit=1)[0]
+            )
+            << 10
+        )
     except (OSError, IndexError):
         return 0
 
 
 def grown(held: list[Held]) -> list[str]:
-    """What grew more between a quarter of the run and its end than SLACK allows, in words; until then caches fill."""
+    """What grew more between a quarter of the run and its end than SLACK allows, in words; until
+    then caches fill.
+    """
     early, late = held[len(held) // 4 - 1], held[-1]
     found = {name: (getattr(early, name), getattr(late, name)) for name in SLACK}
-    return [f"{name} grew from {before} to {now}" for name, (before, now) in found.items() if now > before * SHARE + SLACK[name]]
+    return [
+        f"{name} grew from {before} to {now}"
+        for name, (before, now) in found.items()
+        if now > before * SHARE + SLACK[name]
+    ]

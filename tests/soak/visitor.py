@@ -1,4 +1,6 @@
-"""A visitor without a browser: asks a running app for its pages over the websocket that the browser speaks, and reads what comes back."""
+"""A visitor without a browser: asks a running app for its pages over the websocket that the browser
+speaks, and reads what comes back.
+"""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -25,7 +27,10 @@ class Visitor:
     def __init__(self, address: str) -> None:
         """address: http://127.0.0.1:8501 or the like."""
         self._socket = connect(
-            f"{address.replace('http', 'ws', 1)}/_stcore/stream", origin=address, subprotocols=["streamlit"], max_size=LARGEST_BYTES
+            f"{address.replace('http', 'ws', 1)}/_stcore/stream",
+            origin=address,
+            subprotocols=["streamlit"],
+            max_size=LARGEST_BYTES,
         )
 
     def __enter__(self) -> "Visitor":
@@ -35,7 +40,10 @@ class Visitor:
         self._socket.close()
 
     def see(self, page: str, **query: str) -> Seen:
-        """A page, from its first element to its end; page: "" is the home. TimeoutError where it has no end."""
+        """A page, from its first element to its end; page: "" is the home.
+
+        TimeoutError where it has no end.
+        """
         asked = BackMsg()
         asked.rerun_script.query_string, asked.rerun_script.page_name = urlencode(query), page
         self._socket.send(asked.SerializeToString())
@@ -47,5 +55,8 @@ class Visitor:
                 elements += 1
                 if told.delta.new_element.HasField("exception"):
                     exceptions.append(told.delta.new_element.exception.message)
-            if kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            if (
+                kind == "script_finished"
+                and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+            ):
                 return Seen(elements, tuple(exceptions))

@@ -1,4 +1,6 @@
-"""A page without a browser: opened at an address, its controls moved, its words read; every run without an error."""
+"""A page without a browser: opened at an address, its controls moved, its words read; every run
+without an error.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,9 @@ PATIENCE_S = 60
 
 
 def opened(name: str, **query: str) -> AppTest:
-    """The page of this file in pages/ at an address; a directory and a language are those of the session from its first page on."""
+    """The page of this file in pages/ at an address; a directory and a language are those of the
+    session from its first page on.
+    """
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     for key in {"dir", "lang"} & set(query):
         at.query_params[key] = query[key]
@@ -27,7 +31,9 @@ def fine(at: AppTest) -> AppTest:
 
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
-    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+    return "\n".join(
+        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+    )
 
 
 def slider(at: AppTest, label: str):

@@ -1,4 +1,6 @@
-"""A broker directory in which everything that has a name or a text is meant to become more than text on a page."""
+"""A broker directory in which everything that has a name or a text is meant to become more than
+text on a page.
+"""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -10,8 +12,14 @@ from kafkaviz.format import offset_index, record, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES
 
 HTML = "<img src=x onerror=window.pwned=1 class=evil><b class=evil>evilbold</b>"
-MARKUP = ":red[evilred] $evil^2$ **evilbold** _evilbold_ `evilcode` [evillink](javascript:window.pwned=1) :smile: ~~evilgone~~"
-SLASHES = "[evillink](https://evil.example) :material/skull: <script>window.pwned=1</script> </div></td><h1 class=evil>"
+MARKUP = (
+    ":red[evilred] $evil^2$ **evilbold** _evilbold_ `evilcode` "
+    "[evillink](javascript:window.pwned=1) :smile: ~~evilgone~~"
+)
+SLASHES = (
+    "[evillink](https://evil.example) :material/skull: <script>window.pwned=1</script> </div></td>"
+    "<h1 class=evil>"
+)
 NAME = f"{HTML} {MARKUP}"  # of files and directories, which have no slash
 SAFE_NAME = NAME.replace("/", "\u2215")
 TEXT = f"{HTML} {MARKUP} {SLASHES} \u202e \x1b[31m \x00"
@@ -35,7 +43,7 @@ INJECTED = """
   if (window.pwned) found.push("a script ran");
   return [...new Set(found)];
 }
-"""  # what of the texts above became more than text, in all shadow roots  # noqa: E501
+"""  # what of the texts above became more than text, in all shadow roots
 
 
 def batch(base_offset: int, count: int) -> bytes:
@@ -43,7 +51,12 @@ def batch(base_offset: int, count: int) -> bytes:
     text = TEXT.encode()
     bodies = record.build(record.Record(at, at, text, text, ((TEXT, text),)) for at in range(count))
     header = np.zeros(1, HEADER)
-    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = base_offset, 2, count - 1, count
+    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = (
+        base_offset,
+        2,
+        count - 1,
+        count,
+    )
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
     header["base_timestamp_ms"], header["max_timestamp_ms"] = START_MS, START_MS + count - 1
     header["batch_length_bytes"] = HEADER_BYTES + len(bodies) - 12
@@ -52,12 +65,16 @@ def batch(base_offset: int, count: int) -> bytes:
 
 
 def broker(folder: Path) -> Path:
-    """The directory: its own name, its topics, its ids and settings, its files, and what they hold."""
+    """The directory: its own name, its topics, its ids and settings, its files, and what they
+    hold.
+    """
     path = folder / SAFE_NAME
     path.mkdir()
     ids = "".join(f"{name}={TEXT[:-5]}\n" for name in ("cluster.id", "directory.id", "node.id"))
     (path / "meta.properties").write_text(f"version=1\n{ids}", encoding="utf-8")
-    (path / "server.properties").write_text(f"node.id={TEXT[:-5]}\nlog.index.interval.bytes={HTML}\n", encoding="utf-8")
+    (path / "server.properties").write_text(
+        f"node.id={TEXT[:-5]}\nlog.index.interval.bytes={HTML}\n", encoding="utf-8"
+    )
     for number in range(2):
         _partition(path / f"{SAFE_NAME[:180]}-{number}")
     (path / "recovery-point-offset-checkpoint").write_text(f"0\n1\n{HTML} x 9\n", encoding="utf-8")
@@ -76,7 +93,9 @@ def _partition(path: Path) -> None:
     stem.with_suffix(".index").write_bytes(offset_index.build(entries))
     stem.with_suffix(".timeindex").write_bytes(time_index.build(entries))
     (path / f"{SAFE_NAME[:200]}.txt").write_text(TEXT)
-    (path / "partition.metadata").write_text(f"version: 0\ntopic_id: {TEXT[:-5]}\n", encoding="utf-8")
+    (path / "partition.metadata").write_text(
+        f"version: 0\ntopic_id: {TEXT[:-5]}\n", encoding="utf-8"
+    )
     (path / "leader-epoch-checkpoint").write_text(f"0\n1\n0 {HTML}\n", encoding="utf-8")
 
 

@@ -1,4 +1,6 @@
-"""What may be opened, and by whom: on a person's own machine, below roots, on a server that others reach."""
+"""What may be opened, and by whom: on a person's own machine, below roots, on a server that others
+reach.
+"""
 
 import os
 from pathlib import Path
@@ -28,9 +30,19 @@ def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
     other.mkdir()
     (root / "link").symlink_to(other)
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
-    assert access.allowed(root) == root and access.allowed(root / "deep" / "down") == root / "deep" / "down"
+    assert (
+        access.allowed(root) == root
+        and access.allowed(root / "deep" / "down") == root / "deep" / "down"
+    )
     assert access.allowed(access.samples()[0]) and access.allowed(leftovers.folder() / "x.tar")
-    for path in (other, tmp_path, root / ".." / "rootless", root / "link", root / "link" / "kafka", Path("/")):
+    for path in (
+        other,
+        tmp_path,
+        root / ".." / "rootless",
+        root / "link",
+        root / "link" / "kafka",
+        Path("/"),
+    ):
         with pytest.raises(CannotOpen) as refused:
             access.allowed(path)
         assert refused.value.kind == "outside"
@@ -38,18 +50,41 @@ def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("address", "is_open"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.8.9.1", True), ("0.0.0.0", False), ("192.168.1.7", False), ("", False)],
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.8.9.1", True),
+        ("0.0.0.0", False),
+        ("192.168.1.7", False),
+        ("", False),
+    ],
 )
-def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(monkeypatch, tmp_path, address, is_open):
-    """And the samples, and uploads; who wants more says so with a root. On this machine alone everything."""
+def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(
+    monkeypatch, tmp_path, address, is_open
+):
+    """And the samples, and uploads; who wants more says so with a root.
+
+    On this machine alone everything.
+    """
     monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
     monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "kafka"))
     monkeypatch.setattr(st.runtime, "exists", lambda: True)
     monkeypatch.setattr(st, "get_option", {"server.address": address or None}.get)
     assert access.is_shared() == (not is_open)
-    for path in (tmp_path / "kafka", tmp_path / "kafka" / "orders-0", access.samples()[0], leftovers.folder() / "abc" / "x.zip"):
+    for path in (
+        tmp_path / "kafka",
+        tmp_path / "kafka" / "orders-0",
+        access.samples()[0],
+        leftovers.folder() / "abc" / "x.zip",
+    ):
         assert access.allowed(path) == path
-    for path in (tmp_path, tmp_path / "kafka" / "..", Path("/etc"), leftovers.folder().parent / "recent.txt"):
+    for path in (
+        tmp_path,
+        tmp_path / "kafka" / "..",
+        Path("/etc"),
+        leftovers.folder().parent / "recent.txt",
+    ):
         if is_open:
             assert access.allowed(path) == path
         else:
@@ -68,18 +103,30 @@ def test_several_roots(monkeypatch, tmp_path):
 @pytest.mark.parametrize("variable", ['["/srv/a:b", "/srv/c"]', "/srv/a:b", '["/srv/a', ""])
 def test_directories_of_a_variable(variable):
     """As PATH has them, or a JSON list where a name holds PATH's colon."""
-    told = {'["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"], "/srv/a:b": ["/srv/a", "b"], '["/srv/a': ['["/srv/a'], "": []}
+    told = {
+        '["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"],
+        "/srv/a:b": ["/srv/a", "b"],
+        '["/srv/a': ['["/srv/a'],
+        "": [],
+    }
     assert list(map(str, access.directories_of(variable))) == told[variable]
 
 
 @pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
 def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_path, typed):
-    """Where visitors are several people: what they named comes back, and the roots; on one's own machine it is completed."""
+    """Where visitors are several people: what they named comes back, and the roots; on one's own
+    machine it is completed.
+    """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "root"))
     with pytest.raises(CannotOpen) as refused:
         access.allowed_as_typed(typed)
-    assert str(refused.value).startswith(f"{typed}: lies outside what this server may open; give a path below {tmp_path / 'root'}")
-    assert str(Path.cwd()) not in str(refused.value) and str(Path.home()) not in str(refused.value).split(";")[0]
+    assert str(refused.value).startswith(
+        f"{typed}: lies outside what this server may open; give a path below {tmp_path / 'root'}"
+    )
+    assert (
+        str(Path.cwd()) not in str(refused.value)
+        and str(Path.home()) not in str(refused.value).split(";")[0]
+    )
 
 
 def test_a_loop_of_links_is_judged_by_where_it_lies(monkeypatch, tmp_path):

@@ -1,4 +1,6 @@
-"""The bytes view in a real browser: fields by pointer and by key, panes, scrolling, links with the ruler; no error in the console."""
+"""The bytes view in a real browser: fields by pointer and by key, panes, scrolling, links with the
+ruler; no error in the console.
+"""
 
 import pytest
 
@@ -6,7 +8,8 @@ from tests import test_browser
 
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 THIN = "\u202f"
 
@@ -26,7 +29,9 @@ class View:
     def open(self, partition: str, segment: int, **more: object) -> None:
         """Opens a segment at this tab and waits until it is drawn."""
         query = {"tp": partition, "segment": segment, "tab": "Bytes", **more}
-        self.page.goto(f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        self.page.goto(
+            f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items())
+        )
         self.page.locator(".hex .r").first.wait_for()
         self.page.locator(".dt svg").wait_for()
 
@@ -46,9 +51,14 @@ class View:
 
 
 def test_fields_are_named_by_key(view):
-    """The key of the index entry first; arrows go from field to field and from row to row, Home and End to the ends."""
+    """The key of the index entry first; arrows go from field to field and from row to row, Home and
+    End to the ends.
+    """
     view.open("payments-0", 7975, pin=11612)
-    view.said(f"lastOffsetDelta bytes 23–26 of the batch, 480{THIN}020 in the file, 4 B. Last offset = 11{THIN}612 + 13 = 11{THIN}625.")
+    view.said(
+        f"lastOffsetDelta bytes 23–26 of the batch, 480{THIN}020 in the file, 4 B. Last offset = "
+        f"11{THIN}612 + 13 = 11{THIN}625."
+    )
     assert view.framed() == "0000000d"
     view.press("ArrowRight")
     view.said("baseTimestamp bytes 27–34")
@@ -64,7 +74,9 @@ def test_fields_are_named_by_key(view):
 
 
 def test_fields_are_named_under_the_pointer(view):
-    """A byte, its letter and its line in the list are one field; leaving brings the chosen one back."""
+    """A byte, its letter and its line in the list are one field; leaving brings the chosen one
+    back.
+    """
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".x").nth(16 + 1).hover()
     view.said("crc bytes 17–20 of the batch")
@@ -98,7 +110,9 @@ def test_the_ruler_moves_the_bytes(view):
 
 
 def test_an_index_entry_pins_its_batch(view):
-    """A click on a slot, and the ruler shows its batch; the address keeps the file, and a reload the place."""
+    """A click on a slot, and the ruler shows its batch; the address keeps the file, and a reload
+    the place.
+    """
     view.open("payments-0", 7975, pin=11612, file=".index")
     view.said("slot 95 relativeOffset bytes 760–763 of the file")
     view.page.locator(".f", has_text="slot 96 ").click()
@@ -123,9 +137,13 @@ def test_a_compressed_batch_has_a_second_pane(view):
     assert view.page.locator(".hex").count() == 2
 
 
-@pytest.mark.parametrize(("partition", "pin", "file", "last"), [
-    ("dense-index-0", 9, ".index", f"position bytes 9{THIN}004"), ("bulk-import-0", 548, ".log", f"headerCount byte 809{THIN}4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("partition", "pin", "file", "last"),
+    [
+        ("dense-index-0", 9, ".index", f"position bytes 9{THIN}004"),
+        ("bulk-import-0", 548, ".log", f"headerCount byte 809{THIN}4"),
+    ],
+)
 def test_bytes_far_on_arrive_as_they_are_scrolled_to(view, page, partition, pin, file, last):
     """Rows that were not sent are dots until they come; a key that leads there waits for them."""
     view.open(partition, 0, pin=pin, file=file)
@@ -170,7 +188,9 @@ def test_any_file_beside_the_segment(view):
     view.page.get_by_role("button", name="Other files").click()
     view.page.get_by_text("meta.properties", exact=True).click()
     view.page.locator(".hex", has_text="23 ").wait_for()
-    view.page.wait_for_function("new URLSearchParams(location.search).get('file') === 'meta.properties'")
+    view.page.wait_for_function(
+        "new URLSearchParams(location.search).get('file') === 'meta.properties'"
+    )
     view.press("ArrowDown", "ArrowRight")
     said = view.page.locator(".mean").inner_text()
     byte = view.page.evaluate("new URLSearchParams(location.search).get('byte')")
@@ -203,6 +223,7 @@ def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
     hexes.evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
     view.page.locator(".hex .gone").first.wait_for(state="attached")
     view.page.locator(".hex .gone").first.wait_for(state="detached")
-    view.page.get_by_role("radio", name="Size").click()  # the whole page is drawn anew, with the byte in its address
+    # the whole page is drawn anew, with the byte in its address
+    view.page.get_by_role("radio", name="Size").click()
     view.page.wait_for_timeout(2000)  # the way back would be asked for only now
     assert hexes.evaluate("one => one.scrollTop") > 2000

@@ -1,4 +1,6 @@
-"""The tab Bytes without a browser: what is sent for an address, and that nothing is while another tab is open."""
+"""The tab Bytes without a browser: what is sent for an address, and that nothing is while another
+tab is open.
+"""
 
 import json
 
@@ -34,9 +36,15 @@ def test_the_file_of_the_address(killed):
     """An index, its unwritten slots in the legend; a file that is not there is not offered."""
     at = page(killed, "append-time-0", 0, tab="Bytes", file=".index")
     words = sent(at)
-    assert (words["file"], words["panes"][0]["of"], words["panes"][0]["end"]) == (".index", "file", 65536)
+    assert (words["file"], words["panes"][0]["of"], words["panes"][0]["end"]) == (
+        ".index",
+        "file",
+        65536,
+    )
     assert "format and checksum" not in html(at)
-    assert ".txnindex" not in next(group for group in at.button_group if group.label == "File").options
+    assert (
+        ".txnindex" not in next(group for group in at.button_group if group.label == "File").options
+    )
 
 
 def test_damage_is_told(damaged):
@@ -47,10 +55,14 @@ def test_damage_is_told(damaged):
 
 
 def test_bytes_in_chinese(killed):
-    """What a field means, what was never written, and what the keys do; the names of fields are Kafka's."""
+    """What a field means, what was never written, and what the keys do; the names of fields are
+    Kafka's.
+    """
     words = sent(page(killed, "append-time-0", 0, pin="7180", tab="Bytes", lang="zh"))
     fields = {span[2]: span[5] for span in words["panes"][0]["spans"]}
-    assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。") and fields["crc"].endswith("校验一致。")
+    assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。") and fields["crc"].endswith(
+        "校验一致。"
+    )
     assert words["words"]["fields"] == "字段" and words["language"] == "zh"
     words = sent(page(killed, "append-time-0", 0, tab="Bytes", file=".index", lang="zh"))
     unwritten = next(span for span in words["panes"][0]["spans"] if span[4] == "unwritten")

@@ -28,7 +28,9 @@ def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
 
 
 def test_a_link_inside_the_root_does_not_lead_out(monkeypatch, directory, tmp_path):
-    """Neither a topic-partition nor a file of one; without a root a person's own links are followed."""
+    """Neither a topic-partition nor a file of one; without a root a person's own links are
+    followed.
+    """
     elsewhere = tmp_path / "elsewhere" / "secret-0"
     make_segment(elsewhere, 0, 10, [])
     (directory / "secret-0").symlink_to(elsewhere)
@@ -59,7 +61,10 @@ def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
     grown = cache.listed(directory)
     assert grown.broker.partitions[0].active.log.size_bytes == 1004 and grown.key != first.key
     make_segment(directory / "orders-1", 0, 10, [])
-    assert [one.directory for one in cache.listed(directory).broker.partitions] == ["orders-0", "orders-1"]
+    assert [one.directory for one in cache.listed(directory).broker.partitions] == [
+        "orders-0",
+        "orders-1",
+    ]
 
 
 def test_an_error_is_not_kept(tmp_path, starts):
@@ -75,7 +80,9 @@ def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
     """Of the same name, even."""
     make_segment(tmp_path / "other" / "kafka" / "orders-0", 0, 10, [])
     (tmp_path / "other" / "kafka" / "meta.properties").write_text("version=1\n")
-    paths = {cache.catalog_path(cache.broker(path)) for path in (directory, tmp_path / "other" / "kafka")}
+    paths = {
+        cache.catalog_path(cache.broker(path)) for path in (directory, tmp_path / "other" / "kafka")
+    }
     assert len(paths) == 2
 
 
@@ -86,7 +93,10 @@ def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
     path.mkdir(parents=True)
     (path / "_catalog.json").write_text('{"format": 999}')
     assert not cache.is_fresh(here)
-    assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1
+    assert (
+        cache.overview(here).total.batches is None
+        and cache.overview(here).total.offset_entries == 1
+    )
 
 
 @pytest.fixture
@@ -123,7 +133,16 @@ def misshape(path: Path) -> None:
 
 DAMAGE = [
     *[("_catalog.json", harm) for harm in (cut, misshape, replace_by_folder)],
-    *[("segments/*", harm) for harm in (cut, garble, replace_by_folder, Path.unlink, lambda path: path.write_bytes(b""))],
+    *[
+        ("segments/*", harm)
+        for harm in (
+            cut,
+            garble,
+            replace_by_folder,
+            Path.unlink,
+            lambda path: path.write_bytes(b""),
+        )
+    ],
 ]
 
 
@@ -134,14 +153,19 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
     assert cache.is_fresh(here) and cache.overview(here).total.batches == 0
     harm(next(read_once.glob(name)))
     cache.st.cache_resource.clear()
-    assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1
+    assert (
+        cache.overview(here).total.batches is None
+        and cache.overview(here).total.offset_entries == 1
+    )
     assert not cache.is_fresh(here)
     ingests.shared().of(here).wait(30)
     assert cache.is_fresh(here) and cache.overview(here).total.batches == 0
 
 
 def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
-    """A run replaced the catalog since its description was read: the names of the segments are not those from before."""
+    """A run replaced the catalog since its description was read: the names of the segments are not
+    those from before.
+    """
     known = cache._catalog(bytes(read_once), cache.catalog_stamp(cache.broker(directory)))
     make_segment(directory / "alone-0", 0, 100, [50], times=1)
     in_process(directory, catalog=read_once, full=True)
@@ -150,8 +174,12 @@ def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process
 
 
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
-def test_an_unreadable_file_is_one_problem_of_its_name(directory, starts, in_process, monkeypatch, kind):
-    """Whether this server meets it, the pipeline, or both: the page names that file and no other, once."""
+def test_an_unreadable_file_is_one_problem_of_its_name(
+    directory, starts, in_process, monkeypatch, kind
+):
+    """Whether this server meets it, the pipeline, or both: the page names that file and no other,
+    once.
+    """
     unreadable = directory / "orders-0" / f"{0:020d}.{kind}"
     for name in ("reader", "read_written"):
         monkeypatch.setattr(file, name, refusing(unreadable, getattr(file, name)))
@@ -175,13 +203,17 @@ def refusing(unreadable: Path, door: Callable) -> Callable:
 
 
 class FakeCatalog:
-    """A catalog of one broker directory, as the pipeline leaves it, with the columns the Broker page asks for."""
+    """A catalog of one broker directory, as the pipeline leaves it, with the columns the Broker
+    page asks for.
+    """
 
     def __init__(self, found, **counted) -> None:
         self._columns = columns(found, **counted)
         stored = zip(*(self._columns[name] for name in cache.STORED), strict=True)
         self.info = SimpleNamespace(
-            segments=[SimpleNamespace(**dict(zip(cache.STORED, one, strict=True))) for one in stored],
+            segments=[
+                SimpleNamespace(**dict(zip(cache.STORED, one, strict=True))) for one in stored
+            ],
         )
 
     def segments(self, columns) -> tuple[SimpleNamespace, pa.Table]:
@@ -203,12 +235,24 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     folder = cache.catalog_path(here.broker)
     folder.mkdir(parents=True)
     (folder / "_catalog.json").touch()
-    counted = {"batches": [3], "records": [30], "valid_bytes": [600], "torn_bytes": [400], "last_offset": [29], "codecs": [("zstd", "lz4")]}
+    counted = {
+        "batches": [3],
+        "records": [30],
+        "valid_bytes": [600],
+        "torn_bytes": [400],
+        "last_offset": [29],
+        "codecs": [("zstd", "lz4")],
+    }
     monkeypatch.setattr(cache, "_catalog", lambda path, stamp: FakeCatalog(here.broker, **counted))
     known = cache.overview(here)
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
-    assert {place: tail.words for place, tail in cache.torn(here).items()} == {("orders-0", 0): "400 zero bytes at the end"}
-    assert cache.broker_map(here, "By size", 0, "light").view.title == "One log ends in bytes that are no batch: 400 bytes in all"
+    assert {place: tail.words for place, tail in cache.torn(here).items()} == {
+        ("orders-0", 0): "400 zero bytes at the end"
+    }
+    assert (
+        cache.broker_map(here, "By size", 0, "light").view.title
+        == "One log ends in bytes that are no batch: 400 bytes in all"
+    )
     assert cache.is_fresh(here) and not ingests.is_awaited(here)
     assert ingests.shared().of(here) is None and starts.asked == []
 
@@ -230,25 +274,36 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
 
 
 def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
-    """The broker directory around it is read too, and may hold a link that leads out of the root."""
+    """The broker directory around it is read too, and may hold a link that leads out of the
+    root.
+    """
     lead_out(directory / "meta.properties", tmp_path)
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     access.confine()
     broker = cache.broker(directory / "orders-0")
-    assert dict(broker.properties) == {} and [(problem.path.name, problem.kind) for problem in broker.problems] == [
-        ("meta.properties", "outside")
-    ]
+    assert dict(broker.properties) == {} and [
+        (problem.path.name, problem.kind) for problem in broker.problems
+    ] == [("meta.properties", "outside")]
 
 
 def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
-    """What a check here and now finds; nothing where the catalog was made without findings, or the directory has changed since."""
+    """What a check here and now finds; nothing where the catalog was made without findings, or the
+    directory has changed since.
+    """
     from kafkaviz.analyse.health import check
 
     here = cache.listed(directory)
     assert cache.told_health(here) is None
     in_process(directory, catalog=read_once, full=True, findings=True)
     told, found = cache.told_health(here), check(here.broker)
-    assert told.findings == found.findings and told.restart == found.restart and told.version == found.version
+    assert (
+        told.findings == found.findings
+        and told.restart == found.restart
+        and told.version == found.version
+    )
     assert cache.told_errors(here) == told.counts["error"] > 0
     (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")
-    assert cache.told_health(cache.listed(directory)) is None and cache.told_errors(cache.listed(directory)) == 0
+    assert (
+        cache.told_health(cache.listed(directory)) is None
+        and cache.told_errors(cache.listed(directory)) == 0
+    )

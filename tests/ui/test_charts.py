@@ -1,4 +1,6 @@
-"""Figures of pages: drawn once for what they depend on, again for another drawing or another language."""
+"""Figures of pages: drawn once for what they depend on, again for another drawing or another
+language.
+"""
 
 import pytest
 import streamlit as st
@@ -25,7 +27,10 @@ def test_a_figure_is_drawn_once(drawn):
     def bars(shown, mode):
         return "bars"
 
-    assert [charts.figure(("log", 1), lines, "view") for _ in range(2)] == ["lines", "lines"] and drawn == [("view", "dark")]
+    assert [charts.figure(("log", 1), lines, "view") for _ in range(2)] == [
+        "lines",
+        "lines",
+    ] and drawn == [("view", "dark")]
     assert charts.figure(("log", 1), bars, "view") == "bars"
     charts.figure(("log", 2), lines, "other")
     assert drawn[1:] == [("other", "dark")]
@@ -33,6 +38,10 @@ def test_a_figure_is_drawn_once(drawn):
 
 def test_a_view_is_worked_out_again_in_another_language(drawn, monkeypatch):
     """For its sentences are in it."""
-    assert charts.view("limits", lambda: drawn.append("en") or "An hour") == charts.view("limits", lambda: "never") == "An hour"
+    assert (
+        charts.view("limits", lambda: drawn.append("en") or "An hour")
+        == charts.view("limits", lambda: "never")
+        == "An hour"
+    )
     monkeypatch.setattr(words, "_asked", [lambda: "zh"])
     assert charts.view("limits", lambda: "一小时") == "一小时" and drawn == ["en"]

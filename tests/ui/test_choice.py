@@ -1,4 +1,6 @@
-"""A choice with one word in the address and a name in each language: links, clicks and a change of language keep one another."""
+"""A choice with one word in the address and a name in each language: links, clicks and a change of
+language keep one another.
+"""
 
 import pytest
 from streamlit.runtime.state.query_params import QueryParams
@@ -13,7 +15,11 @@ def tabs() -> None:
 
     from kafkaviz.ui import choice
 
-    names = {"First": "一", "Second": "二"} if st.query_params.get("lang") == "zh" else {"First": "One", "Second": "Two"}
+    names = (
+        {"First": "一", "Second": "二"}
+        if st.query_params.get("lang") == "zh"
+        else {"First": "One", "Second": "Two"}
+    )
     word = choice.adopt("tab", names)
     st.tabs(list(names.values()), key="tab", on_change="rerun")
     st.text(f"{word} {st.session_state['tab']}")
@@ -28,8 +34,21 @@ def asks() -> None:
 
     spoken.keep()
     spoken.switch()
-    says, default = {"name": "common.segment", "size": "common.topic_partition"}, st.query_params.get("usual", "size")
-    st.text(choice.ask(st.segmented_control, "Order", says, default, "order", lambda one: say(says[one]), required=True))
+    says, default = (
+        {"name": "common.segment", "size": "common.topic_partition"},
+        st.query_params.get("usual", "size"),
+    )
+    st.text(
+        choice.ask(
+            st.segmented_control,
+            "Order",
+            says,
+            default,
+            "order",
+            lambda one: say(says[one]),
+            required=True,
+        )
+    )
 
 
 def steps() -> None:
@@ -63,12 +82,18 @@ def asked(at: AppTest, name: str) -> str | None:
 
 def test_the_first_goes_without_saying():
     """Also where the address says what is no choice."""
-    assert said(page()) == said(page(tab="Third")) == "First One" and said(page(lang="zh")) == "First 一"
+    assert (
+        said(page()) == said(page(tab="Third")) == "First One"
+        and said(page(lang="zh")) == "First 一"
+    )
 
 
 def test_a_link_names_the_word():
     """In any language, whatever its capitals."""
-    assert said(page(tab="Second")) == said(page(tab="second")) == "Second Two" and said(page(tab="Second", lang="zh")) == "Second 二"
+    assert (
+        said(page(tab="Second")) == said(page(tab="second")) == "Second Two"
+        and said(page(tab="Second", lang="zh")) == "Second 二"
+    )
 
 
 def test_what_was_clicked_stays_in_another_language():
@@ -117,7 +142,9 @@ def test_where_nobody_chose_another_default_counts():
 
 
 def test_an_address_older_than_a_move_does_not_lead():
-    """The browser sends what it knows: keys that come quicker than runs send the address of the move before, or of another control's."""
+    """The browser sends what it knows: keys that come quicker than runs send the address of the
+    move before, or of another control's.
+    """
     at = page(steps)
     for moves in ({"a": "2"}, {"a": "3"}, {"b": "1"}, {"a": "4", "b": "2"}):
         for key, value in moves.items():
@@ -129,9 +156,13 @@ def test_an_address_older_than_a_move_does_not_lead():
 
 
 def test_what_was_written_meanwhile_is_written_over(monkeypatch):
-    """A move there and back again: the address that arrives is the first one, the one that is on its way the second."""
+    """A move there and back again: the address that arrives is the first one, the one that is on
+    its way the second.
+    """
     sent = []
-    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda self: sent.append(self.to_dict()))
+    monkeypatch.setattr(
+        QueryParams, "_send_query_param_msg", lambda self: sent.append(self.to_dict())
+    )
     at = page(steps)
     at.select_slider(key="a").set_value("1").run()
     at.query_params.clear()
@@ -151,4 +182,6 @@ def test_back_leads_after_moves():
 @pytest.mark.parametrize("said_so", ["1000", "1 000", "1\u202f000"])
 def test_an_address_may_group_its_digits(said_so):
     """As links of before did; what is written has plain ones."""
-    assert choice._meant(said_so, {"none": "none", "1000": "1\u202f000"}, lambda said: None) == "1000"
+    assert (
+        choice._meant(said_so, {"none": "none", "1000": "1\u202f000"}, lambda said: None) == "1000"
+    )

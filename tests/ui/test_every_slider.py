@@ -10,7 +10,11 @@ from kafkaviz.ui import workloads
 from tests.ui.driven import ROOT, opened
 
 ADDRESSES = [
-    *({"page": one.stem} for one in sorted((ROOT / "pages").glob("*.py")) if one.stem not in ("page_cache", "tuning")),
+    *(
+        {"page": one.stem}
+        for one in sorted((ROOT / "pages").glob("*.py"))
+        if one.stem not in ("page_cache", "tuning")
+    ),
     {"page": "page_cache", "grow": "14 pages", "every": "5000 appends"},  # the quickest to replay
     {"page": "tuning", "tp": "payments-0"},
     {"page": "lookup", "tp": "orders-0", "by": "timestamp"},
@@ -29,15 +33,23 @@ def nothing_cached(starts) -> None:
 def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:
     """Key, value as it is and another value, of each slider that can be moved.
 
-    Of a slider over names each, or the ends and `most` between them evenly; of one over numbers the ends and the middle.
+    Of a slider over names each, or the ends and `most` between them evenly; of one over numbers the
+    ends and the middle.
     """
     for one in at.select_slider:
         if not one.disabled:
-            kept = one.options if len(one.options) <= 2 * most else [*one.options[:: len(one.options) // most], one.options[-1]]
+            kept = (
+                one.options
+                if len(one.options) <= 2 * most
+                else [*one.options[:: len(one.options) // most], one.options[-1]]
+            )
             yield from ((one.key, one.value, option) for option in kept)
     for one in at.slider:
         if not one.disabled:
-            yield from ((one.key, one.value, number) for number in (one.min, (one.min + one.max) // 2, one.max))
+            yield from (
+                (one.key, one.value, number)
+                for number in (one.min, (one.min + one.max) // 2, one.max)
+            )
 
 
 def moved(at: AppTest, key: str, value: object) -> None:
@@ -59,11 +71,15 @@ def fallen(at: AppTest, most: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("most", [MOST_STOPS, pytest.param(1000, marks=pytest.mark.slow)], ids=["", "all"])
+@pytest.mark.parametrize(
+    "most", [MOST_STOPS, pytest.param(1000, marks=pytest.mark.slow)], ids=["", "all"]
+)
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: " ".join(address.values()))
 def test_every_stop_of_every_slider(address, most):
     """Of each page, as it opens and where it has others."""
-    at = opened(address["page"], **{name: value for name, value in address.items() if name != "page"})
+    at = opened(
+        address["page"], **{name: value for name, value in address.items() if name != "page"}
+    )
     assert fallen(at, most) == []
 
 

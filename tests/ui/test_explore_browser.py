@@ -1,4 +1,6 @@
-"""Explore in a real browser, on a real DuckDB: asked by click and by key, mistaken, taken along, brought back by its link."""
+"""Explore in a real browser, on a real DuckDB: asked by click and by key, mistaken, taken along,
+brought back by its link.
+"""
 
 import os
 import re
@@ -13,14 +15,21 @@ from tests import test_browser
 
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 
 @pytest.fixture
 def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
     """The page with the first question answered; the first time the tables are made for it."""
     page.goto(f"{server}/explore")
-    answered(page, "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of segment.bytes")
+    answered(
+        page,
+        (
+            "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
+            "segment.bytes"
+        ),
+    )
     return page
 
 
@@ -34,12 +43,17 @@ def write(page: "sync_api.Page", text: str) -> None:
 
 def shows(page: "sync_api.Page", beginning: str) -> None:
     """Waits until the field holds a query that begins so."""
-    sync_api.expect(page.get_by_role("textbox", name="SQL")).to_have_value(re.compile(f"^{re.escape(beginning)}"))
+    sync_api.expect(page.get_by_role("textbox", name="SQL")).to_have_value(
+        re.compile(f"^{re.escape(beginning)}")
+    )
 
 
 def test_a_question_is_asked_by_a_click(explore):
     """Its query is coloured, its answer drawn; nothing is clipped at 1280 px."""
-    assert explore.locator("pre .k").first.inner_text() == "WITH" and explore.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert (
+        explore.locator("pre .k").first.inner_text() == "WITH"
+        and explore.evaluate("document.documentElement.scrollWidth") <= 1280
+    )
     explore.get_by_role("button", name="Where is the index densest?").click()
     answered(explore, "The indexes of tiny-index-0 hold 8.2 % of its log")
     sync_api.expect(explore.locator(".kv-tbl tbody tr")).to_have_count(8)
@@ -52,8 +66,18 @@ def test_a_question_is_asked_by_a_click(explore):
 
 def test_a_query_is_written_and_run_by_keys(explore):
     """Ctrl and Enter; the link brings it back; Back leads to the query before."""
-    write(explore, "SELECT codec, count(*) AS batches -- how many\nFROM batches\nGROUP BY codec ORDER BY batches DESC")
-    assert [explore.locator(f"pre .{kind}").first.inner_text() for kind in "kfc"] == ["SELECT", "count", "-- how many"]
+    write(
+        explore,
+        (
+            "SELECT codec, count(*) AS batches -- how many\nFROM batches\nGROUP BY codec ORDER BY "
+            "batches DESC"
+        ),
+    )
+    assert [explore.locator(f"pre .{kind}").first.inner_text() for kind in "kfc"] == [
+        "SELECT",
+        "count",
+        "-- how many",
+    ]
     explore.keyboard.press("Control+Enter")
     explore.locator(".kv-tbl th", has_text="codec").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
     assert "sql=SELECT" in explore.url and explore.locator(".kv-tbl tbody tr").count() == 5
@@ -70,15 +94,23 @@ def test_a_mistake_is_shown_where_it_is_and_mended(explore):
     write(explore, "SELECT topic, nope\nFROM segments")
     explore.get_by_role("button", name="Run").click()
     explore.get_by_text("There is no column nope").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
-    assert explore.locator("pre .w").all_inner_texts() == ["nope"] and explore.locator(".kv-sqlat b").inner_text() == "nope"
+    assert (
+        explore.locator("pre .w").all_inner_texts() == ["nope"]
+        and explore.locator(".kv-sqlat b").inner_text() == "nope"
+    )
     assert explore.locator("[data-testid=stException]").count() == 0
     explore.locator(".kv-tables summary", has_text="segments").first.click()
     field = explore.get_by_role("textbox", name="SQL")
     field.evaluate("e => e.setSelectionRange(14, 18)")
     explore.locator(".kv-col", has_text="roll_reason").click()
-    assert field.input_value() == "SELECT topic, roll_reason\nFROM segments" and explore.locator("pre .w").count() == 0
+    assert (
+        field.input_value() == "SELECT topic, roll_reason\nFROM segments"
+        and explore.locator("pre .w").count() == 0
+    )
     field.press("Control+Enter")
-    explore.locator(".kv-tbl th", has_text="roll_reason").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+    explore.locator(".kv-tbl th", has_text="roll_reason").wait_for(
+        timeout=test_browser.SPARK_PATIENCE_MS
+    )
 
 
 def test_the_rows_are_taken_along(explore):
@@ -87,14 +119,21 @@ def test_the_rows_are_taken_along(explore):
         explore.get_by_role("button", name="CSV").click()
     assert taken.value.suggested_filename == "kafka-4.3.1-clean-half-full.csv"
     lines = taken.value.path().read_text(encoding="utf-8").splitlines()
-    assert lines[0] == '"topic","partition","roll_reason","closed","fill","log_bytes","segment_bytes"' and len(lines) == 6
+    assert (
+        lines[0] == '"topic","partition","roll_reason","closed","fill","log_bytes","segment_bytes"'
+        and len(lines) == 6
+    )
     assert lines[1].startswith('"refunds",0,"time",1,') and lines[1].endswith(",186,1073741824")
 
 
 def workers() -> set[int]:
     """The processes that answer queries of servers of this test process."""
     servers = {pid for pid, (parent, _) in processes().items() if parent == os.getpid()}
-    return {pid for pid, (parent, command) in processes().items() if parent in servers and "kafkaviz.pipeline.sql_worker" in command}
+    return {
+        pid
+        for pid, (parent, command) in processes().items()
+        if parent in servers and "kafkaviz.pipeline.sql_worker" in command
+    }
 
 
 def processes() -> dict[int, tuple[int, str]]:
@@ -156,7 +195,9 @@ def test_a_column_that_is_a_word_of_sql_is_taken_in_quotes(explore):
     write(explore, "SELECT  FROM offset_entries LIMIT 1")
     explore.locator(".kv-tables summary", has_text="offset_entries").first.click()
     explore.get_by_role("textbox", name="SQL").evaluate("e => e.setSelectionRange(7, 7)")
-    explore.locator("details", has_text="offset_entries").locator(".kv-col", has_text=re.compile("^offset$")).click()
+    explore.locator("details", has_text="offset_entries").locator(
+        ".kv-col", has_text=re.compile("^offset$")
+    ).click()
     shows(explore, 'SELECT "offset" FROM')
     explore.get_by_role("textbox", name="SQL").press("Control+Enter")
     explore.locator(".kv-tbl th", has_text="offset").wait_for()

@@ -1,4 +1,6 @@
-"""The Explore page without a browser and without DuckDB: its states, its address, and what it hands out."""
+"""The Explore page without a browser and without DuckDB: its states, its address, and what it hands
+out.
+"""
 
 import io
 import json
@@ -28,8 +30,15 @@ from kafkaviz.ui.explore import catalog, queries, taken
 from kafkaviz.ui.explore.rows import cell
 
 ROOT = Path(__file__).parents[2]
-CODECS = pa.table({"codec": ["zstd", "none"], "batches": [540, 100], "records": [12_415, 900], "log_bytes": [390_553, 90_000],
-                   "bytes_a_record": [31.5, 100.0]})  # fmt: skip
+CODECS = pa.table(
+    {
+        "codec": ["zstd", "none"],
+        "batches": [540, 100],
+        "records": [12_415, 900],
+        "log_bytes": [390_553, 90_000],
+        "bytes_a_record": [31.5, 100.0],
+    }
+)
 DONE = QueryProgress("done", seconds=0.4)
 SELECT = "SELECT codec, count(*) AS n\nFROM batches\nGROUP BY codec"
 
@@ -102,7 +111,11 @@ def words(at: AppTest) -> str:
 
 
 def field(at: AppTest) -> dict:
-    return next(json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.component_name.endswith("kafkaviz.sql"))
+    return next(
+        json.loads(one.proto.json)
+        for one in at.get("bidi_component")
+        if one.proto.component_name.endswith("kafkaviz.sql")
+    )
 
 
 def press(at: AppTest, label: str) -> AppTest:
@@ -113,8 +126,13 @@ def test_the_first_question_is_asked_by_itself(made, fake):
     """Its query stands in the field, its answer below, in numbers, figure and table."""
     at = page(made, ask="codecs")
     assert field(at)["text"] == BY_NAME["codecs"].sql and fake.asked == [BY_NAME["codecs"].sql]
-    assert "2 rows, 0.4 s" in words(at) and "A record takes 32 B with zstd, 100 B with none" in words(at)
-    assert '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at) and len(at.get("plotly_chart")) == 1
+    assert "2 rows, 0.4 s" in words(
+        at
+    ) and "A record takes 32 B with zstd, 100 B with none" in words(at)
+    assert (
+        '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at)
+        and len(at.get("plotly_chart")) == 1
+    )
     assert field(page(made))["text"] == QUESTIONS[0].sql
     assert "1 segment (.cleaned) is in segments alone" in words(at)
 
@@ -134,7 +152,9 @@ def test_a_link_brings_a_query_back(made, fake):
 
 
 def test_another_column_is_drawn(made, fake):
-    """And stands in the address, until another question is asked; one that the answer has not is passed over."""
+    """And stands in the address, until another question is asked; one that the answer has not is
+    passed over.
+    """
     at = page(made, ask="codecs", draw="log_bytes")
     assert "log_bytes: 87.9 KiB to 381 KiB" in words(at)
     (choice,) = at.selectbox
@@ -150,40 +170,68 @@ def test_another_column_is_drawn(made, fake):
 def test_the_tables_are_listed_with_their_rows_and_columns(made, fake):
     """All but the one that is kafkaviz's own."""
     told, rows = words(page(made)), cache.catalog_info(cache.listed(made)).rows
-    assert told.count("<summary>") == len(TABLES) - 1 and '<span class="kv-mono">checked</span>' not in told
+    assert (
+        told.count("<summary>") == len(TABLES) - 1
+        and '<span class="kv-mono">checked</span>' not in told
+    )
     for name in ("segments", "retention", "sweep", "findings"):
-        assert f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(",", "\u202f") in told
+        assert (
+            f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(
+                ",", "\u202f"
+            )
+            in told
+        )
     assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in told
 
 
 def test_a_column_is_taken_as_a_query_has_it(made):
     """Each that is no word of SQL by its name, those that are in quotes."""
-    written = {name: sql.quoted(name) if name in catalog.QUOTED else name for schema in TABLES.values() for name in schema.names}
+    written = {
+        name: sql.quoted(name) if name in catalog.QUOTED else name
+        for schema in TABLES.values()
+        for name in schema.names
+    }
     for table, schema in TABLES.items():
         names = ", ".join(written[name] for name in schema.names)
-        assert Query(cache.catalog_path(cache.broker(made)), f"SELECT {names} FROM {table}").wait(60).rows.column_names == schema.names
+        assert (
+            Query(cache.catalog_path(cache.broker(made)), f"SELECT {names} FROM {table}")
+            .wait(60)
+            .rows.column_names
+            == schema.names
+        )
     told = catalog.tables(None)
-    assert '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>' in told
+    assert (
+        '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>'
+        in told
+    )
     assert all(name in told for name in catalog.QUOTED)
 
 
 def test_a_mistake_is_marked(made, fake):
     """One message with its place, in the field too; no way to run it again unchanged."""
-    fake.now, fake.error = QueryProgress("failed"), Wrong("There is no column <b>", "Columns like it: topic", 14, 17)
+    fake.now, fake.error = (
+        QueryProgress("failed"),
+        Wrong("There is no column <b>", "Columns like it: topic", 14, 17),
+    )
     at = page(made, sql="SELECT topic, <b>\nFROM segments")
-    assert "There is no column &lt;b&gt;" in words(at) and "Line 1, character 15. Columns like it: topic" in words(at)
-    assert '<i>1</i>SELECT topic, <b>&lt;b&gt;</b>' in words(at) and field(at)["wrong"] == [14, 17]
+    assert "There is no column &lt;b&gt;" in words(
+        at
+    ) and "Line 1, character 15. Columns like it: topic" in words(at)
+    assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in words(at) and field(at)["wrong"] == [14, 17]
     assert not [one for one in at.button if one.label == "Run again"]
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (Lost("the process that worked on the query ended"), "The process that worked on this query ended"),
+        (
+            Lost("the process that worked on the query ended"),
+            "The process that worked on this query ended",
+        ),
         (TooLong(60), "The query took longer than 60 s and was ended"),
         (TooLarge(1024), "The query needs more than 1\u202f024 MiB of memory"),
     ],
-)  # fmt: skip
+)
 def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
     """By the button; the next answer is shown."""
     fake.now, fake.error = QueryProgress("failed"), error
@@ -196,7 +244,10 @@ def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
 
 def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
     """Where it lies is the server's own."""
-    fake.now, fake.error = QueryProgress("failed"), CannotOpen("/srv/cache/catalogs/x", "lacks files that it names", "run kafkaviz ingest")
+    fake.now, fake.error = (
+        QueryProgress("failed"),
+        CannotOpen("/srv/cache/catalogs/x", "lacks files that it names", "run kafkaviz ingest"),
+    )
     told = words(page(made, sql=SELECT))
     assert "lacks files that it names. Nothing was changed." in told and "/srv/cache" not in told
 
@@ -214,7 +265,9 @@ def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
     assert "The query waits for others to end" in words(page(made, sql=SELECT))
     fake.now = QueryProgress("running", 1.2)
     at = page(made, sql=SELECT)
-    assert "<span>The query runs</span><span class='kv-fnt'>1 s</span>" in words(at) and "rows," not in words(at)
+    assert "<span>The query runs</span><span class='kv-fnt'>1 s</span>" in words(
+        at
+    ) and "rows," not in words(at)
     at = checked(press(at, "Cancel").run())
     assert "The query was cancelled" in words(at)
     fake.now = DONE
@@ -285,9 +338,10 @@ def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
     [
         (Answer(CODECS, 54_432, 1.0), "the first 2 of 54\u202f432 rows, 1.0 s"),
         (Answer(CODECS, None, 1.0), "the first 2 rows of more, 1.0 s"),
-        (Answer(CODECS.slice(0, 1), 1, 1.0), "1 row, 1.0 s"), (Answer(CODECS.slice(0, 0), 0, 1.0), "No row answers this"),
+        (Answer(CODECS.slice(0, 1), 1, 1.0), "1 row, 1.0 s"),
+        (Answer(CODECS.slice(0, 0), 0, 1.0), "No row answers this"),
     ],
-)  # fmt: skip
+)
 def test_how_much_there_is(answer, said, made, fake):
     """A cut answer says of how many."""
     fake.answer = answer
@@ -296,7 +350,9 @@ def test_how_much_there_is(answer, said, made, fake):
 
 def test_a_long_answer_scrolls(made, fake):
     """In Streamlit's table, which can be sorted."""
-    fake.answer = Answer(pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1)
+    fake.answer = Answer(
+        pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1
+    )
     at = page(made, sql=SELECT)
     assert len(at.dataframe) == 1 and len(at.dataframe[0].value) == 101
 
@@ -312,24 +368,41 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
     """The ingest is started and shown; no query is asked, its text is kept."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     at = page(killed, sql=SELECT)
-    assert "The tables of this directory are being made" in words(at) and "of 20 MiB read" in words(at)
-    assert len(starts.asked) == 1 and fake.asked == [] and field(at)["text"] == SELECT and "<span>–</span>" in words(at)
+    assert "The tables of this directory are being made" in words(at) and "of 20 MiB read" in words(
+        at
+    )
+    assert (
+        len(starts.asked) == 1
+        and fake.asked == []
+        and field(at)["text"] == SELECT
+        and "<span>–</span>" in words(at)
+    )
     ingests.shared().cancel(cache.listed(killed))
     at = checked(at.run())
-    assert "This directory has no tables yet" in words(at) and any(one.label == "Start again" for one in at.button)
+    assert "This directory has no tables yet" in words(at) and any(
+        one.label == "Start again" for one in at.button
+    )
 
 
 def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, monkeypatch):
     """While the new one is made."""
     monkeypatch.setattr(cache, "is_fresh", lambda here: False)
     at = page(made, ask="codecs")
-    assert "The directory has changed since its tables were made" in words(at) and "2 rows" in words(at) and "of 20 MiB read" in words(at)
+    assert (
+        "The directory has changed since its tables were made" in words(at)
+        and "2 rows" in words(at)
+        and "of 20 MiB read" in words(at)
+    )
 
 
-@pytest.mark.parametrize(("all_rows", "labels", "part"), [
-    (54_432, ["CSV, first 2", "Parquet, first 2"], "-first-2"), (None, ["CSV, first 2", "Parquet, first 2"], "-first-2"),
-    (2, ["CSV", "Parquet"], ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("all_rows", "labels", "part"),
+    [
+        (54_432, ["CSV, first 2", "Parquet, first 2"], "-first-2"),
+        (None, ["CSV, first 2", "Parquet, first 2"], "-first-2"),
+        (2, ["CSV", "Parquet"], ""),
+    ],
+)
 def test_a_part_of_the_rows_is_called_one(made, fake, all_rows, labels, part):
     """On the buttons, and in the file's name, which is what is left of the page later."""
     fake.answer = Answer(CODECS, all_rows, 1.0)
@@ -339,17 +412,33 @@ def test_a_part_of_the_rows_is_called_one(made, fake, all_rows, labels, part):
 
 
 def test_csv_and_parquet_hold_the_rows():
-    """Exact, with the types; what is no number stands in quotes, so that a line break in a name breaks no line."""
-    rows = pa.table({"topic": ['a "b"\n', None], "n": [1, None], "share": [0.1, 2.0], "d": pa.array([None, 5], pa.duration("us"))})
+    """Exact, with the types; what is no number stands in quotes, so that a line break in a name
+    breaks no line.
+    """
+    rows = pa.table(
+        {
+            "topic": ['a "b"\n', None],
+            "n": [1, None],
+            "share": [0.1, 2.0],
+            "d": pa.array([None, 5], pa.duration("us")),
+        }
+    )
     assert pyarrow.parquet.read_table(io.BytesIO(taken.parquet(rows))).equals(rows)
     text = taken.csv(rows).decode()
-    assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith("\n,,2,5\n".replace(",5", ',"5"'))
+    assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith(
+        "\n,,2,5\n".replace(",5", ',"5"')
+    )
 
 
 def test_csv_holds_no_formula():
     """Neither in a cell nor in the name of a column; numbers and the Parquet are as they were."""
-    rows = pa.table({"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]})
-    assert taken.csv(rows).decode() == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
+    rows = pa.table(
+        {"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]}
+    )
+    assert (
+        taken.csv(rows).decode()
+        == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
+    )
     assert pyarrow.parquet.read_table(io.BytesIO(taken.parquet(rows))).equals(rows)
 
 
@@ -364,7 +453,14 @@ def test_answers_are_not_kept_for_ever(made, fake):
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.000034, "0.000034"), (5e-06, "0.000005"), (0.0, "0"), (-0.00012, "-0.00012"), (1e-300, "1e-300"), (1e21, "1e+21")],
+    [
+        (0.000034, "0.000034"),
+        (5e-06, "0.000005"),
+        (0.0, "0"),
+        (-0.00012, "-0.00012"),
+        (1e-300, "1e-300"),
+        (1e21, "1e+21"),
+    ],
 )
 def test_a_small_share_is_written_without_a_power(value, shown):
     """As people read it; what no share can be keeps its power."""

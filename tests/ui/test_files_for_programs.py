@@ -1,4 +1,6 @@
-"""What a page gives as CSV is for programs: its cells are numbers and identifiers, the same in every language."""
+"""What a page gives as CSV is for programs: its cells are numbers and identifiers, the same in
+every language.
+"""
 
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -22,38 +24,65 @@ from tests.figures.test_tuning_figures import NEW, compared, measured
 
 LANES = tuple(
     lanes.Lane(1000, 0, 61_000, 500, 1, 1, reason, is_active, np.zeros(1, lanes.FILL))
-    for reason, is_active in ((RollReason(Cause.TIME, 60_006, 60_000, 9), False), (None, False), (None, True))
+    for reason, is_active in (
+        (RollReason(Cause.TIME, 60_006, 60_000, 9), False),
+        (None, False),
+        (None, True),
+    )
 )
 AT = [SimpleNamespace(row={"skipped_bytes_mean": np.float64(one)}) for one in (1000.5, 4000.0)]
-REMOTE = {"carried_share_now": 0.0000123, "carried_share_other": 0.5, "cached_segments_now": float("inf"), "cached_segments_other": 12.0}
-BARS = fault_bars.FaultBarsView("", "", (Turnover(1_000_000, 4.91666, 0.0, 4.92), Turnover(16_000_000, 2.5, 0.0, None)), None)
+REMOTE = {
+    "carried_share_now": 0.0000123,
+    "carried_share_other": 0.5,
+    "cached_segments_now": float("inf"),
+    "cached_segments_other": 12.0,
+}
+BARS = fault_bars.FaultBarsView(
+    "", "", (Turnover(1_000_000, 4.91666, 0.0, 4.92), Turnover(16_000_000, 2.5, 0.0, None)), None
+)
 
 
 def replayed() -> list[before_after.Row]:
     """A log written once more."""
     now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
-    other = WhatIf(LogConfig(segment_bytes=1 << 20), 6, {"size": 3, "time-index-full": 2}, 3 << 20, 450, 456)
+    other = WhatIf(
+        LogConfig(segment_bytes=1 << 20), 6, {"size": 3, "time-index-full": 2}, 3 << 20, 450, 456
+    )
     return before_after.replayed_rows(now, other)
 
 
-FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {  # what is given as a file, and its second line
-    "before-after": (lambda: before_after.cells(compared(measured(1000), 16_384).values()), ("headers_p99", 6, 18, "worse")),
+# what is given as a file, and its second line
+FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
+    "before-after": (
+        lambda: before_after.cells(compared(measured(1000), 16_384).values()),
+        ("headers_p99", 6, 18, "worse"),
+    ),
     "replayed": (lambda: before_after.cells(replayed()), ("segments", 3, 6, "")),
-    "rolls": (lambda: roll_words.values(lanes.Lanes(LANES, LogConfig())), (1000, "unseen", "", "", 61_000)),
+    "rolls": (
+        lambda: roll_words.values(lanes.Lanes(LANES, LogConfig())),
+        (1000, "unseen", "", "", 61_000),
+    ),
     "turnover": (lambda: fault_bars.values(BARS), (16_000_000, 2.5, "", 0.0)),
     "protected": (
-        lambda: turnover.protected_values([Protected("none", 1.5, 0.0, None, None), Protected("0.1 %", 1.25, 0.0, 900.0, 12.5)]),
+        lambda: turnover.protected_values(
+            [Protected("none", 1.5, 0.0, None, None), Protected("0.1 %", 1.25, 0.0, 900.0, 12.5)]
+        ),
         (0.001, 1.25, 0.0, 900.0, 12.5),
     ),
     "ceiling": (
-        lambda: ceiling.rows_of(exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))), (6, "exact", 0, 1, 0),
+        lambda: ceiling.rows_of(
+            exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))
+        ),
+        (6, "exact", 0, 1, 0),
     ),
     "tiered": (lambda: others.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
     "writers": (
-        lambda: others.writer_values([others.Writer(name, None, 1234, 4.0, 6, 1.0) for name in ("batch", "follower")], NEW),
+        lambda: others.writer_values(
+            [others.Writer(name, None, 1234, 4.0, 6, 1.0) for name in ("batch", "follower")], NEW
+        ),
         ("follower", 1234, 4.0, 6, round(NEW.warm_us(6).typical, 3)),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -65,4 +94,6 @@ def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
         monkeypatch.setattr(words, "_asked", [lambda spoken=spoken: spoken])
         told.append(list(map(tuple, made())))
     assert told[0] == told[1] and len(told[0]) > 1 and (second is None or told[0][1] == second)
-    assert csv_of((), told[0]).isascii() and not [one for row in told[0] for one in row if isinstance(one, str) and " " in one]
+    assert csv_of((), told[0]).isascii() and not [
+        one for row in told[0] for one in row if isinstance(one, str) and " " in one
+    ]

@@ -1,7 +1,9 @@
-"""What redraws itself alone, a fragment, lies in no other: Streamlit 1.67 cannot take that back from under it.
+"""What redraws itself alone, a fragment, lies in no other: Streamlit 1.67 cannot take that back
+from under it.
 
-ForwardMsgQueue.clear forgets what a fragment has not sent yet when that runs again, but keeps what those inside it have not: a browser is
-told of things in containers it never heard of, and the page goes blank ("Bad delta path index").
+ForwardMsgQueue.clear forgets what a fragment has not sent yet when that runs again, but keeps what
+those inside it have not: a browser is told of things in containers it never heard of, and the page
+goes blank ("Bad delta path index").
 """
 
 import pytest

@@ -10,7 +10,17 @@ from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.pick import Place
 from tests.analyse.test_overview import make_segment
 
-HOUSE = ["Broker", "Segment", "Lookup", "Page cache", "Rolls", "Tuning", "Health", "Explore", "Workshop"]
+HOUSE = [
+    "Broker",
+    "Segment",
+    "Lookup",
+    "Page cache",
+    "Rolls",
+    "Tuning",
+    "Health",
+    "Explore",
+    "Workshop",
+]
 
 
 def test_nine_pages_and_only_those_that_exist(monkeypatch, tmp_path):
@@ -29,13 +39,18 @@ def test_a_script_is_its_pages_place_in_the_address():
     assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 9
 
 
-@pytest.mark.parametrize(("page", "kept"), [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])])
+@pytest.mark.parametrize(
+    ("page", "kept"),
+    [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])],
+)
 def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, kept):
     """From a segment to the broker it is only the directory."""
     make_segment(tmp_path / "orders-0", 30, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     broker = open_broker(tmp_path)
-    place = Place("/k", Listed(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0])
+    place = Place(
+        "/k", Listed(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0]
+    )
     assert list(frame._carried(frame.PAGES[page], place)) == kept
 
 
@@ -53,7 +68,9 @@ LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
     ],
 )
 def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, kept):
-    """From Health back to the segment that was looked at, with its pin; not to one of another directory."""
+    """From Health back to the segment that was looked at, with its pin; not to one of another
+    directory.
+    """
     make_segment(tmp_path / "orders-0", 30, 10, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
     place = Place("/k", Listed(open_broker(tmp_path), (), ""))
@@ -63,7 +80,9 @@ def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, ke
 def test_every_art_is_there():
     """The drawings that pages name."""
     art = Path(frame.HERE / "art")
-    assert {"mark", "learn", "inspect", "tune", "empty"} <= {path.stem for path in art.glob("*.svg")}
+    assert {"mark", "learn", "inspect", "tune", "empty"} <= {
+        path.stem for path in art.glob("*.svg")
+    }
 
 
 def test_a_picker_of_very_many_names_none(monkeypatch):
@@ -72,7 +91,12 @@ def test_a_picker_of_very_many_names_none(monkeypatch):
     monkeypatch.setattr(frame.st, "button", lambda label, **look: drawn.append("button"))
     monkeypatch.setattr(frame.st, "menu_button", lambda label, names, **look: drawn.append(names))
     for count in (100_000, frame.MENU):
-        assert frame._menu("segment", "one", range(count), lambda one: named.append(one) or str(one), "Segment") is None
+        assert (
+            frame._menu(
+                "segment", "one", range(count), lambda one: named.append(one) or str(one), "Segment"
+            )
+            is None
+        )
     assert drawn == ["button", [str(one) for one in range(frame.MENU)]] and len(named) == frame.MENU
 
 
@@ -81,16 +105,27 @@ def test_the_segment_of_an_offset_is_looked_up(tmp_path):
     for base_offset in (30, 100, 220):
         make_segment(tmp_path / "orders-0", base_offset, 10, [])
     partition = open_broker(tmp_path / "orders-0").partitions[0]
-    assert [pick.segment_of(partition, offset).base_offset for offset in (29, 30, 99, 100, 219, 10_000)] == [30, 30, 30, 100, 100, 220]
+    assert [
+        pick.segment_of(partition, offset).base_offset for offset in (29, 30, 99, 100, 219, 10_000)
+    ] == [30, 30, 30, 100, 100, 220]
     assert [one.base_offset for one in partition.shown] == [30, 100, 220]
 
 
 @pytest.mark.parametrize(
     ("path", "roots", "is_named"),
-    [("/sample", "", False), ("/other", "", True), ("/other", "/other", True), ("uploads/a/b.tar.gz", "/other", False)],
+    [
+        ("/sample", "", False),
+        ("/other", "", True),
+        ("/other", "/other", True),
+        ("uploads/a/b.tar.gz", "/other", False),
+    ],
 )
-def test_a_copied_link_tells_nothing_that_is_its_readers_own(monkeypatch, cache, path, roots, is_named):
-    """No answers and no notes; no path that needs none or that another visitor may not open; of any other the button says whose it is."""
+def test_a_copied_link_tells_nothing_that_is_its_readers_own(
+    monkeypatch, cache, path, roots, is_named
+):
+    """No answers and no notes; no path that needs none or that another visitor may not open; of any
+    other the button says whose it is.
+    """
     monkeypatch.setattr(pick, "default_directory", lambda: "/sample")
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", roots)
     path = str(cache / path) if path.startswith("uploads") else path

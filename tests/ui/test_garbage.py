@@ -1,4 +1,6 @@
-"""What outlives a long search for garbage is left out of the next; what is garbage is not kept by it."""
+"""What outlives a long search for garbage is left out of the next; what is garbage is not kept by
+it.
+"""
 
 import gc
 import weakref
@@ -57,7 +59,9 @@ def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
 
 
 def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
-    """A tab that was closed after a long search: a few minutes later all of it is gone, and what stays is left out again."""
+    """A tab that was closed after a long search: a few minutes later all of it is gone, and what
+    stays is left out again.
+    """
     monkeypatch.setattr(garbage, "LONG_S", -1)
     circle = Thing()
     circle.itself, gone = circle, weakref.ref(circle)

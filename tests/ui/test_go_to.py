@@ -80,13 +80,17 @@ def test_pages_are_found_without_a_broker():
 
 
 def test_nothing_typed_offers_what_was_looked_at_before(place):
-    """First of all, so that K and Enter lead back; each with its own page, and a directory that is not the open one with its name."""
+    """First of all, so that K and Enter lead back; each with its own page, and a directory that is
+    not the open one with its name.
+    """
     found = go_to.found(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
     assert [(one.words, one.aside, one.page, one.address) for one in found[:2]] == [
         ("orders-1 › 00000000000000000020", "", "Segment", VISITS[0].address),
         ("logs-0", "/other", "Rolls", VISITS[1].address),
     ]
-    assert [(one.words, one.page, one.address) for one in found if one.heading == "Broker directories"] == [
+    assert [
+        (one.words, one.page, one.address) for one in found if one.heading == "Broker directories"
+    ] == [
         ("/other", "Broker", {"dir": "/other"}),
         ("/third", "Broker", {"dir": "/third"}),
     ]
@@ -94,16 +98,31 @@ def test_nothing_typed_offers_what_was_looked_at_before(place):
 
 def test_a_directory_is_found_by_a_part_of_its_path(place):
     """Behind what the open one holds."""
-    assert [one.words for one in go_to.found(place, "thi", PAGES, (), ["/other", "/third"])] == ["/third"]
-    assert [one.words for one in go_to.found(Place(""), "/o", PAGES, (), ["/other", "/third"])] == ["/other"]
+    assert [one.words for one in go_to.found(place, "thi", PAGES, (), ["/other", "/third"])] == [
+        "/third"
+    ]
+    assert [one.words for one in go_to.found(Place(""), "/o", PAGES, (), ["/other", "/third"])] == [
+        "/other"
+    ]
 
 
 def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
     """Else of where they were last, else of the largest; and a topic may have it in its name."""
     here = Place(place.directory, place.listed, place.broker.partition("logs-0"))
-    assert [one.address["tp"] for one in go_to.found(here, "25", PAGES)] == ["logs-0", "orders-1", "orders-0"]
-    assert [one.address["tp"] for one in go_to.found(place, "25", PAGES, VISITS)] == ["orders-1", "logs-0", "orders-0"]
-    assert words(place, "0")[-2:] == [("Topic-partitions", "orders-0"), ("Topic-partitions", "logs-0")]
+    assert [one.address["tp"] for one in go_to.found(here, "25", PAGES)] == [
+        "logs-0",
+        "orders-1",
+        "orders-0",
+    ]
+    assert [one.address["tp"] for one in go_to.found(place, "25", PAGES, VISITS)] == [
+        "orders-1",
+        "logs-0",
+        "orders-0",
+    ]
+    assert words(place, "0")[-2:] == [
+        ("Topic-partitions", "orders-0"),
+        ("Topic-partitions", "logs-0"),
+    ]
 
 
 def test_the_search_for_an_offset_is_offered_too(place):
@@ -118,12 +137,20 @@ def test_the_search_for_an_offset_is_offered_too(place):
 def test_the_best_fit_has_its_other_pages(place):
     """Lookup, Rolls and Tuning of that one topic-partition."""
     found = [one for one in go_to.found(place, "orders-0", ALL) if one.heading == "Pages"]
-    assert [one.words for one in found] == ["Look up in orders-0", "Rolls of orders-0", "Tune orders-0"]
+    assert [one.words for one in found] == [
+        "Look up in orders-0",
+        "Rolls of orders-0",
+        "Tune orders-0",
+    ]
     assert {one.address["tp"] for one in found} == {"orders-0"}
 
 
 def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
     """Who types tuning in the Chinese app finds it."""
     monkeypatch.setattr(catalogues, "_asked", [lambda: "zh"])
-    assert [one.words for one in go_to.found(place, "tuning", ALL)] == ["调优"] == [one.words for one in go_to.found(place, "调", ALL)]
+    assert (
+        [one.words for one in go_to.found(place, "tuning", ALL)]
+        == ["调优"]
+        == [one.words for one in go_to.found(place, "调", ALL)]
+    )
     assert go_to.found(place, "", ALL)[1].address == {"dir": "/k"}

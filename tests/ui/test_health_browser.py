@@ -1,4 +1,6 @@
-"""The findings in a real browser: choosing by click and by key, the address, the bytes; no error in the console."""
+"""The findings in a real browser: choosing by click and by key, the address, the bytes; no error in
+the console.
+"""
 
 import shutil
 
@@ -9,7 +11,8 @@ from tests import test_browser
 
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 
 @pytest.fixture
@@ -74,14 +77,19 @@ def test_only_errors(findings):
 def test_the_chips_count_findings(findings, damaged):
     """As `kafkaviz check` does, and not the lines of the list, where many of one code are one."""
     found = check(damaged)
-    shown = {one.inner_text().split("\n")[0]: int(one.locator("small").inner_text()) for one in findings.locator(".chip").all()}
+    shown = {
+        one.inner_text().split("\n")[0]: int(one.locator("small").inner_text())
+        for one in findings.locator(".chip").all()
+    }
     assert shown["All"] == len(found.findings) > findings.locator(".fi").count()
     names = {"error": "Errors", "warning": "Warnings", "info": "Worth knowing"}
     assert {name: shown.get(names[name], 0) for name in names} == found.counts
 
 
 def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):
-    """By keyboard; the directory stays, the slot is the chosen field, and Back returns to the same finding."""
+    """By keyboard; the directory stays, the slot is the chosen field, and Back returns to the same
+    finding.
+    """
     findings.locator(".fi", has_text="bookings-0 858.index").click()
     first = findings.locator(".hx .bad").first.inner_text()
     before = findings.locator(".det .where").inner_text()
@@ -89,7 +97,13 @@ def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, da
     findings.keyboard.press("Enter")
     findings.locator(".hex .h.on").first.wait_for()
     query = findings.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
-    there = {"dir": str(damaged), "tp": "bookings-0", "segment": "858", "file": ".index", "tab": "Bytes"}
+    there = {
+        "dir": str(damaged),
+        "tp": "bookings-0",
+        "segment": "858",
+        "file": ".index",
+        "tab": "Bytes",
+    }
     assert {name: query[name] for name in there} == there
     assert findings.locator(".hex .h.on").first.inner_text() == first
     assert findings.locator(".mean").inner_text().startswith("slot ")
@@ -112,7 +126,9 @@ def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, kill
 
 
 def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed):
-    """The byte of the .log that a finding names is the chosen one, and the ruler shows the batch it belongs to."""
+    """The byte of the .log that a finding names is the chosen one, and the ruler shows the batch it
+    belongs to.
+    """
     page.goto(f"{server}/health?dir={killed}&finding=log-torn-tail")
     page.locator(".fi", has_text="The last batch is cut short").click()
     page.locator(".det a.go").click()
@@ -134,7 +150,10 @@ def test_the_release_is_chosen_and_stands_in_the_address(findings):
 def test_a_command_in_a_next_step_is_written_as_one(findings):
     """Without the backticks around it."""
     findings.locator(".fi", has_text="bookings-0 858.index").click()
-    assert findings.locator(".det code").inner_text() == "kafkaviz rebuild" and "`" not in findings.locator(".det").inner_text()
+    assert (
+        findings.locator(".det code").inner_text() == "kafkaviz rebuild"
+        and "`" not in findings.locator(".det").inner_text()
+    )
 
 
 def test_the_tables_show_more_when_asked(findings):

@@ -1,4 +1,6 @@
-"""The Health page without a browser: what its component is sent, what it says while it reads, and what it hands out."""
+"""The Health page without a browser: what its component is sent, what it says while it reads, and
+what it hands out.
+"""
 
 import json
 import os
@@ -57,17 +59,30 @@ def sent(at: AppTest) -> dict | None:
 def test_a_killed_broker(killed):
     """What the start cuts and reads, and the tails with their bytes."""
     told = sent(page(killed))
-    assert told["verdict"]["kind"] == "warning" and "will start, and cut 1\u202f021 bytes off three logs" in told["verdict"]["title"]
-    assert {bar["name"] for bar in told["strip"]["bars"] if bar["cut_bytes"]} == {"append-time-0", "clicks-zstd-0", "weblogs-0"}
+    assert (
+        told["verdict"]["kind"] == "warning"
+        and "will start, and cut 1\u202f021 bytes off three logs" in told["verdict"]["title"]
+    )
+    assert {bar["name"] for bar in told["strip"]["bars"] if bar["cut_bytes"]} == {
+        "append-time-0",
+        "clicks-zstd-0",
+        "weblogs-0",
+    }
     errors = [item for item in told["items"] if item["severity"] == "error"]
-    assert [item["code"] for item in errors] == ["log-garbage-tail", "log-torn-tail", "log-zero-tail"]
+    assert [item["code"] for item in errors] == [
+        "log-garbage-tail",
+        "log-torn-tail",
+        "log-zero-tail",
+    ]
     assert errors[2]["members"][0]["dump"]["digits"].endswith("00" * 16)
 
 
 def test_a_damaged_broker_is_judged_by_another_release(damaged):
     """The same bytes, told of 2.2, which checked the last entry of an index at a start."""
     now, then = sent(page(damaged)), sent(page(damaged, kafka="2.2"))
-    consequence = {told["key"]: told["items"][0]["members"][0]["consequence"] for told in (now, then)}
+    consequence = {
+        told["key"]: told["items"][0]["members"][0]["consequence"] for told in (now, then)
+    }
     assert len(consequence) == 2 and len(set(consequence.values())) == 2
     assert now["verdict"]["kind"] == "error" and "will stay" in now["verdict"]["text"]
     said = "Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
@@ -109,16 +124,20 @@ def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
 
 def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     """In one line, with a way to try again."""
+
     def failing(*given: object, **named: object) -> None:
         raise KafkavizError("the disk is gone")
 
     monkeypatch.setattr(health, "check", failing)
-    monkeypatch.setattr("kafkaviz.ui.cache.told_health", lambda here: None)  # whatever another test's catalog tells
+    # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.ui.cache.told_health", lambda here: None)
     at = page(damaged)
     assert "The checkup did not end" in "\n".join(one.proto.body for one in at.get("html"))
     monkeypatch.undo()
     next(one for one in at.button if one.label == "Check again").click().run()
-    assert checkups()._known and "the disk is gone" not in str([one.error for one in checkups()._known.values()])
+    assert checkups()._known and "the disk is gone" not in str(
+        [one.error for one in checkups()._known.values()]
+    )
 
 
 def labels(at: AppTest) -> list[str]:
@@ -127,7 +146,9 @@ def labels(at: AppTest) -> list[str]:
 
 
 def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
-    """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in the sidebar."""
+    """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in
+    the sidebar.
+    """
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     before = {item["code"] for item in sent(page(copy))["items"]}
     assert "index-offset-mismatch" in before
@@ -137,7 +158,9 @@ def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
                 file.write(content)
                 file.truncate()
     at = page(copy)
-    assert not any(item["severity"] == "error" for item in sent(at)["items"]) and "Health" in labels(at)
+    assert not any(
+        item["severity"] == "error" for item in sent(at)["items"]
+    ) and "Health" in labels(at)
 
 
 def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
@@ -164,8 +187,17 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
 
     read_here = sent(page(damaged))
     (known,) = checkups()._known.values()
-    monkeypatch.setattr(cache, "told_health", lambda here: doctor.Health(here.broker, known.health.version, known.health.findings,
-                                                                        known.health.restart, known.health.retention))
+    monkeypatch.setattr(
+        cache,
+        "told_health",
+        lambda here: doctor.Health(
+            here.broker,
+            known.health.version,
+            known.health.findings,
+            known.health.restart,
+            known.health.retention,
+        ),
+    )
     st.cache_resource.clear()
     monkeypatch.setattr(doctor, "check", None)
     assert {**sent(opened(damaged)), "key": ""} == {**read_here, "key": ""}
@@ -181,30 +213,41 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
     at.query_params["dir"] = str(damaged)
     at.run()
     assert [error.message for error in at.exception] == [] and not checkups()._known
-    assert f"Health :red[**{found.counts['error']}**]" in [link.proto.label for link in at.get("page_link")]
+    assert f"Health :red[**{found.counts['error']}**]" in [
+        link.proto.label for link in at.get("page_link")
+    ]
 
 
 def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     """The page shows how far the ingest is, and starts no checkup of its own."""
     monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
-    monkeypatch.setattr("kafkaviz.ui.cache.is_fresh", lambda here: False)  # whatever another test's catalog tells
+    # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.ui.cache.is_fresh", lambda here: False)
     words = "\n".join(one.proto.body for one in opened(damaged).get("html"))
     assert "Spark" in words and not checkups()._known
 
 
 def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
-    """No thread of the server reads a large directory, whatever was chosen; the page says how that release is asked."""
+    """No thread of the server reads a large directory, whatever was chosen; the page says how that
+    release is asked.
+    """
     monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
-    monkeypatch.setattr("kafkaviz.ui.cache.is_fresh", lambda here: False)  # whatever another test's catalog tells
+    # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.ui.cache.is_fresh", lambda here: False)
     at = opened(damaged, kafka="3.9")
     words = "\n".join(one.proto.body for one in at.get("html"))
     assert "Spark" in words and not checkups()._known
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
     next(one for one in at.button if one.label == "As its traces tell").click().run()
-    assert "not as Kafka" not in "\n".join(one.proto.body for one in at.get("html")) and "kafka" not in at.query_params
+    assert (
+        "not as Kafka" not in "\n".join(one.proto.body for one in at.get("html"))
+        and "kafka" not in at.query_params
+    )
 
 
-def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen(damaged, monkeypatch):
+def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen(
+    damaged, monkeypatch
+):
     """It is there at once; no release is asked of a thread."""
     from kafkaviz.ui import cache
 
@@ -214,7 +257,9 @@ def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen
     monkeypatch.setattr(cache, "is_fresh", lambda here: True)
     monkeypatch.setattr(health, "check", None)
     at = opened(damaged, kafka="2.2")
-    assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(one.proto.body for one in at.get("html"))
+    assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(
+        one.proto.body for one in at.get("html")
+    )
 
 
 def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
@@ -229,17 +274,29 @@ def test_the_release_is_chosen_from_a_menu(damaged):
     """What is told stands on it, with the way back to the traces among the others."""
     at = page(damaged)
     (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
-    assert menu.label == "As Kafka 4.3.1, by its traces" and "As Kafka 2.8" in " ".join(menu.options) and menu.label not in menu.options
+    assert (
+        menu.label == "As Kafka 4.3.1, by its traces"
+        and "As Kafka 2.8" in " ".join(menu.options)
+        and menu.label not in menu.options
+    )
     at = page(damaged, kafka="2.2")
     (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
-    assert menu.label == "As Kafka 2.2" and menu.options[0] == "As its traces tell" and menu.label not in menu.options
+    assert (
+        menu.label == "As Kafka 2.2"
+        and menu.options[0] == "As its traces tell"
+        and menu.label not in menu.options
+    )
 
 
 def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
     """Not one that traces tell."""
     make_segment(tmp_path / "orders-0", 0, 0, [])
     (tmp_path / "meta.properties").write_text("version=1\n")
-    (menu,) = [one.proto for one in page(tmp_path).get("menu_button") if one.proto.label.startswith("As Kafka")]
+    (menu,) = [
+        one.proto
+        for one in page(tmp_path).get("menu_button")
+        if one.proto.label.startswith("As Kafka")
+    ]
     assert menu.label == f"As Kafka {NEWEST}, the newest known"
 
 
@@ -247,4 +304,6 @@ def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
     """The first page that is drawn has their number."""
     at = opened(damaged)
     (known,) = checkups()._known.values()
-    assert not known.over.is_set() or f"Health :red[**{known.health.counts['error']}**]" in [one.proto.label for one in at.get("page_link")]
+    assert not known.over.is_set() or f"Health :red[**{known.health.counts['error']}**]" in [
+        one.proto.label for one in at.get("page_link")
+    ]

@@ -19,17 +19,26 @@ PAGES = {
     "Broker, filtered": ("", {"filter": hostile.TEXT[:-5]}),
     "Segment": ("segment", {"tp": TP, "pin": "12"}),
     "Segment, Bytes": ("segment", {"tp": TP, "pin": "12", "tab": "Bytes"}),
-    "Segment, a file beside it": ("segment", {"tp": TP, "tab": "Bytes", "file": f"{hostile.SAFE_NAME[:200]}.txt"}),
+    "Segment, a file beside it": (
+        "segment",
+        {"tp": TP, "tab": "Bytes", "file": f"{hostile.SAFE_NAME[:200]}.txt"},
+    ),
     "Segment, not there": ("segment", {"tp": hostile.TEXT[:-5], "segment": hostile.HTML}),
     "Lookup": ("lookup", {"tp": TP, "target": "12"}),
-    "Lookup, of nonsense": ("lookup", {"tp": TP, "target": hostile.HTML, "keys": hostile.TEXT[:-5], "set": "typed"}),
+    "Lookup, of nonsense": (
+        "lookup",
+        {"tp": TP, "target": hostile.HTML, "keys": hostile.TEXT[:-5], "set": "typed"},
+    ),
     "Page cache": ("page_cache", {"tp": TP, "pattern": hostile.HTML}),
     "Rolls": ("rolls", {"tp": TP, "of": hostile.MARKUP, "workload": hostile.HTML}),
     "Tuning": ("tuning", {"tp": TP, "consider": hostile.HTML}),
     "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),
     "Health": ("health", {}),
     "Health, of a release": ("health", {"kafka": hostile.HTML, "finding": hostile.TEXT[:-5]}),
-    "Explore": ("explore", {"sql": f"SELECT topic, '{hostile.HTML}' AS \"{hostile.MARKUP}\" FROM partitions"}),
+    "Explore": (
+        "explore",
+        {"sql": f"SELECT topic, '{hostile.HTML}' AS \"{hostile.MARKUP}\" FROM partitions"},
+    ),
     "Explore, refused": ("explore", {"sql": hostile.TEXT[:-5]}),
     "Workshop": ("workshop", {"lesson": hostile.HTML, "answers": hostile.MARKUP}),
 }
@@ -50,7 +59,9 @@ def server(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.mark.parametrize("name", PAGES)
 def test_hostile_texts_stay_text(server, browser, directory, name):
-    """No element, no colour, no formula, no link, no script comes of them; and the page is there."""
+    """No element, no colour, no formula, no link, no script comes of them; and the page is
+    there.
+    """
     path, query = PAGES[name]
     with test_browser.watched(browser) as page:
         page.goto(f"{server}/{hostile.address(path, directory, **query)}")
@@ -79,5 +90,8 @@ def test_what_looks_for_injections_finds_them(server, browser):
     with test_browser.watched(browser) as page:
         page.goto(server)
         page.locator("h1").first.wait_for()
-        page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p><b>evilbold</b><a href=\"https://evil.example\">x</a>\\u{1F604}</p>')")
+        page.evaluate(
+            "document.body.insertAdjacentHTML('beforeend', '<p><b>evilbold</b>"
+            '<a href="https://evil.example">x</a>\\u{1F604}</p>\')'
+        )
         assert len(page.evaluate(hostile.INJECTED)) == 3

@@ -8,8 +8,12 @@ def test_one_ingest_a_directory(directory, starts):
     """However many tabs ask; it reads what was given, into a catalog of its own."""
     here = cache.listed(directory)
     first = ingests.shared().of(here)
-    assert ingests.shared().of(here) is first and ingests.shared().of(cache.listed(directory)) is first
-    assert [(asked[0], asked[1]) for asked in starts.asked] == [([directory], cache.catalog_path(here.broker))]
+    assert (
+        ingests.shared().of(here) is first and ingests.shared().of(cache.listed(directory)) is first
+    )
+    assert [(asked[0], asked[1]) for asked in starts.asked] == [
+        ([directory], cache.catalog_path(here.broker))
+    ]
     assert not cache.catalog_path(here.broker).is_relative_to(directory)
 
 
@@ -29,7 +33,9 @@ def test_a_cancelled_ingest_waits_for_its_button(directory, starts):
     assert ingests.shared().again(here).progress().state == "reading" and len(starts.asked) == 2
 
 
-def test_a_directory_that_changes_all_the_time_is_not_ingested_all_the_time(directory, starts, monkeypatch):
+def test_a_directory_that_changes_all_the_time_is_not_ingested_all_the_time(
+    directory, starts, monkeypatch
+):
     """Not again before some time went by, and only after the run before ended well."""
     starts.progress = Progress(state="done")
     here = cache.listed(directory)

@@ -1,4 +1,6 @@
-"""The language stays with its reader in a real browser, however they move about; and no move takes two steps of the history."""
+"""The language stays with its reader in a real browser, however they move about; and no move takes
+two steps of the history.
+"""
 
 import pytest
 
@@ -21,7 +23,10 @@ def page(browser):
 def at_rest(page) -> None:
     """Until the page is drawn, and it is in Chinese: by its words, its address and its lang."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_function("document.documentElement.lang === 'zh' && new URL(location).searchParams.get('lang') === 'zh'")
+    page.wait_for_function(
+        "document.documentElement.lang === 'zh' && new URL(location).searchParams.get('lang') === "
+        "'zh'"
+    )
     page.locator(".st-key-kv_nav a", has_text="课堂").wait_for()
 
 
@@ -31,7 +36,9 @@ def steps(page) -> int:
 
 
 def test_every_way_on_speaks_chinese(server, page):
-    """The sidebar, a bar of the map, a crumb, Go to, a key: each one step, and Back comes back to Chinese."""
+    """The sidebar, a bar of the map, a crumb, Go to, a key: each one step, and Back comes back to
+    Chinese.
+    """
     page.goto(server)
     heading(page, "37 topic-partitions")
     before = steps(page)
@@ -50,7 +57,10 @@ def test_every_way_on_speaks_chinese(server, page):
     seen = [page.url]
     for number, (go, path) in enumerate(ways, 1):
         go()
-        page.wait_for_function("([before, path]) => location.href !== before && location.pathname === path", arg=[seen[-1], path])
+        page.wait_for_function(
+            "([before, path]) => location.href !== before && location.pathname === path",
+            arg=[seen[-1], path],
+        )
         page.wait_for_timeout(600)  # a second step of the same move would come now
         at_rest(page)
         assert steps(page) == before + number, (number, page.url)
@@ -79,7 +89,9 @@ def test_a_crumb_speaks_chinese(server, page):
     page.locator(".dt svg").wait_for()
     before = steps(page)
     page.locator(".st-key-kv_pick_tp button:visible").first.click()
-    page.get_by_role("menuitem", name="orders-0", exact=True).or_(page.get_by_role("option", name="orders-0", exact=True)).first.click()
+    page.get_by_role("menuitem", name="orders-0", exact=True).or_(
+        page.get_by_role("option", name="orders-0", exact=True)
+    ).first.click()
     page.wait_for_url("**tp=orders-0**")
     at_rest(page)
     assert steps(page) == before + 1
@@ -101,7 +113,9 @@ def test_a_reload_and_a_copied_link_speak_chinese(server, page, browser):
 
 
 def test_back_to_english_stays_english(server, page):
-    """Somebody who chose English is not led back to Chinese by the pages they saw before; nor by their addresses."""
+    """Somebody who chose English is not led back to Chinese by the pages they saw before; nor by
+    their addresses.
+    """
     page.goto(f"{server}/?lang=zh")
     heading(page, TITLE)
     page.locator(".st-key-kv_nav a", has_text="健康检查").click()
@@ -111,7 +125,9 @@ def test_back_to_english_stays_english(server, page):
     heading(page, "Health")
     page.go_back()
     heading(page, "37 topic-partitions")
-    page.wait_for_function("document.documentElement.lang === 'en' && !location.search.includes('lang')")
+    page.wait_for_function(
+        "document.documentElement.lang === 'en' && !location.search.includes('lang')"
+    )
     page.go_forward()
     heading(page, "Health")
     assert "lang" not in page.url and page.get_by_role("button", name="中文").is_visible()

@@ -43,7 +43,9 @@ def test_an_upload_goes_with_all_that_came_of_it(uploaded):
 
 
 def test_what_is_opened_again_stays(uploaded):
-    """Its week begins anew; the archive's own time, by which its unpacked folder is found, does not change."""
+    """Its week begins anew; the archive's own time, by which its unpacked folder is found, does not
+    change.
+    """
     long_ago = time.time() - LATER_S
     os.utime(uploaded.parent, (long_ago, long_ago))
     before = uploaded.stat().st_mtime_ns
@@ -54,7 +56,9 @@ def test_what_is_opened_again_stays(uploaded):
 
 
 def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, starts):
-    """Of an archive with two brokers each has its own catalog; to open one of them is to open the archive."""
+    """Of an archive with two brokers each has its own catalog; to open one of them is to open the
+    archive.
+    """
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as out:

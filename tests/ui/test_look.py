@@ -1,4 +1,6 @@
-"""One colour, one meaning, wherever it is written down: the stylesheet, the charts' table, Streamlit's settings."""
+"""One colour, one meaning, wherever it is written down: the stylesheet, the charts' table,
+Streamlit's settings.
+"""
 
 import re
 import tomllib
@@ -31,7 +33,9 @@ CATEGORIES = ["log", "offset", "time", "warm", "scan", "hit"]
 
 def tokens() -> dict[str, tuple[str, str]]:
     """The colour tokens: name to light and dark."""
-    return {name: (light, dark) for name, light, dark in TOKEN.findall((UI / "tokens.css").read_text())}
+    return {
+        name: (light, dark) for name, light, dark in TOKEN.findall((UI / "tokens.css").read_text())
+    }
 
 
 def test_the_charts_have_the_stylesheets_colours():
@@ -49,7 +53,10 @@ def test_streamlit_has_the_stylesheets_colours(mode):
     colours = {name: value for name, value in config.items() if isinstance(value, str)}
     assert colours == {name: found[SETTINGS[name]] for name in colours}
     assert config["chartCategoricalColors"] == [found[name] for name in CATEGORIES]
-    assert config["sidebar"] == {"backgroundColor": found["panel"], "secondaryBackgroundColor": found["press"]}
+    assert config["sidebar"] == {
+        "backgroundColor": found["panel"],
+        "secondaryBackgroundColor": found["press"],
+    }
 
 
 @pytest.mark.parametrize("mode", theme.MODES)
@@ -58,14 +65,22 @@ def test_the_plotly_template_has_the_stylesheets_colours(mode):
     template = theme.TEMPLATES[mode]["layout"]
     found = {name: pair[theme.MODES.index(mode)] for name, pair in tokens().items()}
     assert template["colorway"] == [found[name] for name in CATEGORIES]
-    assert template["xaxis"]["gridcolor"] == found["line"] and template["xaxis"]["tickfont"]["color"] == found["ink-3"]
+    assert (
+        template["xaxis"]["gridcolor"] == found["line"]
+        and template["xaxis"]["tickfont"]["color"] == found["ink-3"]
+    )
     assert template["font"]["color"] == found["ink-2"]
 
 
 def test_every_token_that_is_used_exists():
     """A misspelled token would silently be no colour at all."""
     known = set(re.findall(r"--kv-([\w-]+):", frame._stylesheet()))
-    for file in [UI / "look.css", *(UI / "components").glob("*.css"), *(UI / "components").glob("*.js"), *(UI / "art").glob("*.svg")]:
+    for file in [
+        UI / "look.css",
+        *(UI / "components").glob("*.css"),
+        *(UI / "components").glob("*.js"),
+        *(UI / "art").glob("*.svg"),
+    ]:
         text = file.read_text()
         used = set(re.findall(r"var\(--kv-([\w-]+)\)", text))
         own = set(re.findall(r"--kv-([\w-]+):", text))
@@ -79,14 +94,27 @@ def test_the_stylesheet_keeps_to_what_streamlit_promises():
 
 def test_no_traceback_reaches_the_reader():
     """An error that nobody foresaw is told in the server's log alone."""
-    assert tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["client"]["showErrorDetails"] == "none"
+    assert (
+        tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["client"][
+            "showErrorDetails"
+        ]
+        == "none"
+    )
 
 
 def test_no_token_is_left_over():
-    """Each is asked for by a stylesheet, by a component through kit.js's V, or by a figure through its twin in theme.py."""
-    files = [file for pattern in ("*.css", "*.js", "*.py") for file in (ROOT / "kafkaviz").rglob(pattern)]
+    """Each is asked for by a stylesheet, by a component through kit.js's V, or by a figure through
+    its twin in theme.py.
+    """
+    files = [
+        file for pattern in ("*.css", "*.js", "*.py") for file in (ROOT / "kafkaviz").rglob(pattern)
+    ]
     said = "".join(file.read_text() for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *files))
     names = re.findall(r"^\s*--kv-([\w-]+):", (UI / "tokens.css").read_text(), re.M)
     ways = (r"var\(--kv-{0}\b(?!-)", r"V\(['\"`]{0}['\"`]\)", r"['\"]{0}['\"]", r"['\"]{1}['\"]")
-    left = {name for name in names if not any(re.search(way.format(name, name.replace("-", "_")), said) for way in ways)}
+    left = {
+        name
+        for name in names
+        if not any(re.search(way.format(name, name.replace("-", "_")), said) for way in ways)
+    }
     assert len(names) > 40 and left == set()

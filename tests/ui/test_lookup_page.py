@@ -1,4 +1,6 @@
-"""The Lookup page without a browser: its sources, its targets, what it says when there is none, and what stands in the address."""
+"""The Lookup page without a browser: its sources, its targets, what it says when there is none, and
+what stands in the address.
+"""
 
 import re
 import shutil
@@ -42,7 +44,9 @@ def page(directory: Path | None, **query: str) -> AppTest:
 
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
-    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+    return "\n".join(
+        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+    )
 
 
 def steps(at: AppTest) -> str:
@@ -59,8 +63,14 @@ def test_a_real_segment(clean):
     """Offset 2 247 of dense-index-0: eleven probes, four header reads."""
     at = page(clean, tp="dense-index-0", by="offset", target="2247")
     text = html(at)
-    assert "1\u202f126 entries in the offset index. By its entries index.interval.bytes was 0 to " in text
-    assert "dense-index-0, 1\u202f126" in text and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
+    assert (
+        "1\u202f126 entries in the offset index. By its entries index.interval.bytes was 0 to "
+        in text
+    )
+    assert (
+        "dense-index-0, 1\u202f126" in text
+        and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
+    )
     assert f"Slot 413 is the last entry not above 2{T}247: 2{T}244 → byte 212{T}990" in steps(at)
     assert f"The consumer skips 2 records to reach offset 2{T}247." in steps(at)
 
@@ -68,14 +78,20 @@ def test_a_real_segment(clean):
 def test_another_segment_than_the_open_one_is_searched(damaged):
     """The head says which one is open, and of how many."""
     text = html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
-    assert "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
+    assert (
+        "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
+    )
 
 
 def test_by_time(clean):
     """Both indexes, and why it is this offset."""
     at = page(clean, tp="dense-index-0", by="timestamp", target="1790000445001")
     assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
-    assert "Why this offset?" in html(at) and f"Offset 2{T}250 is the first record not before the target: 5 s after the target" in html(at)
+    assert "Why this offset?" in html(
+        at
+    ) and f"Offset 2{T}250 is the first record not before the target: 5 s after the target" in html(
+        at
+    )
     assert f"closest in time is offset 2{T}2" in html(at)
 
 
@@ -85,7 +101,9 @@ def test_a_moment_is_a_target_too(clean):
     assert f"offset 2{T}250: that is the answer" in steps(at)
 
 
-@pytest.mark.parametrize(("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")])
+@pytest.mark.parametrize(
+    ("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")]
+)
 def test_another_unit_is_warned_of(clean, target, unit):
     """With one way on: the same time in milliseconds."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
@@ -98,27 +116,44 @@ def test_another_unit_is_warned_of(clean, target, unit):
 def test_the_practice_logs_need_no_directory():
     """The five entries of the article; another release searches in another way."""
     at = page(None, set="five", target="23")
-    assert "Five entries, as drawn on many blackboards" in html(at) and "Slot 2 is the last entry not above 23" in steps(at)
+    assert "Five entries, as drawn on many blackboards" in html(
+        at
+    ) and "Slot 2 is the last entry not above 23" in steps(at)
     at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
     assert "The whole index is searched: slots 0 to 4" in steps(at)
     pick(at, "set", "20 entries")
-    assert not at.exception and "Twenty entries" in html(at) and "Slot 15, where the warm section begins, holds 111" not in steps(at)
+    assert (
+        not at.exception
+        and "Twenty entries" in html(at)
+        and "Slot 15, where the warm section begins, holds 111" not in steps(at)
+    )
     at.selectbox(key="search").set_value("Kafka 2.1 to 4.0").run()
     assert "Slot 15, where the warm section begins, holds 111, not below 66" in steps(at)
 
 
 def test_a_choice_is_a_short_word_in_the_address():
-    """What goes without saying is left out; labels are taken too, and a release stands for those that search like it."""
+    """What goes without saying is left out; labels are taken too, and a release stands for those
+    that search like it.
+    """
     at = page(None, set="5 entries", target="23", search="3.6", by="Timestamp")
-    assert at.query_params["set"] == "five" and at.query_params["search"] == "3.9" and at.query_params["by"] == "timestamp"
+    assert (
+        at.query_params["set"] == "five"
+        and at.query_params["search"] == "3.9"
+        and at.query_params["by"] == "timestamp"
+    )
     assert at.selectbox(key="search").value == "3.9"
     at.selectbox(key="search").set_value("Kafka 4.1 and later").run()
     pick(at, "by", "Offset")
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
     assert [releases.like(one) for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")] == [
-        "3.9", versions.NEWEST, "2.0", "2.0", versions.NEWEST, None,
-    ]  # fmt: skip
+        "3.9",
+        versions.NEWEST,
+        "2.0",
+        "2.0",
+        versions.NEWEST,
+        None,
+    ]
 
 
 def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
@@ -136,8 +171,14 @@ def test_the_release_that_the_directory_looks_like(clean, tmp_path):
     (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
     at = page(tmp_path / "kafka", target="2247")
     assert at.selectbox(key="search").value == "3.9" and "search" not in at.query_params
-    assert at.selectbox(key="search").options == ["Kafka 4.1 and later", "Kafka 2.1 to 4.0", "Kafka 0.11 to 2.0"]
-    assert at.selectbox(key="search").help == "The directory looks like Kafka 3.6" and "17 bytes, then 61" in steps(at)
+    assert at.selectbox(key="search").options == [
+        "Kafka 4.1 and later",
+        "Kafka 2.1 to 4.0",
+        "Kafka 0.11 to 2.0",
+    ]
+    assert at.selectbox(
+        key="search"
+    ).help == "The directory looks like Kafka 3.6" and "17 bytes, then 61" in steps(at)
     pick(at, "set", "5 entries")
     assert at.selectbox(key="search").value == versions.NEWEST and "search" not in at.query_params
 
@@ -145,7 +186,14 @@ def test_the_release_that_the_directory_looks_like(clean, tmp_path):
 @pytest.mark.parametrize(
     ("target", "search", "said"),
     [
-        ("earliest", "4.3.1", "The log starts at offset 0. That is the answer, without a timestamp; no index is searched."),
+        (
+            "earliest",
+            "4.3.1",
+            (
+                "The log starts at offset 0. That is the answer, without a timestamp; no index is "
+                "searched."
+            ),
+        ),
         ("Latest", "4.3.1", f"The log ends at offset 6{T}000. That is the answer"),
         ("max", "4.3.1", f"Its first record with that time is offset 5{T}975: that is the answer."),
         ("max", "3.7", f"Its first record with that time is offset 5{T}975"),
@@ -175,9 +223,16 @@ def test_what_a_read_committed_consumer_gets(clean):
     assert "offset 138" in steps(first).lower() and "no record for the consumer" not in steps(first)
     assert "This batch has no record for the consumer. The next one is offset" in steps(other)
     open_since = page(clean, tp="payments-0", target="18900", isolation="read_committed")
-    assert f"Offset 18{T}900 is not below the last stable offset, 18{T}900, where a transaction is open" in steps(open_since)
-    latest = page(clean, tp="payments-0", by="timestamp", target="latest", isolation="read_committed")
-    assert "that, the last stable offset, is the answer for this consumer" in steps(latest) and f"18{T}900" in steps(latest)
+    assert (
+        f"Offset 18{T}900 is not below the last stable offset, 18{T}900, where a transaction is "
+        "open"
+    ) in steps(open_since)
+    latest = page(
+        clean, tp="payments-0", by="timestamp", target="latest", isolation="read_committed"
+    )
+    assert "that, the last stable offset, is the answer for this consumer" in steps(
+        latest
+    ) and f"18{T}900" in steps(latest)
     hidden = page(clean, tp="payments-0", by="timestamp", target="max", isolation="read_committed")
     assert "this consumer is not given it. The answer is: none." in steps(hidden)
 
@@ -185,13 +240,17 @@ def test_what_a_read_committed_consumer_gets(clean):
 def test_a_full_index():
     """1 310 720 entries: 27 steps, and the histogram of five million targets."""
     at = page(None, set="full")
-    assert f"61 bytes at 123{T}456{T}400" in steps(at) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in html(at)
+    assert f"61 bytes at 123{T}456{T}400" in steps(
+        at
+    ) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in html(at)
 
 
 def test_typed_keys():
     """Any keys, with a warm section of any size; what is none of them is told."""
     at = page(None, set="keys", keys="6 14 22 26 31", target="23")
-    assert "An index of 5 keys" in html(at) and "Slot 2 is the last entry not above 23." in steps(at)
+    assert "An index of 5 keys" in html(at) and "Slot 2 is the last entry not above 23." in steps(
+        at
+    )
     at.selectbox(key="warm").set_value("2").run()
     assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
     next(one for one in at.text_input if one.key == "keys").set_value("6 14 x").run()
@@ -211,18 +270,31 @@ def test_beyond_the_end(clean):
     at = page(clean, tp="dense-index-0", target="9999999")
     assert "but we only have log segments upto 6000" in html(at) and not at.get("plotly_chart")
     drawn = [one.key for one in at.get("bidi_component")]
-    assert not at.slider and "stepper" not in drawn and "kv_random" in [one.key for one in at.button]
-    assert "stepper" in [one.key for one in page(clean, tp="dense-index-0", target="5").get("bidi_component")]
+    assert (
+        not at.slider and "stepper" not in drawn and "kv_random" in [one.key for one in at.button]
+    )
+    assert "stepper" in [
+        one.key for one in page(clean, tp="dense-index-0", target="5").get("bidi_component")
+    ]
 
 
 def test_an_offset_outside_leads_to_the_nearest(clean):
     """What the consumer does then, and both ends of the log, the nearer first."""
     at = page(clean, tp="dense-index-0", target="9999")
-    assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(at)
+    assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(
+        at
+    )
     ends = [one for one in at.button if one.key in ("kv_first_offset", "kv_last_offset")]
-    assert [one.label for one in ends] == ["Look up the last offset, 5\u202f999", "Look up the first offset, 0"]
+    assert [one.label for one in ends] == [
+        "Look up the last offset, 5\u202f999",
+        "Look up the first offset, 0",
+    ]
     ends[0].click().run()
-    assert at.session_state["target"] == "5999" and at.slider and "kv_last_offset" not in [one.key for one in at.button]
+    assert (
+        at.session_state["target"] == "5999"
+        and at.slider
+        and "kv_last_offset" not in [one.key for one in at.button]
+    )
 
 
 def test_before_the_start(clean):
@@ -235,9 +307,13 @@ def test_at_random_and_by_the_slider(clean):
     """Both write the field."""
     at = page(clean, tp="dense-index-0", target="2247")
     at.slider(key="kv_slider").set_value(10).run()
-    assert next(one for one in at.text_input if one.key == "target").value == "10" and "not above 10" in steps(at)
+    assert next(
+        one for one in at.text_input if one.key == "target"
+    ).value == "10" and "not above 10" in steps(at)
     next(one for one in at.button if one.key == "kv_random").click().run()
-    drawn = targets.parsed(next(one for one in at.text_input if one.key == "target").value, "offset")
+    drawn = targets.parsed(
+        next(one for one in at.text_input if one.key == "target").value, "offset"
+    )
     assert 0 <= drawn < 6000 and not at.exception
 
 
@@ -245,7 +321,9 @@ def test_a_target_of_another_kind_gives_way(clean):
     """An offset means nothing as a time."""
     at = page(clean, tp="dense-index-0", target="2247")
     pick(at, "by", "Timestamp")
-    assert not at.exception and next(one for one in at.text_input if one.key == "target").value.startswith("17900")
+    assert not at.exception and next(
+        one for one in at.text_input if one.key == "target"
+    ).value.startswith("17900")
 
 
 def test_what_is_counted(clean):
@@ -263,7 +341,9 @@ def test_every_partition_and_every_segment(clean):
 
     for partition in open_broker(clean).partitions:
         for by in ("offset", "timestamp"):
-            at = page(clean, tp=partition.directory, segment=str(partition.live[0].base_offset), by=by)
+            at = page(
+                clean, tp=partition.directory, segment=str(partition.live[0].base_offset), by=by
+            )
             assert "<h1>" in html(at), partition.directory
 
 
@@ -287,7 +367,9 @@ def test_a_wrong_place_is_told(clean):
     assert "What happens" not in html(page(clean, tp="nowhere-0"))
 
 
-@pytest.mark.parametrize(("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)]
+)
 def test_targets_as_people_write_them(text, value):
     """Blanks and underscores between digits."""
     assert targets.parsed(text, "offset") == value
@@ -316,12 +398,16 @@ def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
     for partition in open_broker(killed).partitions:
         for by in ("offset", "timestamp"):
             at = page(killed, tp=partition.directory, by=by)
-            assert "read as the recovery of the next start would leave" in html(at), partition.directory
+            assert "read as the recovery of the next start would leave" in html(at), (
+                partition.directory
+            )
 
 
 @pytest.fixture
 def garbled(data, tmp_path) -> Path:
-    """A copy of a real partition; the last record of the batch at byte 109 and the first of that at 952 have no length any more."""
+    """A copy of a real partition; the last record of the batch at byte 109 and the first of that at
+    952 have no length any more.
+    """
     folder = tmp_path / "kafka" / "nulls-0"
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", folder)
     content = bytearray((folder / f"{0:020}.log").read_bytes())
@@ -331,18 +417,27 @@ def garbled(data, tmp_path) -> Path:
 
 
 def test_bytes_that_the_lookup_does_not_need(garbled):
-    """The answer stands; the batch whose records cannot all be read is named, and so is a neighbour of the target."""
+    """The answer stands; the batch whose records cannot all be read is named, and so is a neighbour
+    of the target.
+    """
     at = page(garbled, by="timestamp", target="1790000000002")
     text = html(at)
     assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
-    assert "2 batches near the target left out, since their records cannot be read" in text and "byte 353" in text
+    assert (
+        "2 batches near the target left out, since their records cannot be read" in text
+        and "byte 353" in text
+    )
 
 
 @pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
 def test_what_is_no_time_is_not_told_as_one(clean, target):
     """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
-    assert f"“{target}” is no time" in html(at) and "damaged" not in html(at) and "What happens" not in html(at)
+    assert (
+        f"“{target}” is no time" in html(at)
+        and "damaged" not in html(at)
+        and "What happens" not in html(at)
+    )
 
 
 def test_a_wrong_question_is_no_damage(clean, monkeypatch):
@@ -378,17 +473,29 @@ def test_in_chinese(clean, query):
     kinds = ("button_group", "text_input", "selectbox", "button", "download_button", "expander")
     labels = [getattr(one.proto, "label", "") for kind in kinds for one in at.get(kind)]
     text = re.sub(r"<[^>]+>", "\n", html(at))
-    assert "查找" in text and [found for told in (text, *charts, *labels) for found in ENGLISH.findall(told)] == []
+    assert (
+        "查找" in text
+        and [found for told in (text, *charts, *labels) for found in ENGLISH.findall(told)] == []
+    )
 
 
 def test_a_download_beside_each_table(clean):
-    """The steps and the object of the lookup, how many targets take as many probes, and of a timestamp the segments it met."""
+    """The steps and the object of the lookup, how many targets take as many probes, and of a
+    timestamp the segments it met.
+    """
     asked = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
-    offset, time = ({one.key for one in page(clean, tp="sensors-late-0", **query).get("download_button")} for query in asked)
-    assert offset == {"kv_spread_csv", "kv_steps_csv", "kv_lookup_json"} and time - offset == {"kv_why_csv"}
+    offset, time = (
+        {one.key for one in page(clean, tp="sensors-late-0", **query).get("download_button")}
+        for query in asked
+    )
+    assert offset == {"kv_spread_csv", "kv_steps_csv", "kv_lookup_json"} and time - offset == {
+        "kv_why_csv"
+    }
 
 
-@pytest.mark.parametrize("names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")])
+@pytest.mark.parametrize(
+    "names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")]
+)
 def test_what_is_recovered_is_told_as_on_the_command_line(names):
     """In a sentence of its own."""
     told = analysed.recovered_words(names)
@@ -398,4 +505,6 @@ def test_what_is_recovered_is_told_as_on_the_command_line(names):
 def test_the_address_holds_plain_digits():
     """What the field of the target writes there; grouped ones are read all the same."""
     assert targets.written(1234567, "offset") == "1234567"
-    assert {targets.parsed(said, "offset") for said in ("1234567", "1 234 567", "1\u202f234\u202f567")} == {1234567}
+    assert {
+        targets.parsed(said, "offset") for said in ("1234567", "1 234 567", "1\u202f234\u202f567")
+    } == {1234567}

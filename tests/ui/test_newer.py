@@ -20,7 +20,9 @@ OF_A_DIRECTORY = [page.path for name, page in PAGES.items() if page.path and nam
 @pytest.fixture(autouse=True)
 def starts(monkeypatch):
     """No Spark, and nothing cached by the test before."""
-    monkeypatch.setattr(job, "start_ingest", FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading")))
+    monkeypatch.setattr(
+        job, "start_ingest", FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
+    )
     st.cache_resource.clear()
 
 
@@ -34,7 +36,9 @@ def newer(restarted_4_4, tmp_path_factory):
 def test_every_page_opens_and_says_how_it_reads(name, newer):
     """In the foot of the sidebar, with what shows it; on its way the Broker page was opened too."""
     at = opened(name, dir=str(newer), tp="tickets-any-0")
-    assert html(at).count(SAID["en"]) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in html(at)
+    assert html(at).count(
+        SAID["en"]
+    ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in html(at)
 
 
 def test_it_is_said_in_chinese_too(newer):

@@ -1,4 +1,6 @@
-"""Every page on broker directories with names that are no UTF-8: its own, a topic-partition's, a file's."""
+"""Every page on broker directories with names that are no UTF-8: its own, a topic-partition's, a
+file's.
+"""
 
 import os
 import shutil
@@ -24,7 +26,9 @@ ODD = os.fsdecode(b"caf\xe9-0")
 
 @pytest.fixture(scope="module")
 def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
-    """A directory of an odd name with an odd topic-partition among others, and one that has no other; each with its catalog."""
+    """A directory of an odd name with an odd topic-partition among others, and one that has no
+    other; each with its catalog.
+    """
     root, found = tmp_path_factory.mktemp("odd"), {}
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("KAFKAVIZ_CACHE", str(root / "cache"))
@@ -36,7 +40,9 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
                 (folder / os.fsdecode(b"not\xe9")).write_text("x")
             found[name] = made.rename(root / name)
             ingest_in_process(found[name], catalog=cache.catalog_path(cache.broker(found[name])))
-        patched.setattr(job, "start_ingest", FakeStarts(Progress(state="failed", error="not asked for")))
+        patched.setattr(
+            job, "start_ingest", FakeStarts(Progress(state="failed", error="not asked for"))
+        )
         st.cache_resource.clear()
         yield found
     st.cache_resource.clear()
@@ -44,14 +50,21 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
-    """Nothing of them reaches the browser as it is, which Streamlit would refuse; the catalog counts for them as for others."""
+    """Nothing of them reaches the browser as it is, which Streamlit would refuse; the catalog
+    counts for them as for others.
+    """
     for broker, partition in ((os.fsdecode(b"br\xe9"), "caf\ufffd-0"), ("alone", None)):
         monkeypatch.setenv("KAFKAVIZ_DIR", str(brokers[broker]))
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         if page != "app.py":
             at.switch_page(str(ROOT / page))
-        at.query_params["tp" if partition else "tune"] = partition or "Whole broker"  # where Tuning tells topic by topic
+        # where Tuning tells topic by topic
+        at.query_params["tp" if partition else "tune"] = partition or "Whole broker"
         at.run()
         assert [error.message for error in at.exception] == []
-        assert not [text for text in (html(at), *(one.value for one in at.markdown)) if text.encode("utf-8", "replace") != text.encode()]
+        assert not [
+            text
+            for text in (html(at), *(one.value for one in at.markdown))
+            if text.encode("utf-8", "replace") != text.encode()
+        ]
         assert "not asked for" not in html(at)

@@ -1,9 +1,12 @@
-"""The Page cache page in a real browser: sliders by key, the address, a rule typed in; no error in the console, nothing clipped."""
+"""The Page cache page in a real browser: sliders by key, the address, a rule typed in; no error in
+the console, nothing clipped.
+"""
 
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 
 def test_sliders_and_the_rule_are_in_the_address(server, page):
@@ -22,7 +25,11 @@ def test_sliders_and_the_rule_are_in_the_address(server, page):
     page.get_by_text("Wrong for 10 of 16 targets").wait_for()
     page.wait_for_url("**rule=**")
     page.reload()
-    for words in ("20 faults while the index grows", "At 6\u202f902 entries a plain", "Wrong for 10 of 16 targets"):
+    for words in (
+        "20 faults while the index grows",
+        "At 6\u202f902 entries a plain",
+        "Wrong for 10 of 16 targets",
+    ):
         page.get_by_text(words).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.locator("[data-testid=stException]").count() == 0
@@ -32,6 +39,8 @@ def test_all_settings_at_once_in_a_link(server, page):
     """1310720 entries, laggards, a real index's neighbour: drawn."""
     page.goto(f"{server}/page_cache?grow=2560+pages&laggards=1+%25&cold=4+MB&pattern=Bursty&n=7100")
     page.get_by_text("faults while the index grows to 2\u202f560 pages").first.wait_for()
-    page.get_by_text("At 7\u202f100 entries a plain tail lookup touches pages 0, 6, 10, 12, 13").wait_for()
+    page.get_by_text(
+        "At 7\u202f100 entries a plain tail lookup touches pages 0, 6, 10, 12, 13"
+    ).wait_for()
     page.locator(".js-plotly-plot .main-svg").nth(8).wait_for(state="attached")
     assert page.get_by_role("radio", name="Bursty").is_checked()

@@ -1,4 +1,6 @@
-"""The Page cache page without a browser: its findings in words, what its settings change, and what an odd address does not."""
+"""The Page cache page without a browser: its findings in words, what its settings change, and what
+an odd address does not.
+"""
 
 import csv
 import io
@@ -44,18 +46,29 @@ def page(**query: str) -> AppTest:
 
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet."""
-    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+    return "\n".join(
+        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+    )
 
 
 def test_the_page_as_it_opens():
-    """The findings of its figures, the table of what was told, who is protected, and a rule that is wrong."""
+    """The findings of its figures, the table of what was told, who is protected, and a rule that is
+    wrong.
+    """
     at = page()
     text = html(at)
     assert "<h1>Page cache</h1>" in text
-    assert "8 faults while the index grows to 40 pages" in text and "No fault: three pages at most, always the newest" in text
+    assert (
+        "8 faults while the index grows to 40 pages" in text
+        and "No fault: three pages at most, always the newest" in text
+    )
     assert "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13" in text
     assert "Plain search: up to 4.9 faults a page. Warm section: none" in text
-    assert "<td>6\u202f437–6\u202f656</td>" in text and text.count("&ensp;✓</td>") == 2 and text.count("<s class") == 4
+    assert (
+        "<td>6\u202f437–6\u202f656</td>" in text
+        and text.count("&ensp;✓</td>") == 2
+        and text.count("<s class") == 4
+    )
     assert '<td>none</td><td class="r">4.96</td><td class="r">0</td><td class="r">–</td>' in text
     assert "Interpolation needs the fewest probes" in text and "Wrong for 7 of 16 targets" in text
     assert len(at.get("plotly_chart")) == 5
@@ -66,19 +79,42 @@ def test_a_table_and_a_download_beside_each_figure():
     """Pages, probes, turnovers, layouts, targets."""
     at = page()
     assert [one.proto.label for one in at.get("download_button")] == [
-        "Download pages as CSV", "Download the faults, plain", "Download the faults, warm first", "Download as CSV", "Download as CSV",
-        "Download as CSV", "Download as CSV", "Download every target as CSV",
-    ]  # fmt: skip
+        "Download pages as CSV",
+        "Download the faults, plain",
+        "Download the faults, warm first",
+        "Download as CSV",
+        "Download as CSV",
+        "Download as CSV",
+        "Download as CSV",
+        "Download every target as CSV",
+    ]
     table = at.dataframe[0].value
-    assert len(table) == 40 and table["Faults, plain"].sum() == 8 and table["Faults, warm first"].sum() == 0
-    assert '<td>16 MB</td><td class="r">2.54</td><td class="r">2.54</td><td class="r">0.00</td>' in html(at)
+    assert (
+        len(table) == 40
+        and table["Faults, plain"].sum() == 8
+        and table["Faults, warm first"].sum() == 0
+    )
+    assert (
+        '<td>16 MB</td><td class="r">2.54</td><td class="r">2.54</td><td class="r">0.00</td>'
+        in html(at)
+    )
 
 
 def test_the_address_brings_back_what_was_seen():
     """Sliders, the example, the keys compared, the rule."""
-    at = page(cold="4 MB", grow="100 pages", n="7168", pattern="Bursty", rule=exercise.RIGHT, on="1310 keys")
+    at = page(
+        cold="4 MB",
+        grow="100 pages",
+        n="7168",
+        pattern="Bursty",
+        rule=exercise.RIGHT,
+        on="1310 keys",
+    )
     text = html(at)
-    assert "faults while the index grows to 100 pages" in text and "touches pages 0, 7, 10, 12, 13" in text
+    assert (
+        "faults while the index grows to 100 pages" in text
+        and "touches pages 0, 7, 10, 12, 13" in text
+    )
     assert "Right for every slot" in text and "3\u202f931 targets" in text
     assert [one.value for one in at.select_slider][:2] == ["4 MB", "100 pages"]
     assert next(one for one in at.slider).value == 7168
@@ -94,9 +130,15 @@ def test_the_address_brings_back_what_was_seen():
     ],
 )
 def test_an_address_may_say_anything(query):
-    """What is no choice is passed over; what is no rule is said to be none; nothing becomes markup."""
+    """What is no choice is passed over; what is no rule is said to be none; nothing becomes
+    markup.
+    """
     text = html(page(**query))
-    assert "8 faults while the index grows to 40 pages" in text and "6\u202f901 entries" in text and "<script>" not in text
+    assert (
+        "8 faults while the index grows to 40 pages" in text
+        and "6\u202f901 entries" in text
+        and "<script>" not in text
+    )
     assert ("This is no rule yet" in text) == ("rule" in query)
 
 
@@ -122,7 +164,10 @@ def test_a_real_index():
     text = html(at)
     assert "No fault: three pages at most" in text
     assert "The index that is open. Mean of 4\u202f000 targets all over 1\u202f126 entries" in text
-    assert "dense-index-0: 1\u202f126 entries as they lie there, 507 B of log apart on average." in text
+    assert (
+        "dense-index-0: 1\u202f126 entries as they lie there, 507 B of log apart on average."
+        in text
+    )
     assert [one.proto.disabled for one in at.select_slider][:4] == [False, True, True, False]
     assert "dense-index-0" in at.selectbox(key="index").options
 
@@ -148,7 +193,11 @@ def test_a_rule_is_tried_as_it_is_written():
     """Wrong, no rule, right."""
     at = page()
     field = at.text_input(key="rule")
-    for rule, words in (("slot", "Wrong for"), ("slot +", "At character 7: expected slot"), (exercise.RIGHT, "Right for every slot")):
+    for rule, words in (
+        ("slot", "Wrong for"),
+        ("slot +", "At character 7: expected slot"),
+        (exercise.RIGHT, "Right for every slot"),
+    ):
         field.set_value(rule).run()
         assert words in html(at)
 
@@ -164,7 +213,11 @@ def test_the_faults_as_csv():
     """One a line, digits plain."""
     wanted = replays.Settings(Growth(20_480), Memory(), Readers(), 8192)
     plain, _ = replays.images(wanted)
-    rows = list(csv.reader(io.StringIO("\n".join(f"{one['entries']},{one['page']}" for one in plain.first_faults))))
+    rows = list(
+        csv.reader(
+            io.StringIO("\n".join(f"{one['entries']},{one['page']}" for one in plain.first_faults))
+        )
+    )
     assert len(rows) == 8 and rows[0][1] == "13"
 
 
@@ -174,21 +227,40 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a r
 @pytest.mark.parametrize(
     "query",
     [
-        {}, {"laggards": "1 %", "section": "64 KiB", "lag": "about 300 entries", "every": "10 appends"},
-        {"index": "dense-index-0", "pattern": "Open index"}, {"rule": "slot +"}, {"rule": exercise.RIGHT, "on": "1310 keys"},
+        {},
+        {"laggards": "1 %", "section": "64 KiB", "lag": "about 300 entries", "every": "10 appends"},
+        {"index": "dense-index-0", "pattern": "Open index"},
+        {"rule": "slot +"},
+        {"rule": exercise.RIGHT, "on": "1310 keys"},
     ],
     ids=lambda query: " ".join(query.values()) or "as it opens",
-)  # fmt: skip
+)
 def test_in_chinese(query):
     """Every sentence and alt text; the address keeps its words."""
     at = driven.opened("page_cache", lang="zh", **query)
     text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", html(at))
     charts = [one.proto.alt for one in at.get("plotly_chart")]
-    assert [found for told in (re.sub(r"<[^>]+>", "\n", text), *charts) for found in ENGLISH.findall(told)] == []
+    assert [
+        found
+        for told in (re.sub(r"<[^>]+>", "\n", text), *charts)
+        for found in ENGLISH.findall(told)
+    ] == []
     assert at.query_params.get("laggards") in (query.get("laggards"), [query.get("laggards")])
 
 
-BROKEN = ("", "slot +", "slot then", "if slot then", "key(slot", "base + 1", "slots", "1" * 19, "(" * 30, "x" * 401, "slot $")
+BROKEN = (
+    "",
+    "slot +",
+    "slot then",
+    "if slot then",
+    "key(slot",
+    "base + 1",
+    "slots",
+    "1" * 19,
+    "(" * 30,
+    "x" * 401,
+    "slot $",
+)
 
 
 @pytest.mark.parametrize("rule", BROKEN, ids=range(len(BROKEN)))
@@ -204,4 +276,7 @@ def test_the_catalogue_has_the_words_of_the_floors_below():
     assert [rules.kind(one) for one in exercise.KINDS] == list(exercise.KINDS)
     assert list(rules.popular().values()) == [exercise.SLOT_PLUS_1, exercise.NONE_TO_BASE]
     for one in layouts.LAYOUTS:
-        assert (say(layout_bars.key(one.name)), say(f"{layout_bars.key(one.name)}_note")) == (one.name, one.note)
+        assert (say(layout_bars.key(one.name)), say(f"{layout_bars.key(one.name)}_note")) == (
+            one.name,
+            one.note,
+        )

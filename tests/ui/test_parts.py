@@ -31,7 +31,13 @@ def test_plain_text_is_no_markdown():
 def test_a_name_becomes_no_markup():
     """Text is escaped wherever it goes into HTML."""
     evil = '<img src=x onerror="alert(1)">'
-    for html in (parts.mono(evil), parts.escape(evil), parts.icon(evil), parts.key([("closed", evil)]), parts._metric(evil, evil, evil)):
+    for html in (
+        parts.mono(evil),
+        parts.escape(evil),
+        parts.icon(evil),
+        parts.key([("closed", evil)]),
+        parts._metric(evil, evil, evil),
+    ):
         assert "<img" not in html
 
 

@@ -62,14 +62,18 @@ def where(depth: int) -> tuple:
     ],
 )
 def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, found):
-    """What is not said is the largest; what is not there is a fault, and what was found before it stays."""
+    """What is not said is the largest; what is not there is a fault, and what was found before it
+    stays.
+    """
     address(**query)
     assert where(depth) == found
 
 
 def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
     """Its address is that of the page's own link."""
-    make_segment(Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, [])
+    make_segment(
+        Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, []
+    )
     address(tp="caf\ufffd-0")
     here = pick.place(3)
     assert here.segment.base_offset == 5 and here.address["tp"] == "caf\ufffd-0"
@@ -110,15 +114,21 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("typed", ["~", "~daemon/x.tar.gz", "~nosuchuser", "logs/x.tar"])
 def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
-    """Where visitors are several people, by whatever way a page comes to it: no home, no directory of the server's."""
+    """Where visitors are several people, by whatever way a page comes to it: no home, no directory
+    of the server's.
+    """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
     with pytest.raises(CannotOpen) as refused:
         unpack_progress.unpack(typed)
-    assert str(refused.value).startswith(f"{typed}: lies outside what this server may open; give a path below /srv")
+    assert str(refused.value).startswith(
+        f"{typed}: lies outside what this server may open; give a path below /srv"
+    )
 
 
 def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
-    """Where visitors are several people each has a list of their own, without what may not be opened; no file holds it."""
+    """Where visitors are several people each has a list of their own, without what may not be
+    opened; no file holds it.
+    """
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(st, "session_state", {})
     pick.remember("/srv/mine, before there was a root")
@@ -154,4 +164,7 @@ def test_a_list_that_cannot_be_written_stops_nobody(monkeypatch, tmp_path):
 
 def test_a_broker_of_a_place(broker):
     """The short way to it."""
-    assert pick.Place("/k", Listed(broker, (), "")).broker is broker and pick.Place("/k").broker is None
+    assert (
+        pick.Place("/k", Listed(broker, (), "")).broker is broker
+        and pick.Place("/k").broker is None
+    )

@@ -16,17 +16,32 @@ WITHOUT = "batches, records and torn ends are not known without it"
     [
         (Progress(), "Spark is starting", MEANWHILE),
         (Progress(0, 5, 0, 20 * MIB, None, "reading"), "Spark: reading 20 MiB", MEANWHILE),
-        (Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"), "Spark: 5 MiB of 20 MiB read", "1.05 MB/s, about 15 s"),
-        (Progress(2, 5, 5 * MIB, 20 * MIB, 2 * MIB, "reading"), "Spark: 5 MiB of 20 MiB read", "2.10 MB/s, about 8 s"),
-        (Progress(5, 5, 20 * MIB, 20 * MIB, MIB, "reading"), "Spark: 20 MiB of 20 MiB read", "1.05 MB/s"),
-        (Progress(5, 5, 20 * MIB, 20 * MIB, None, "writing"), "Spark: all of 20 MiB read, writing the catalog",
-         MEANWHILE),
+        (
+            Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"),
+            "Spark: 5 MiB of 20 MiB read",
+            "1.05 MB/s, about 15 s",
+        ),
+        (
+            Progress(2, 5, 5 * MIB, 20 * MIB, 2 * MIB, "reading"),
+            "Spark: 5 MiB of 20 MiB read",
+            "2.10 MB/s, about 8 s",
+        ),
+        (
+            Progress(5, 5, 20 * MIB, 20 * MIB, MIB, "reading"),
+            "Spark: 20 MiB of 20 MiB read",
+            "1.05 MB/s",
+        ),
+        (
+            Progress(5, 5, 20 * MIB, 20 * MIB, None, "writing"),
+            "Spark: all of 20 MiB read, writing the catalog",
+            MEANWHILE,
+        ),
         (Progress(state="failed", error="no Java found"), "Spark stopped: no Java found", WITHOUT),
         (Progress(state="cancelled"), "Spark was cancelled", WITHOUT),
         (Progress(5, 5, 20 * MIB, 20 * MIB, None, "done"), "Spark: all of 20 MiB read", FINAL),
         (Progress(state="fresh"), "Spark: nothing has changed since it was read", FINAL),
     ],
-)  # fmt: skip
+)
 def test_every_state_has_its_words(progress, text, aside):
     """What it does, and how long still."""
     assert (progress_words.text(progress), progress_words.aside(progress)) == (text, aside)

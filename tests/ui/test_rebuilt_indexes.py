@@ -1,4 +1,6 @@
-"""The indexes built anew on the Health page: which topic-partitions first, how they differ from those on disk, what is handed out."""
+"""The indexes built anew on the Health page: which topic-partitions first, how they differ from
+those on disk, what is handed out.
+"""
 
 import io
 import tarfile
@@ -28,10 +30,17 @@ def test_damaged_indexes_come_first(damaged):
 
 
 def test_each_file_is_held_beside_the_one_on_disk(damaged, built):
-    """The lost trim is longer on disk, the wrong position differs from its byte on, the day-late time from its own."""
-    found = {one.name: one.difference for one in compared(built, cache.broker(damaged).partition("bookings-0"))}
+    """The lost trim is longer on disk, the wrong position differs from its byte on, the day-late
+    time from its own.
+    """
+    found = {
+        one.name: one.difference
+        for one in compared(built, cache.broker(damaged).partition("bookings-0"))
+    }
     assert found["00000000000000000000.index"].endswith("more on disk")
-    assert found[INDEX].startswith("from byte ") and 8 * 3 + 4 <= int(found[INDEX].split()[2]) < 8 * 4
+    assert (
+        found[INDEX].startswith("from byte ") and 8 * 3 + 4 <= int(found[INDEX].split()[2]) < 8 * 4
+    )
     assert found["00000000000000001721.timeindex"].startswith("from byte ")
     assert sum(not one for one in found.values()) == len(found) - 3
 
@@ -53,7 +62,9 @@ def test_a_difference_in_words(now, now_bytes, data, words):
 
 def test_the_archive_holds_the_files(damaged, built):
     """In a folder of the topic-partition's name, and no .log."""
-    with tarfile.open(fileobj=io.BytesIO(packed(built, cache.broker(damaged).partition("bookings-0")))) as tar:
+    with tarfile.open(
+        fileobj=io.BytesIO(packed(built, cache.broker(damaged).partition("bookings-0")))
+    ) as tar:
         held = {one.name: tar.extractfile(one).read() for one in tar}
     assert held == {f"bookings-0/{name}": data for name, data in built.items()}
 
@@ -64,5 +75,7 @@ def test_nothing_is_built_unasked(damaged, starts):
     offer = next(one for one in at.button if one.label == "Build them")
     assert not [one for one in at.get("download_button") if "indexes" in one.label]
     offer.click().run()
-    assert [one.label for one in at.get("download_button") if "indexes" in one.label] == ["Download the indexes"]
+    assert [one.label for one in at.get("download_button") if "indexes" in one.label] == [
+        "Download the indexes"
+    ]
     assert any("differ from those on disk" in one.proto.body for one in at.get("html"))

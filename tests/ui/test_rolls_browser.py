@@ -1,11 +1,14 @@
-"""The Rolls page in a real browser: sliders and stepper by key, the address, a comparison, the result opened; no error in the console."""
+"""The Rolls page in a real browser: sliders and stepper by key, the address, a comparison, the
+result opened; no error in the console.
+"""
 
 import re
 
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 T = "\u202f"
 
@@ -16,7 +19,9 @@ def step(page) -> tuple[int, int]:
 
 
 def test_a_setting_is_changed_and_compared(server, page):
-    """By keyboard; the run before stands beside the new one, the address brings it back, nothing is clipped at 1280 px."""
+    """By keyboard; the run before stands beside the new one, the address brings it back, nothing is
+    clipped at 1280 px.
+    """
     page.goto(f"{server}/rolls")
     test_browser.heading(page, "Rolls")
     page.get_by_text("16 rolls: 5 by size, 3 by time, 8 by time index").wait_for()
@@ -32,12 +37,16 @@ def test_a_setting_is_changed_and_compared(server, page):
 
 
 def test_a_log_grows_step_by_step(server, page):
-    """A link arrives at its step; arrows, Home, End and Space; the sentence is read out; the address follows and the sliders keep it."""
+    """A link arrives at its step; arrows, Home, End and Space; the sentence is read out; the
+    address follows and the sliders keep it.
+    """
     page.goto(f"{server}/rolls?step=17")
     page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
     assert step(page) == (17, 38) and page.locator(".say").get_attribute("aria-live") == "polite"
     page.keyboard.press("ArrowLeft")
-    page.locator(".say").filter(has_text=f"4{T}000 B since the last entry, not above 4{T}096: no entry").wait_for()
+    page.locator(".say").filter(
+        has_text=f"4{T}000 B since the last entry, not above 4{T}096: no entry"
+    ).wait_for()
     page.wait_for_url("**step=16**")
     page.keyboard.press("End")
     assert step(page) == (38, 38) and page.locator(".next").is_disabled()
@@ -47,7 +56,8 @@ def test_a_log_grows_step_by_step(server, page):
     page.locator(".title").click()
     page.keyboard.press("Space")
     page.wait_for_function(
-        "[...document.querySelectorAll('*')].some(e => /^step [3-9] of/.test(e.shadowRoot?.querySelector('.count')?.textContent))"
+        "[...document.querySelectorAll('*')].some(e => /^step [3-9] "
+        "of/.test(e.shadowRoot?.querySelector('.count')?.textContent))"
     )
     page.keyboard.press("Space")
     resting = step(page)
@@ -103,4 +113,7 @@ def test_settings_that_cannot_work(server, page):
     page.emulate_media(color_scheme="dark")
     page.goto(f"{server}/rolls?room=8+B")
     page.get_by_text("No log can be opened").wait_for()
-    assert page.locator("[data-testid=stException]").count() == 0 and page.locator(".js-plotly-plot").count() == 0
+    assert (
+        page.locator("[data-testid=stException]").count() == 0
+        and page.locator(".js-plotly-plot").count() == 0
+    )

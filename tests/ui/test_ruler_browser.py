@@ -1,4 +1,6 @@
-"""The segment ruler in a real browser: choosing, keys, the window, slices, the offset field; no error in the console."""
+"""The segment ruler in a real browser: choosing, keys, the window, slices, the offset field; no
+error in the console.
+"""
 
 import re
 from pathlib import Path
@@ -11,9 +13,12 @@ from tests import test_browser
 
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
-IN_RULER = "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.dt')).shadowRoot"
+IN_RULER = (
+    "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.dt')).shadowRoot"
+)
 SLICE_PATIENCE_MS = 10_000
 
 
@@ -39,10 +44,19 @@ class Ruler:
     def __init__(self, page: "sync_api.Page", server: str) -> None:
         self.page, self.server = page, server
 
-    def open(self, partition: str, segment: int, directory: Path | None = None, **more: str) -> None:
+    def open(
+        self, partition: str, segment: int, directory: Path | None = None, **more: str
+    ) -> None:
         """Opens a segment and waits until it is drawn."""
-        query = {"tp": partition, "segment": segment, **({"dir": directory} if directory else {}), **more}
-        self.page.goto(f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        query = {
+            "tp": partition,
+            "segment": segment,
+            **({"dir": directory} if directory else {}),
+            **more,
+        }
+        self.page.goto(
+            f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items())
+        )
         self.page.locator(".dt svg").wait_for()
         self.page.locator("tr.on").first.wait_for()
         assert self.page.locator("[data-testid=stException]").count() == 0
@@ -53,7 +67,9 @@ class Ruler:
 
     def pinned(self, offset: int) -> None:
         """Waits until the address and the table have this offset."""
-        self.page.wait_for_function(f"new URLSearchParams(location.search).get('pin') === '{offset}'")
+        self.page.wait_for_function(
+            f"new URLSearchParams(location.search).get('pin') === '{offset}'"
+        )
         self.page.locator("tr.on", has_text=grouped(offset)).first.wait_for()
 
     def sentence(self) -> str:
@@ -76,11 +92,18 @@ class Ruler:
 
     def settled(self) -> None:
         """Waits until the window shows what was sent for it."""
-        self.page.wait_for_function(f"!{IN_RULER}.querySelector('.dt').classList.contains('stale')", timeout=SLICE_PATIENCE_MS)
+        self.page.wait_for_function(
+            f"!{IN_RULER}.querySelector('.dt').classList.contains('stale')",
+            timeout=SLICE_PATIENCE_MS,
+        )
 
     def window(self) -> tuple[float, float]:
         """Left and width of the window in the overview, in pixels."""
-        return tuple(self.page.evaluate(f"['x', 'width'].map(a => +{IN_RULER}.querySelector('.win').getAttribute(a))"))
+        return tuple(
+            self.page.evaluate(
+                f"['x', 'width'].map(a => +{IN_RULER}.querySelector('.win').getAttribute(a))"
+            )
+        )
 
     def log(self) -> tuple[float, float]:
         """A point in the middle of the log's lane."""
@@ -89,7 +112,9 @@ class Ruler:
 
 
 def test_a_batch_is_chosen_by_click_and_by_key(ruler):
-    """The pin goes into the address at once, and the tables follow; Home and End are the ends of the segment."""
+    """The pin goes into the address at once, and the tables follow; Home and End are the ends of
+    the segment.
+    """
     ruler.open("payments-0", 7975, pin="11612")
     ruler.said("Slot 95 points here; its key is the batch’s last offset")
     ruler.page.mouse.click(*ruler.log())
@@ -99,12 +124,16 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
     assert 11_612 < clicked < 11_800 and ruler.sentence().startswith(f"Batch {grouped(clicked)}–")
     ruler.press("Home")
     ruler.pinned(7975)
-    assert ruler.sentence() == said("Batch 7975–7996, byte 0, 2871 B. Before the first entry: a search starts at byte 0.")
+    assert ruler.sentence() == said(
+        "Batch 7975–7996, byte 0, 2871 B. Before the first entry: a search starts at byte 0."
+    )
     ruler.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
     ruler.pinned(7998)
     ruler.press("End")
     ruler.pinned(15902)
-    assert ruler.pin() == 15_902 and ruler.page.locator("tr.on").first.inner_text().split("\t")[2] == said("15902–15903")
+    assert ruler.pin() == 15_902 and ruler.page.locator("tr.on").first.inner_text().split("\t")[
+        2
+    ] == said("15902–15903")
 
 
 def test_hovering_shows_and_pins_nothing(ruler):
@@ -118,7 +147,9 @@ def test_hovering_shows_and_pins_nothing(ruler):
 
 
 def test_the_window_is_zoomed_and_dragged(ruler):
-    """Plus and minus within their limits; a drag in the overview moves it, without moving the pin."""
+    """Plus and minus within their limits; a drag in the overview moves it, without moving the
+    pin.
+    """
     ruler.open("payments-0", 7975, pin="11612")
     start, width = ruler.window()
     ruler.press(*"-" * 40)
@@ -177,9 +208,14 @@ def test_another_segment_starts_anew(ruler):
     ruler.page.evaluate("document.activeElement.blur()")
     ruler.page.keyboard.press("]")
     ruler.page.locator("h1", has_text="from offset 15\u202f904").wait_for()
-    ruler.page.wait_for_function("!location.search.includes('pin=') && location.search.includes('segment=15904')")
+    ruler.page.wait_for_function(
+        "!location.search.includes('pin=') && location.search.includes('segment=15904')"
+    )
     ruler.page.locator(".say", has_not_text="11\u202f612").wait_for()
-    first, last = (int(one.replace("\u202f", "")) for one in re.match(r"Batch ([\d\u202f]+)–([\d\u202f]+),", ruler.sentence()).groups())
+    first, last = (
+        int(one.replace("\u202f", ""))
+        for one in re.match(r"Batch ([\d\u202f]+)–([\d\u202f]+),", ruler.sentence()).groups()
+    )
     assert 15_904 <= first <= last and ruler.pin() is None
     ruler.page.go_back()
     ruler.page.locator("h1", has_text="from offset 7\u202f975").wait_for()
@@ -192,7 +228,11 @@ def test_another_segment_starts_anew(ruler):
     [
         ("rides-0", 1811, "There is no index: a search starts at byte 0"),
         ("rides-0", 607, "Slot 8 points here"),
-        ("bookings-0", 858, "a search that lands here begins at 1\u202f017 and passes over 949–968."),
+        (
+            "bookings-0",
+            858,
+            "a search that lands here begins at 1\u202f017 and passes over 949–968.",
+        ),
         ("bookings-0", 1721, "The newest record of batch"),
         ("bookings-0", 0, "points here"),
         ("metrics-0", 0, "points here"),
@@ -202,19 +242,25 @@ def test_another_segment_starts_anew(ruler):
     ],
 )
 def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
-    """Each with its sentence, and without an error in the console, at every zoom; no place of the drawing is unknown."""
+    """Each with its sentence, and without an error in the console, at every zoom; no place of the
+    drawing is unknown.
+    """
     ruler.open(partition, segment, damaged)
     ruler.said(words)
     drawings = [ruler.drawing()]
     for keys in ("-" * 30, "+" * 50, ["End"], ["Home"]):
         ruler.press(*keys)
         drawings.append(ruler.drawing())
-    assert len(set(drawings)) > 2 and not [one for one in drawings if re.search("NaN|undefined|Infinity", one)]
+    assert len(set(drawings)) > 2 and not [
+        one for one in drawings if re.search("NaN|undefined|Infinity", one)
+    ]
     assert ruler.sentence().startswith(f"Batch {grouped(segment)}–")
 
 
 def test_an_entry_that_leads_astray(ruler, damaged):
-    """How far, from the batch it should lead to, which is marked; lines between sound entries pass it over and give way to its own."""
+    """How far, from the batch it should lead to, which is marked; lines between sound entries pass
+    it over and give way to its own.
+    """
     ruler.open("bookings-0", 858, damaged)
     assert said("7087 B too far") in ruler.drawing() and said("2391 B") not in ruler.drawing()
     assert ruler.page.locator("tr.on", has_text="■ slot 6; slot 3 leads here").count() == 1
@@ -231,17 +277,25 @@ def test_offsets_beyond_what_a_double_holds(ruler, tmp_path):
     """2**53 and more are shown, pinned and found to the last digit."""
     base = 2**53 + 1
     headers = np.zeros(40, HEADER)
-    headers["base_offset"], headers["batch_length_bytes"], headers["magic"] = base + 3 * np.arange(40), 61 - 12, 2
+    headers["base_offset"], headers["batch_length_bytes"], headers["magic"] = (
+        base + 3 * np.arange(40),
+        61 - 12,
+        2,
+    )
     headers["last_offset_delta"], headers["record_count"] = 2, 3
     folder = tmp_path / "far-0"
     folder.mkdir()
     (folder / f"{base:020d}.log").write_bytes(headers.tobytes())
     ruler.open("far-0", base, tmp_path, pin=str(base + 4))
-    ruler.said("9\u202f007\u202f199\u202f254\u202f740\u202f996–9\u202f007\u202f199\u202f254\u202f740\u202f998")
+    ruler.said(
+        "9\u202f007\u202f199\u202f254\u202f740\u202f996–9\u202f007\u202f199\u202f254\u202f740\u202f998"
+    )
     ruler.press("ArrowRight")
     ruler.pinned(base + 6)
     assert ruler.pin() == base + 6 == 9_007_199_254_740_999
-    assert ruler.sentence().startswith(f"Batch {grouped(base + 6)}–{grouped(base + 8)}, byte 122, 61 B.")
+    assert ruler.sentence().startswith(
+        f"Batch {grouped(base + 6)}–{grouped(base + 8)}, byte 122, 61 B."
+    )
 
 
 def test_topic_names_become_no_markup(ruler, clean, tmp_path):
@@ -249,15 +303,24 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
     name = "<img src=x onerror=alert(1)>-0"
     (tmp_path / name).mkdir()
     for kind in ("log", "index", "timeindex"):
-        (tmp_path / name / f"{0:020d}.{kind}").write_bytes((clean / "nulls-0" / f"{0:020d}.{kind}").read_bytes())
+        (tmp_path / name / f"{0:020d}.{kind}").write_bytes(
+            (clean / "nulls-0" / f"{0:020d}.{kind}").read_bytes()
+        )
     ruler.page.goto(f"{ruler.server}/segment?dir={tmp_path}")
     ruler.page.locator(".dt svg").wait_for()
-    assert ruler.page.locator("img[src=x]").count() == 0 and "<img" in ruler.page.locator("h1").inner_text()
+    assert (
+        ruler.page.locator("img[src=x]").count() == 0
+        and "<img" in ruler.page.locator("h1").inner_text()
+    )
 
 
-@pytest.mark.parametrize(("partition", "segment", "pin"), [("payments-0", 7975, 11612), ("heartbeat-0", 0, 100)])
+@pytest.mark.parametrize(
+    ("partition", "segment", "pin"), [("payments-0", 7975, 11612), ("heartbeat-0", 0, 100)]
+)
 def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
-    """The address has its bytes, also of one beyond the slice that was sent; a window that goes with the pin alone is left out."""
+    """The address has its bytes, also of one beyond the slice that was sent; a window that goes
+    with the pin alone is left out.
+    """
     ruler.open(partition, segment, pin=str(pin))
     assert "window=" not in ruler.page.url
     box = ruler.page.locator(".ov").bounding_box()
@@ -279,7 +342,9 @@ def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
 
 
 def test_the_open_tab_comes_back(ruler):
-    """Its name stands in the address, without the number of rows beside it; choosing a pin or another shade keeps it."""
+    """Its name stands in the address, without the number of rows beside it; choosing a pin or
+    another shade keeps it.
+    """
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.get_by_role("tab", name="Time index").click()
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('tab') === 'Time index'")
@@ -290,9 +355,14 @@ def test_the_open_tab_comes_back(ruler):
     ruler.page.reload()
     ruler.said("Batch 11\u202f626–11\u202f627")
     tab = ruler.page.get_by_role("tab", name="Time index")
-    ruler.page.wait_for_function("document.querySelector('[role=tab][aria-selected=true]')?.innerText === 'Time index'")
+    ruler.page.wait_for_function(
+        "document.querySelector('[role=tab][aria-selected=true]')?.innerText === 'Time index'"
+    )
     assert tab.evaluate("e => getComputedStyle(e.querySelector('p'), '::after').content") == '"206"'
-    assert ruler.page.get_by_text("Timestamp (UTC)").is_visible() and "tab=Time+index" in ruler.page.url
+    assert (
+        ruler.page.get_by_text("Timestamp (UTC)").is_visible()
+        and "tab=Time+index" in ruler.page.url
+    )
 
 
 def test_nothing_is_cut_on_paper(ruler):
@@ -302,32 +372,49 @@ def test_nothing_is_cut_on_paper(ruler):
         ruler.page.set_viewport_size({"width": 1304, "height": 1844})
         ruler.page.emulate_media(media="print")
         wide = "e => e.scrollWidth > e.clientWidth + 1"
-        cut = f"[...document.querySelectorAll('.kv-facts > *, .kv-tblwrap')].filter({wide}).map(e => e.innerText)"
+        cut = (
+            f"[...document.querySelectorAll('.kv-facts > *, .kv-tblwrap')].filter({wide}).map(e => "
+            "e.innerText)"
+        )
         assert ruler.page.evaluate(cut) == []
-        assert not ruler.page.locator(".st-key-kv_top").is_visible() and not ruler.page.locator("[data-testid=stSidebar]").is_visible()
+        assert (
+            not ruler.page.locator(".st-key-kv_top").is_visible()
+            and not ruler.page.locator("[data-testid=stSidebar]").is_visible()
+        )
         ruler.page.emulate_media(media="screen")
 
 
 def test_another_language_keeps_what_was_chosen(ruler):
-    """The pin, the window, the tab and the shade; and the address has the same words for them in both."""
+    """The pin, the window, the tab and the shade; and the address has the same words for them in
+    both.
+    """
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.locator(".dt").focus()
     ruler.page.keyboard.press("ArrowRight")
     ruler.pinned(11626)
     ruler.page.get_by_role("tab", name="Time index").click()
     ruler.page.get_by_role("radio", name="Size").click()
-    ruler.page.wait_for_function("location.search.includes('tab=Time+index') && location.search.includes('shade=Size')")
+    ruler.page.wait_for_function(
+        "location.search.includes('tab=Time+index') && location.search.includes('shade=Size')"
+    )
     ruler.page.get_by_text("中文").click()
     ruler.said("批次 11\u202f626–11\u202f627")
     ruler.page.get_by_text("时间戳（UTC）").wait_for()
-    assert all(one in ruler.page.url for one in ("lang=zh", "pin=11626", "tab=Time+index", "shade=Size"))
+    assert all(
+        one in ruler.page.url for one in ("lang=zh", "pin=11626", "tab=Time+index", "shade=Size")
+    )
     ruler.page.reload()
     ruler.said("批次 11\u202f626–11\u202f627")
     ruler.page.get_by_text("时间戳（UTC）").wait_for()
 
 
 def test_a_pin_far_from_the_window(ruler):
-    """What was sent of a large segment is what the window shows: of the pin its own slot is told, and nothing is drawn."""
+    """What was sent of a large segment is what the window shows: of the pin its own slot is told,
+    and nothing is drawn.
+    """
     ruler.open("heartbeat-0", 0, pin="5483", window="200000-297000")
-    ruler.said(f"Batch {grouped(5483)}–{grouped(5483)}, byte {grouped(526171)}, 97 B. Slot 126 points here.")
+    ruler.said(
+        f"Batch {grouped(5483)}–{grouped(5483)}, byte {grouped(526171)}, 97 B. Slot 126 points "
+        "here."
+    )
     assert ruler.page.locator(".dt svg path[stroke='var(--kv-scan)']").count() == 0

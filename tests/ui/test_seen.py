@@ -21,7 +21,9 @@ def places(monkeypatch, tmp_path) -> dict[str, Place]:
     (partition,) = broker.partitions
     listed = Listed(broker, (), "")
     here = {"broker": Place("/k", listed), "partition": Place("/k", listed, partition)}
-    return here | {str(one.base_offset): Place("/k", listed, partition, one) for one in partition.segments}
+    return here | {
+        str(one.base_offset): Place("/k", listed, partition, one) for one in partition.segments
+    }
 
 
 def test_a_place_is_kept_once_as_it_was_seen_last(places):
@@ -31,7 +33,9 @@ def test_a_place_is_kept_once_as_it_was_seen_last(places):
     seen.remember("Rolls", places["partition"])
     seen.remember("Health", places["broker"])
     seen.remember("Segment", places["0"], 9)
-    assert [(one.page, one.address.get("segment"), one.address.get("pin")) for one in seen.visits()] == [
+    assert [
+        (one.page, one.address.get("segment"), one.address.get("pin")) for one in seen.visits()
+    ] == [
         ("Segment", "0", "9"),
         ("Rolls", None, None),
         ("Segment", "30", None),

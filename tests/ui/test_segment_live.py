@@ -1,4 +1,6 @@
-"""The Segment page of a directory that does not stand still: its .log grows, shrinks and vanishes between two runs, or within one."""
+"""The Segment page of a directory that does not stand still: its .log grows, shrinks and vanishes
+between two runs, or within one.
+"""
 
 import os
 from pathlib import Path
@@ -54,14 +56,18 @@ def test_a_log_that_grew(folder, log):
 
 
 def test_a_log_that_shrank(folder, log):
-    """A broker that cut it at its start: the pinned offset is no longer there, and the page says so."""
+    """A broker that cut it at its start: the pinned offset is no longer there, and the page says
+    so.
+    """
     at = page(folder, "refunds-0", 1)
     last = sent(at)[1]["batch"]["last"][-1] + 1
     at = page(folder, "refunds-0", 1, pin=str(last))
     assert sent(at)[0]["asked"]["row"] == BATCHES - 1
     os.truncate(log, end_of(log))
     words = sent(again(at))[0]
-    assert words["slice"]["rows"] < BATCHES and words["asked"]["why"].startswith("This segment holds")
+    assert words["slice"]["rows"] < BATCHES and words["asked"]["why"].startswith(
+        "This segment holds"
+    )
     assert "lead searches astray" in words["title"] and words["tail"]["kind"] == "torn"
 
 
@@ -76,15 +82,27 @@ def test_a_log_that_was_emptied(folder, log):
 
 @pytest.mark.parametrize("gone", ["log", "segment", "topic-partition"])
 def test_a_log_that_vanished(folder, log, gone):
-    """One file, all of the segment, or its whole directory: a sentence, and the way to the broker."""
+    """One file, all of the segment, or its whole directory: a sentence, and the way to the
+    broker.
+    """
     at = page(folder, "refunds-0", 1, pin="3")
-    files = {"log": [log], "segment": list(log.parent.glob(f"{STEM}.*")), "topic-partition": list(log.parent.iterdir())}[gone]
+    files = {
+        "log": [log],
+        "segment": list(log.parent.glob(f"{STEM}.*")),
+        "topic-partition": list(log.parent.iterdir()),
+    }[gone]
     for one in files:
         one.unlink()
     if gone == "topic-partition":
         log.parent.rmdir()
-    says = {"log": "There is no .log of this base offset", "segment": "No segment starts at offset 1"}
-    assert says.get(gone, "holds no topic-partition refunds-0") in html(again(at)) and sent(at) == ({}, {})
+    says = {
+        "log": "There is no .log of this base offset",
+        "segment": "No segment starts at offset 1",
+    }
+    assert says.get(gone, "holds no topic-partition refunds-0") in html(again(at)) and sent(at) == (
+        {},
+        {},
+    )
 
 
 def test_the_only_log_that_vanished(folder, log):
@@ -101,7 +119,10 @@ def test_a_log_renamed_to_be_deleted(folder, log):
     at = page(folder, "refunds-0", 1, pin="3")
     for one in log.parent.glob(f"{STEM}.*"):
         one.rename(f"{one}.deleted")
-    assert "Its files are renamed .deleted and wait to be removed." in html(again(at)) and sent(at)[0]["slice"]["rows"] == BATCHES
+    assert (
+        "Its files are renamed .deleted and wait to be removed." in html(again(at))
+        and sent(at)[0]["slice"]["rows"] == BATCHES
+    )
 
 
 @pytest.mark.parametrize("change", ["shrinks", "vanishes"])

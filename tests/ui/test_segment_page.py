@@ -1,4 +1,6 @@
-"""The Segment page without a browser: a sound, a killed, a damaged, an empty and a missing segment, and what names from disk become."""
+"""The Segment page without a browser: a sound, a killed, a damaged, an empty and a missing segment,
+and what names from disk become.
+"""
 
 import gzip
 import json
@@ -24,11 +26,14 @@ def nothing_cached(starts) -> None:
     st.cache_data.clear()
 
 
-def page(directory: Path, partition: str | None = None, segment: int | str | None = None, **query: str) -> AppTest:
+def page(
+    directory: Path, partition: str | None = None, segment: int | str | None = None, **query: str
+) -> AppTest:
     """The page at this address, run once."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     at.query_params["dir"] = str(directory)
-    at.query_params["lang"] = query.pop("lang", "en")  # the session keeps the one that it began with
+    # the session keeps the one that it began with
+    at.query_params["lang"] = query.pop("lang", "en")
     at.run()
     given = {"tp": partition, "segment": segment, **query}
     for name, value in given.items():
@@ -42,7 +47,9 @@ def page(directory: Path, partition: str | None = None, segment: int | str | Non
 def html(at: AppTest) -> str:
     """All HTML of the page but its stylesheet, thin spaces as spaces."""
     bodies = (one.proto.body for one in at.get("html"))
-    return "\n".join(body for body in bodies if not body.startswith("<style>")).replace("\u202f", " ")
+    return "\n".join(body for body in bodies if not body.startswith("<style>")).replace(
+        "\u202f", " "
+    )
 
 
 def sent(at: AppTest) -> tuple[dict, dict]:
@@ -62,38 +69,82 @@ def test_a_sound_segment(clean):
     """Title, sentence, finding, facts and tables, around the offset of the address."""
     at = page(clean, "payments-0", 7975, pin="11612")
     text, (words, tables) = html(at), sent(at)
-    assert 'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
-    assert "906 batches in 1023 KiB. 209 have an index entry; the other 697 are reached by stepping from one that has." in text
-    assert words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"
-    assert words["asked"]["row"] == 413 and words["address"]["segment"] == "7975" and len(tables["batch"]["position"]) == 906
-    assert "<dt>Interval was</dt>" in text and "4 095 – 4 103 B" in text and "size <small>(inferred)</small>" in text
+    assert (
+        'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
+    )
+    assert (
+        "906 batches in 1023 KiB. 209 have an index entry; the other 697 are reached by stepping "
+        "from one that has."
+    ) in text
+    assert (
+        words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"
+    )
+    assert (
+        words["asked"]["row"] == 413
+        and words["address"]["segment"] == "7975"
+        and len(tables["batch"]["position"]) == 906
+    )
+    assert (
+        "<dt>Interval was</dt>" in text
+        and "4 095 – 4 103 B" in text
+        and "size <small>(inferred)</small>" in text
+    )
     assert ["479 997</span></td>" in row for row in chosen_rows(at)] == [True, True, False]
-    assert "■ slot 95" in chosen_rows(at)[0] and "00000e42 000752fd" in chosen_rows(at)[1] and "slot 95" in chosen_rows(at)[2]
-    assert [tab.label.split(" :")[0] for tab in at.tabs] == ["Batches", "Index", "Time index", "Bytes"]
+    assert (
+        "■ slot 95" in chosen_rows(at)[0]
+        and "00000e42 000752fd" in chosen_rows(at)[1]
+        and "slot 95" in chosen_rows(at)[2]
+    )
+    assert [tab.label.split(" :")[0] for tab in at.tabs] == [
+        "Batches",
+        "Index",
+        "Time index",
+        "Bytes",
+    ]
 
 
 def test_the_whole_tables_are_downloads(clean):
     """Named after the segment."""
     at = page(clean, "payments-0", 7975)
     labels = [one.proto.label.replace("\u202f", " ") for one in at.get("download_button")]
-    assert labels == ["Download 906 batches as CSV", "Download 209 entries as CSV", "Download 206 entries as CSV"]
+    assert labels == [
+        "Download 906 batches as CSV",
+        "Download 209 entries as CSV",
+        "Download 206 entries as CSV",
+    ]
 
 
 def test_a_killed_segment(killed):
     """Unwritten slots in the title, the torn tail among the facts; the ruler knows both."""
     at = page(killed, "append-time-0", 0)
     words, _ = sent(at)
-    assert words["title"].startswith("The index was created at 64 KiB") and words["tail"] == {"kind": "torn", "size": 45}
-    assert words["lanes"]["index"]["unwritten"] == "never_written" and words["lanes"]["index"]["slots"] == 8192
+    assert words["title"].startswith("The index was created at 64 KiB") and words["tail"] == {
+        "kind": "torn",
+        "size": 45,
+    }
+    assert (
+        words["lanes"]["index"]["unwritten"] == "never_written"
+        and words["lanes"]["index"]["slots"] == 8192
+    )
     assert '<span style="color:var(--kv-torn-text)">45 B, torn</span>' in html(at)
 
 
 @pytest.mark.parametrize(
     ("partition", "segment", "title", "words"),
     [
-        ("rides-0", 1811, "There is no .index: every search", ["There is no .index", "missing", "from byte 0"]),
+        (
+            "rides-0",
+            1811,
+            "There is no .index: every search",
+            ["There is no .index", "missing", "from byte 0"],
+        ),
         ("rides-0", 607, "There is no .timeindex", ["There is no .timeindex", "missing"]),
-        ("bookings-0", 858, "Slot 3 points past its batch", ["slot 3", "behind the batch of this offset"]),
+        (
+            "bookings-0",
+            858,
+            "Slot 3 points past its batch",
+            ["slot 3", "behind the batch of this offset"],
+        ),
         ("bookings-0", 1721, "Slot 2 of the time index", ["its batch holds another time"]),
         ("metrics-0", 0, "The index ends inside an entry", ["After the last slot"]),
         ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros", ["14 slots"]),
@@ -110,7 +161,10 @@ def test_damaged_segments(damaged, partition, segment, title, words):
 def test_what_is_pinned_first_in_a_damaged_segment(damaged):
     """The slot that leads astray, in the ruler and in the table of the index."""
     at = page(damaged, "bookings-0", 858)
-    assert sent(at)[0]["asked"]["slot"] == 3 and "behind the batch of this offset" in chosen_rows(at)[1]
+    assert (
+        sent(at)[0]["asked"]["slot"] == 3
+        and "behind the batch of this offset" in chosen_rows(at)[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,7 +187,10 @@ def test_nothing_to_draw(source, partition, segment, finding, request):
 def test_an_archive_is_named_as_it_was_given():
     """No folder of the cache: nobody knows it."""
     text = html(page(ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
-    assert "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text and "unpacked" not in text
+    assert (
+        "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
+        and "unpacked" not in text
+    )
 
 
 def test_a_missing_segment_names_those_there_are(damaged):
@@ -146,7 +203,12 @@ def test_a_missing_segment_names_those_there_are(damaged):
 
 
 @pytest.mark.parametrize(
-    ("pin", "why"), [("99999999", "This segment holds"), ("abc", "An offset is a whole number"), ("-4", "An offset is")]
+    ("pin", "why"),
+    [
+        ("99999999", "This segment holds"),
+        ("abc", "An offset is a whole number"),
+        ("-4", "An offset is"),
+    ],
 )
 def test_a_pin_that_is_not_there(clean, pin, why):
     """The ruler says so; the tables show what is shown first."""
@@ -158,13 +220,19 @@ def test_a_pin_that_is_not_there(clean, pin, why):
 def test_the_shade_is_in_the_address(clean):
     """A link brings it back, the ruler draws it."""
     words, _ = sent(page(clean, "payments-0", 7975, shade="Size"))
-    assert words["shade"] == {"by": "Size", "low": 78, "high": 2894} and words["hint"].startswith("Darker is larger")
+    assert words["shade"] == {"by": "Size", "low": 78, "high": 2894} and words["hint"].startswith(
+        "Darker is larger"
+    )
 
 
 def test_a_large_segment_is_sent_in_slices(clean):
     """10 905 batches: 2000 of them, around the pin."""
     words, tables = sent(page(clean, "heartbeat-0", 0, pin="9000"))
-    assert words["slice"]["from_row"] == 8000 and words["slice"]["rows"] == 10905 and len(tables["batch"]["position"]) == 2000
+    assert (
+        words["slice"]["from_row"] == 8000
+        and words["slice"]["rows"] == 10905
+        and len(tables["batch"]["position"]) == 2000
+    )
     assert words["asked"]["row"] == 9000
 
 
@@ -178,9 +246,14 @@ def test_a_segment_in_another_state(clean, tmp_path):
     """Files that a compaction was writing."""
     folder = copy_of(clean, tmp_path, "payments-0")
     for kind in ("log", "index", "timeindex", "txnindex"):
-        (folder / "payments-0" / f"{7975:020d}.{kind}").rename(folder / "payments-0" / f"{7975:020d}.{kind}.cleaned")
+        (folder / "payments-0" / f"{7975:020d}.{kind}").rename(
+            folder / "payments-0" / f"{7975:020d}.{kind}.cleaned"
+        )
     at = page(folder, "payments-0", 7975)
-    assert "Its files are .cleaned: a compaction was writing them." in html(at) and sent(at)[0]["slice"]["rows"] == 906
+    assert (
+        "Its files are .cleaned: a compaction was writing them." in html(at)
+        and sent(at)[0]["slice"]["rows"] == 906
+    )
 
 
 def test_a_log_that_may_not_be_read(clean, monkeypatch):
@@ -210,7 +283,10 @@ def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     log, real = folder / "refunds-0" / f"{1:020d}.log", anatomies.anatomy.file.read
     monkeypatch.setattr(anatomies.anatomy, "_tail", lambda *_: os.utime(log, ns=(1, 1)))
     at = page(folder, "refunds-0", 1)
-    assert f"{1:020d}.log changed while it was read" in html(at) and sent(at)[0]["slice"]["rows"] == 174
+    assert (
+        f"{1:020d}.log changed while it was read" in html(at)
+        and sent(at)[0]["slice"]["rows"] == 174
+    )
     monkeypatch.undo()
     assert anatomies.anatomy.file.read is real
     next(one for one in at.button if one.key == "kv_read_again").click().run()
@@ -232,7 +308,9 @@ def test_names_from_disk_become_no_markup(clean, tmp_path):
     shutil.copytree(clean / "refunds-0", tmp_path / evil)
     at = page(tmp_path, evil, 1)
     assert "<img" not in html(at) and "&lt;img src=x" in html(at)
-    assert "<img" not in html(page(tmp_path, evil, "<img>")) and "<img" not in html(page(tmp_path, "<img>-1", 1))
+    assert "<img" not in html(page(tmp_path, evil, "<img>")) and "<img" not in html(
+        page(tmp_path, "<img>-1", 1)
+    )
 
 
 def test_names_that_are_no_text(clean, tmp_path):
@@ -255,13 +333,27 @@ def test_a_segment_before_magic_2(data, tmp_path):
 
 
 def test_in_chinese(clean, killed):
-    """Title, facts, tables, ruler and tabs; what Kafka calls its own stays, and so do the words in the address."""
+    """Title, facts, tables, ruler and tabs; what Kafka calls its own stays, and so do the words in
+    the address.
+    """
     at = page(clean, "payments-0", 7975, pin="11612", lang="zh", tab="Time index", shade="Size")
     text, words = html(at), sent(at)[0]
-    assert "906 个批次，共 1023 KiB。209 个有索引项" in text and "<dt>保留到</dt>" in text and "<th>时间戳（UTC）</th>" in text
-    assert words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项" and words["shade"]["by"] == "Size"
+    assert (
+        "906 个批次，共 1023 KiB。209 个有索引项" in text
+        and "<dt>保留到</dt>" in text
+        and "<th>时间戳（UTC）</th>" in text
+    )
+    assert (
+        words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项"
+        and words["shade"]["by"] == "Size"
+    )
     assert words["words"]["axis"] == ".log 的字节" and words["hint"].startswith("越深越大")
-    assert [tab.label for tab in at.tabs] == ["批次", "偏移量索引", "时间索引", "字节"] and at.session_state["tab"] == "时间索引"
+    assert [tab.label for tab in at.tabs] == [
+        "批次",
+        "偏移量索引",
+        "时间索引",
+        "字节",
+    ] and at.session_state["tab"] == "时间索引"
     tail = html(page(killed, "append-time-0", 0, lang="zh"))
     assert "45 B，残缺" in tail and "<dt>从未写过</dt>" in tail
     assert "没有从偏移量 5 开始的日志段" in html(page(clean, "payments-0", 5, lang="zh"))

@@ -1,4 +1,6 @@
-"""Who the web server answers: by its own names alone, in no other site's frame, and with nothing of its own figures."""
+"""Who the web server answers: by its own names alone, in no other site's frame, and with nothing of
+its own figures.
+"""
 
 import asyncio
 import os
@@ -16,9 +18,12 @@ from docs.browsing import CHROMIUM, chromium, serving
 from kafkaviz.ui.server import FrameGuard, HostCheck, host_names
 
 HANDSHAKE = (
-    "GET /_stcore/stream HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+    "GET /_stcore/stream HTTP/1.1",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-)  # fmt: skip
+)
 
 
 async def _answers(scope, receive, send) -> None:
@@ -41,12 +46,31 @@ def _asked(app, host: str | None, kind: str = "http", path: str = "/") -> list[d
         return {"type": f"{kind}.connect"}
 
     headers = [] if host is None else [(b"host", host.encode())]
-    asyncio.run(app({"type": kind, "path": path, "headers": headers, "method": "GET"}, receive, send))
+    asyncio.run(
+        app({"type": kind, "path": path, "headers": headers, "method": "GET"}, receive, send)
+    )
     return sent
 
 
-OWN = ["127.0.0.1", "127.0.0.1:8501", "[::1]:8501", "[::1]", "10.1.2.3:8501", "localhost:8501", "LOCALHOST.", socket.gethostname()]
-FOREIGN = ["attacker.example", "attacker.example:8501", "localhost.attacker.example", "127.0.0.1.attacker.example", "[x.example]", "", "1"]
+OWN = [
+    "127.0.0.1",
+    "127.0.0.1:8501",
+    "[::1]:8501",
+    "[::1]",
+    "10.1.2.3:8501",
+    "localhost:8501",
+    "LOCALHOST.",
+    socket.gethostname(),
+]
+FOREIGN = [
+    "attacker.example",
+    "attacker.example:8501",
+    "localhost.attacker.example",
+    "127.0.0.1.attacker.example",
+    "[x.example]",
+    "",
+    "1",
+]
 
 
 @pytest.mark.parametrize("host", OWN)
@@ -59,7 +83,9 @@ def test_an_address_and_the_machine_s_own_names_are_answered(host):
 
 @pytest.mark.parametrize("host", [*FOREIGN, None])
 def test_a_name_of_somebody_else_is_refused(host):
-    """A web site whose name was pointed at this machine is the same to the browser as the site itself; its Host header tells."""
+    """A web site whose name was pointed at this machine is the same to the browser as the site
+    itself; its Host header tells.
+    """
     check = HostCheck(_answers, host_names())
     assert _asked(check, host)[0]["status"] == 421
     assert _asked(check, host, "websocket")[0]["type"] == "websocket.close"
@@ -68,20 +94,29 @@ def test_a_name_of_somebody_else_is_refused(host):
 def test_a_name_that_was_allowed_is_answered():
     """And no name below it."""
     check = HostCheck(_answers, host_names("kafkaviz.example.com, viz"))
-    told = [_asked(check, host)[0]["status"] for host in ("kafkaviz.example.com:80", "VIZ", "a.kafkaviz.example.com", "com")]
+    told = [
+        _asked(check, host)[0]["status"]
+        for host in ("kafkaviz.example.com:80", "VIZ", "a.kafkaviz.example.com", "com")
+    ]
     assert told == [200, 200, 421, 421]
 
 
 def test_every_answer_forbids_foreign_frames():
     """Those of Streamlit's files and of its own routes alike."""
     headers = dict(_asked(FrameGuard(_answers), "localhost")[0]["headers"])
-    assert headers[b"content-security-policy"] == b"frame-ancestors 'self'" and headers[b"x-frame-options"] == b"SAMEORIGIN"
+    assert (
+        headers[b"content-security-policy"] == b"frame-ancestors 'self'"
+        and headers[b"x-frame-options"] == b"SAMEORIGIN"
+    )
 
 
 def test_what_the_server_holds_is_told_to_nobody():
     """Sizes and counts of all visitors together."""
     guard = FrameGuard(_answers)
-    assert [_asked(guard, "localhost", path=f"/_stcore/{path}")[0]["status"] for path in ("metrics", "health")] == [404, 200]
+    assert [
+        _asked(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
+        for path in ("metrics", "health")
+    ] == [404, 200]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +128,9 @@ def server(tmp_path_factory) -> Iterator[str]:
 
 def _status(address: str, **headers: str) -> int:
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(address, headers=headers), timeout=10
+        ) as answer:
             return answer.status
     except urllib.error.HTTPError as refused:
         return refused.code
@@ -110,8 +147,13 @@ def _connected(port: int, name: str) -> str:
 def test_the_real_server_goes_by_host(server):
     """Pages, and the connection that drives them."""
     port = server.rpartition(":")[2]
-    assert [_status(server, Host=f"{name}:{port}") for name in ("127.0.0.1", "attacker.example")] == [200, 421]
-    assert [_connected(int(port), name) for name in ("127.0.0.1", "attacker.example")] == ["101", "403"]
+    assert [
+        _status(server, Host=f"{name}:{port}") for name in ("127.0.0.1", "attacker.example")
+    ] == [200, 421]
+    assert [_connected(int(port), name) for name in ("127.0.0.1", "attacker.example")] == [
+        "101",
+        "403",
+    ]
     with urllib.request.urlopen(server) as answer:
         assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
 
@@ -133,8 +175,20 @@ def test_another_site_holds_no_page_in_a_frame(server, tmp_path):
 
 def test_streamlit_s_own_command_goes_by_host_too():
     """streamlit run app.py knows no middleware: the settings beside it name the hosts."""
-    code = "from streamlit import config; config.get_option('server.port'); print(config.get_option('server.allowedHosts'))"
+    code = (
+        "from streamlit import config; config.get_option('server.port'); "
+        "print(config.get_option('server.allowedHosts'))"
+    )
     root = Path(__file__).parents[2]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
-    told = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert told == "['127.0.0.1', 'localhost', '::1']\n"

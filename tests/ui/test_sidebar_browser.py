@@ -1,4 +1,6 @@
-"""The sidebar in a real browser: no click is lost while the page is drawn anew, and it leads to the directory that is being opened."""
+"""The sidebar in a real browser: no click is lost while the page is drawn anew, and it leads to the
+directory that is being opened.
+"""
 
 from kafkaviz.ui import access
 from tests import test_browser
@@ -6,9 +8,11 @@ from tests.journeys.walk import SETTLED
 from tests.test_browser import heading
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
-LISTENS = "window.__kafkaviz_sidebar?.listens"  # its script comes by itself, and may come after the page's title
+# its script comes by itself, and may come after the page's title
+LISTENS = "window.__kafkaviz_sidebar?.listens"
 SETTLED_MS = 1500  # nothing is drawn anew after that but by its reader
 CURRENT = ".st-key-kv_nav a[aria-current=page]"
 
@@ -42,10 +46,16 @@ def test_a_press_holds_while_there_is_no_sidebar(server, page):
     link = page.locator(".st-key-kv_nav a", has_text="Rolls")
     link.hover()
     page.evaluate("document.querySelector('[data-testid=stSidebar]').style.display = 'none'")
-    page.evaluate("document.querySelectorAll('.st-key-kv_nav').forEach(nav => nav.classList.replace('st-key-kv_nav', 'away'))")
+    page.evaluate(
+        "document.querySelectorAll('.st-key-kv_nav').forEach(nav => "
+        "nav.classList.replace('st-key-kv_nav', 'away'))"
+    )
     page.mouse.down()
     page.mouse.up()
-    page.evaluate("document.querySelectorAll('.away').forEach(nav => nav.classList.replace('away', 'st-key-kv_nav'))")
+    page.evaluate(
+        "document.querySelectorAll('.away').forEach(nav => nav.classList.replace('away', "
+        "'st-key-kv_nav'))"
+    )
     page.wait_for_url("**/rolls?**")
     heading(page, "Rolls")
     assert page.locator(CURRENT).inner_text().endswith("Rolls")
@@ -67,7 +77,9 @@ def test_the_current_page_is_marked_however_late_its_link_is_drawn(server, page)
 
 
 def test_a_click_right_after_another_directory_leads_there(server, page):
-    """Unpacking takes a moment, in which the sidebar still shows the links of the directory before."""
+    """Unpacking takes a moment, in which the sidebar still shows the links of the directory
+    before.
+    """
     archive = next(path for path in access.samples() if "killed" in path.name)
     page.goto(server)
     heading(page, "37 topic-partitions")
@@ -94,7 +106,10 @@ def test_a_narrow_window_folds_its_sidebar(server, page):
     page.wait_for_function(f"({COLUMNS})() === 1")
     page.locator("[data-testid=stSidebarCollapseButton] button").click()
     page.wait_for_function(f"({COLUMNS})() === 2")
-    assert not page.locator(".st-key-kv_nav").is_visible() or page.locator("[data-testid=stSidebar]").bounding_box()["width"] < 1
+    assert (
+        not page.locator(".st-key-kv_nav").is_visible()
+        or page.locator("[data-testid=stSidebar]").bounding_box()["width"] < 1
+    )
     unfold = page.locator("[data-testid=stExpandSidebarButton]")
     unfold.focus()
     page.keyboard.press("Enter")

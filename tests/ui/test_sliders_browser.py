@@ -1,4 +1,6 @@
-"""Sliders under keys that come quicker than the page is drawn anew: every press counts, and slider, address and figure agree."""
+"""Sliders under keys that come quicker than the page is drawn anew: every press counts, and slider,
+address and figure agree.
+"""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,17 +11,21 @@ from tests import test_browser
 from tests.journeys.walk import SETTLED
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 PRESSES, BETWEEN_MS, PATIENCE_MS = 5, 120, 120_000
-SLIDERS = [  # a page, its slider, its parameter, and where a figure or what is beside it says the value
+# a page, its slider, its parameter, and where a figure or what is beside it says the value
+SLIDERS = [
     ("tuning?tp=payments-0&consider=128", "index.interval.bytes", "consider", ".kv-lab b"),
     ("rolls?room=8+B", "segment.index.bytes", "room", ".kv-lab b"),
     ("page_cache?cold=1+MB", "A page goes cold after this much own log", "cold", ".kv-value"),
 ]
 
 
-@pytest.mark.parametrize(("path", "name", "parameter", "beside"), SLIDERS, ids=[one[2] for one in SLIDERS])
+@pytest.mark.parametrize(
+    ("path", "name", "parameter", "beside"), SLIDERS, ids=[one[2] for one in SLIDERS]
+)
 def test_every_press_counts(server, page, path, name, parameter, beside):
     """Five quick presses are five steps, and stay; the address, drawn anew, shows the same page."""
     page.set_default_timeout(PATIENCE_MS)
@@ -33,7 +39,10 @@ def test_every_press_counts(server, page, path, name, parameter, beside):
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(BETWEEN_MS)
     value = slider.get_attribute("aria-valuetext")
-    page.wait_for_function("([name, value]) => new URL(location).searchParams.get(name) === value", arg=[parameter, value])
+    page.wait_for_function(
+        "([name, value]) => new URL(location).searchParams.get(name) === value",
+        arg=[parameter, value],
+    )
     page.locator(SETTLED).wait_for()
     page.wait_for_timeout(2 * BETWEEN_MS)  # a run that would take one back has begun
     page.locator(SETTLED).wait_for()

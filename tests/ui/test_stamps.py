@@ -1,4 +1,6 @@
-"""By what a listing is known to hold still: a file overwritten in place too, and in a large directory not at every click."""
+"""By what a listing is known to hold still: a file overwritten in place too, and in a large
+directory not at every click.
+"""
 
 import os
 from pathlib import Path
@@ -29,14 +31,24 @@ def many(monkeypatch) -> list[float]:
     return clock
 
 
-@pytest.mark.parametrize("name", [*NAMES, "orders-0/leader-epoch-checkpoint", "meta.properties", "recovery-point-offset-checkpoint"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NAMES,
+        "orders-0/leader-epoch-checkpoint",
+        "meta.properties",
+        "recovery-point-offset-checkpoint",
+    ],
+)
 def test_a_file_overwritten_in_place_makes_a_new_listing(directory, name):
     """No folder's time has changed, and no length."""
     (directory / name).touch()
     (directory / "recovery-point-offset-checkpoint").touch()
     before = cache.listed(directory)
     assert cache.listed(directory) is before
-    overwrite(directory / name) if (directory / name).stat().st_size else os.utime(directory / name, ns=(0, 1))
+    overwrite(directory / name) if (directory / name).stat().st_size else os.utime(
+        directory / name, ns=(0, 1)
+    )
     after = cache.listed(directory)
     assert after.key != before.key and cache.listed(directory) is after
 

@@ -1,4 +1,6 @@
-"""The stepper in a real browser: by keys, clicks and play; the address, the two searches in step, and how fast a step is."""
+"""The stepper in a real browser: by keys, clicks and play; the address, the two searches in step,
+and how fast a step is.
+"""
 
 import re
 import statistics
@@ -9,7 +11,8 @@ from tests import test_browser
 
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 T = "\u202f"
 DRAWN_MS, SHOWN_MS = 16, 35
@@ -52,15 +55,24 @@ def at_step(page: "sync_api.Page") -> tuple[int, int]:
 
 
 def test_by_keys_and_back_by_the_address(page, server):
-    """A link arrives at its step; arrows, Home and End move on, the address follows, a reload brings it back."""
+    """A link arrives at its step; arrows, Home and End move on, the address follows, a reload
+    brings it back.
+    """
     opened(page, server, "tp=dense-index-0&by=offset&target=2247&step=10")
-    assert said(page) == f"The middle, slot 417, holds 2{T}269, above 2{T}247. Keep only what is left of it." and at_step(page) == (10, 18)
+    assert (
+        said(page)
+        == f"The middle, slot 417, holds 2{T}269, above 2{T}247. Keep only what is left of it."
+        and at_step(page) == (10, 18)
+    )
     page.keyboard.press("ArrowRight")
     assert at_step(page)[0] == 11
     page.wait_for_url("**step=11**")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
-    assert said(page) == f"The broker answers with bytes from 213{T}754 on. The consumer skips 2 records to reach offset 2{T}247."
+    assert said(page) == (
+        f"The broker answers with bytes from 213{T}754 on. The consumer skips 2 records to reach "
+        f"offset 2{T}247."
+    )
     page.keyboard.press("Home")
     assert at_step(page)[0] == 1 and page.locator(".prev").is_disabled()
     page.keyboard.press("End")
@@ -94,11 +106,15 @@ def test_play_and_pause(page, server):
     page.locator(".count", has_text="step 8 of 8").wait_for(timeout=15_000)
     page.locator(".play", has_text="Play").wait_for()
     page.get_by_label("Step 4: ").click()
-    assert at_step(page) == (4, 8) and said(page).startswith("The middle, slot 3, holds 26, above 23.")
+    assert at_step(page) == (4, 8) and said(page).startswith(
+        "The middle, slot 3, holds 26, above 23."
+    )
 
 
 def test_what_a_step_shows(page, server):
-    """The line of the pseudocode, the values that changed, the slots that are out, and the words for a screen reader."""
+    """The line of the pseudocode, the values that changed, the slots that are out, and the words
+    for a screen reader.
+    """
     opened(page, server, "set=five&target=23&step=4")
     assert page.locator(".code .on").inner_text().split("\n")[-1].strip() == "else: hi ← mid − 1"
     assert page.locator(".vals .ch .lab").all_inner_texts() == ["probes", "hi", "mid", "key"]
@@ -109,14 +125,23 @@ def test_what_a_step_shows(page, server):
 
 
 def test_plain_beside_warm_in_step(page, server):
-    """Both searches have made as many probes as the stepper shows, and all of them behind its end."""
+    """Both searches have made as many probes as the stepper shows, and all of them behind its
+    end.
+    """
     opened(page, server, "set=full&target=1234567&step=6")
     lanes = page.locator(".lane")
     lanes.first.wait_for(timeout=60_000)
-    assert [re.sub(r"\s+", " ", text) for text in lanes.locator(".n b").all_inner_texts()] == ["5 of 21", "5 of 13", "5 of 14", "5 of 12"]
+    assert [re.sub(r"\s+", " ", text) for text in lanes.locator(".n b").all_inner_texts()] == [
+        "5 of 21",
+        "5 of 13",
+        "5 of 14",
+        "5 of 12",
+    ]
     page.keyboard.press("End")
     assert lanes.locator(".n b").all_inner_texts() == ["21", "13", "14", "12"]
-    assert page.get_by_role("heading", name="Here the warm section costs 7 probes and 1 page").is_visible()
+    assert page.get_by_role(
+        "heading", name="Here the warm section costs 7 probes and 1 page"
+    ).is_visible()
 
 
 def test_a_slot_that_is_clicked_is_looked_up(page, server):
@@ -131,18 +156,29 @@ def test_a_slot_that_is_clicked_is_looked_up(page, server):
 
 
 def test_a_slot_is_reached_by_key(page, server):
-    """Arrows, Page keys, Home and End move over the slots and not the steps; Enter looks up, and the cursor stays."""
+    """Arrows, Page keys, Home and End move over the slots and not the steps; Enter looks up, and
+    the cursor stays.
+    """
     opened(page, server, "set=five&target=23&step=4")
     cursor = page.get_by_role("slider", name="Slot to look up")
     cursor.focus()
-    for key, slot in (("End", 4), ("ArrowLeft", 3), ("Home", 0), ("PageDown", 0), ("ArrowRight", 1)):
+    for key, slot in (
+        ("End", 4),
+        ("ArrowLeft", 3),
+        ("Home", 0),
+        ("PageDown", 0),
+        ("ArrowRight", 1),
+    ):
         cursor.press(key)
         assert cursor.get_attribute("aria-valuenow") == str(slot) and at_step(page)[0] == 4, key
     assert "offset 14 → byte 459" in cursor.get_attribute("aria-valuetext")
     cursor.press("Enter")
     page.locator(".say", has_text="not above 14").wait_for()
     page.wait_for_url("**target=14**")
-    assert cursor.evaluate("element => element.matches(':focus')") and cursor.get_attribute("aria-valuenow") == "1"
+    assert (
+        cursor.evaluate("element => element.matches(':focus')")
+        and cursor.get_attribute("aria-valuenow") == "1"
+    )
 
 
 def test_another_language_keeps_the_step(page, server):
@@ -150,7 +186,9 @@ def test_another_language_keeps_the_step(page, server):
     opened(page, server, "set=five&target=23&step=4")
     page.get_by_role("button", name="中文").click()
     page.locator(".say", has_text="中间的槽 3 是 26，大于 23。").wait_for()
-    assert page.locator(".count").inner_text() == "第 4 步，共 8 步" and page.locator(".play").inner_text().endswith("播放")
+    assert page.locator(".count").inner_text() == "第 4 步，共 8 步" and page.locator(
+        ".play"
+    ).inner_text().endswith("播放")
     page.get_by_role("heading", name="热区").first.wait_for()
 
 
@@ -185,23 +223,33 @@ def test_from_the_segment_page(page, server):
     """Look up from here: the batch that is pinned there."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     page.get_by_role("button", name="Look up from here").click()
-    page.locator(".say", has_text=f"not above 11{T}625").or_(page.locator(".say", has_text=f"below 11{T}625")).wait_for(timeout=60_000)
+    page.locator(".say", has_text=f"not above 11{T}625").or_(
+        page.locator(".say", has_text=f"below 11{T}625")
+    ).wait_for(timeout=60_000)
     assert "/lookup" in page.url
 
 
 def test_from_a_time_to_the_bytes_by_clicks(page, server):
-    """Both indexes, the batch, its record, why no other segment; and on to that batch on the Segment page."""
+    """Both indexes, the batch, its record, why no other segment; and on to that batch on the
+    Segment page.
+    """
     opened(page, server, "tp=orders-0")
     page.get_by_role("radio", name="Timestamp").click()
     page.wait_for_url("**by=timestamp**")
-    page.locator(".say", has_text="the first whose largest timestamp is not older than the target").wait_for()
+    page.locator(
+        ".say", has_text="the first whose largest timestamp is not older than the target"
+    ).wait_for()
     page.locator(".last").click()
     found = re.search(r"is offset ([\d\u202f]+): that is the answer", said(page)).group(1)
     assert page.locator(".rec .hit b").inner_text().startswith(found)
-    fates = page.locator(".kv-tbl").filter(has_text="Fate").locator("td:last-child").all_inner_texts()
+    fates = (
+        page.locator(".kv-tbl").filter(has_text="Fate").locator("td:last-child").all_inner_texts()
+    )
     assert fates == ["searched", "not looked at", "not looked at"]
     page.get_by_role("link", name=f"Offset {found} in segment").click()
-    page.get_by_role("heading", level=1).filter(has_text="orders-0").or_(page.locator("h1")).first.wait_for()
+    page.get_by_role("heading", level=1).filter(has_text="orders-0").or_(
+        page.locator("h1")
+    ).first.wait_for()
     page.wait_for_url(f"**/segment**pin={found.replace(T, '')}**")
 
 
@@ -209,7 +257,9 @@ def test_a_segment_in_the_dark(browser, server):
     """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
     for width in (1280, 1440):
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
-        page = opened(context.new_page(), server, "tp=dense-index-0&by=timestamp&target=1790000445001&step=13")
+        page = opened(
+            context.new_page(), server, "tp=dense-index-0&by=timestamp&target=1790000445001&step=13"
+        )
         page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("[data-testid=stException]").count() == 0
@@ -218,7 +268,9 @@ def test_a_segment_in_the_dark(browser, server):
 
 @pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
-    """Drawn within 16 ms and painted within 35, at any size of the index; half of the steps, as other work takes turns."""
+    """Drawn within 16 ms and painted within 35, at any size of the index; half of the steps, as
+    other work takes turns.
+    """
     opened(page, server, query)
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=60_000)
     page.wait_for_timeout(500)

@@ -17,7 +17,11 @@ SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the read
 
 def files() -> list[Path]:
     """Every script and module of the app that may offer a file."""
-    return [*(phrases.ROOT / "kafkaviz" / "ui").rglob("*.py"), *(phrases.ROOT / "pages").glob("*.py"), phrases.ROOT / "app.py"]
+    return [
+        *(phrases.ROOT / "kafkaviz" / "ui").rglob("*.py"),
+        *(phrases.ROOT / "pages").glob("*.py"),
+        phrases.ROOT / "app.py",
+    ]
 
 
 def heads() -> dict[str, list[str]]:
@@ -25,8 +29,14 @@ def heads() -> dict[str, list[str]]:
     found = {}
     for file in files():
         of = phrases.code(file)
-        for call in (node for node in ast.walk(of.tree) if isinstance(node, ast.Call) and phrases.called(node.func) == "csv_of"):
-            found[f"{of.file}, line {call.lineno}"] = [ast.unparse(one) for one in (call.args[0], *given(call.args[0], of))]
+        for call in (
+            node
+            for node in ast.walk(of.tree)
+            if isinstance(node, ast.Call) and phrases.called(node.func) == "csv_of"
+        ):
+            found[f"{of.file}, line {call.lineno}"] = [
+                ast.unparse(one) for one in (call.args[0], *given(call.args[0], of))
+            ]
     return found
 
 
@@ -36,7 +46,15 @@ def given(name: ast.expr, of: phrases.Code) -> list[ast.expr]:
     while not isinstance(of.above[room], ast.Module):
         room = of.above[room]
     assigned = [one for one in ast.walk(room) if isinstance(one, ast.Assign)]
-    names = [{part.id for target in one.targets for part in ast.walk(target) if isinstance(part, ast.Name)} for one in assigned]
+    names = [
+        {
+            part.id
+            for target in one.targets
+            for part in ast.walk(target)
+            if isinstance(part, ast.Name)
+        }
+        for one in assigned
+    ]
     return [one.value for one, own in zip(assigned, names, strict=True) if ast.unparse(name) in own]
 
 
@@ -44,7 +62,9 @@ def test_a_file_has_the_same_heads_in_every_language():
     """Names for programs; the words on the screen are the reader's."""
     known = heads()
     assert len(known) > 10
-    assert {place: said for place, said in known.items() if any(SAID.search(one) for one in said)} == {}
+    assert {
+        place: said for place, said in known.items() if any(SAID.search(one) for one in said)
+    } == {}
 
 
 def test_digits_of_a_file_stand_together():
@@ -52,9 +72,24 @@ def test_digits_of_a_file_stand_together():
     assert csv_of(("what", "bytes"), [("a, b", "1\u202f500")]) == 'what,bytes\r\n"a, b",1500\r\n'
 
 
-@pytest.mark.parametrize("text", [
-    "=1+1", "=cmd|' /C calc'!A0", "+1 B", "-1+1", "-topic-0", "@SUM(1)", "\tx", "\r=1", "\n=1", "＝1", "－x", "-", "+",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "=cmd|' /C calc'!A0",
+        "+1 B",
+        "-1+1",
+        "-topic-0",
+        "@SUM(1)",
+        "\tx",
+        "\r=1",
+        "\n=1",
+        "＝1",
+        "－x",
+        "-",
+        "+",
+    ],
+)
 def test_no_text_of_a_file_is_a_formula(text):
     """A spreadsheet would work out what begins so; behind ' it is text. OWASP, CSV injection."""
     assert escape_formula(text) == f"'{text}"
@@ -62,15 +97,21 @@ def test_no_text_of_a_file_is_a_formula(text):
     assert (head, cell) == (f"'{text}", f"'{text}")
 
 
-@pytest.mark.parametrize("text", ["", "orders-0", "-1", "+1", "-1.5", "-2e-05", "1=1", "'=1", " =1", "–"])
+@pytest.mark.parametrize(
+    "text", ["", "orders-0", "-1", "+1", "-1.5", "-2e-05", "1=1", "'=1", " =1", "–"]
+)
 def test_a_number_of_a_file_stays_one(text):
     """And so does what begins with nothing of the kind."""
     assert escape_formula(text) == text
 
 
 def test_a_report_has_one_name():
-    """Whether it is made on Health or on Tuning, of an archive or of the directory that it holds."""
+    """Whether it is made on Health or on Tuning, of an archive or of the directory that it
+    holds.
+    """
     packed = phrases.ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
     names = {report_name(open_broker(one)) for one in (packed, open_broker(packed).path)}
     assert names == {"kafka-4.3.1-clean-report.html"}
-    assert [file.name for file in files() if "report.html" in file.read_text(encoding="utf-8")] == ["tables.py"]
+    assert [file.name for file in files() if "report.html" in file.read_text(encoding="utf-8")] == [
+        "tables.py"
+    ]

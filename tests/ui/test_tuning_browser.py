@@ -1,9 +1,12 @@
-"""The Tuning page in a real browser: from the broker's door to a recommendation, by mouse and by key; no error in the console."""
+"""The Tuning page in a real browser: from the broker's door to a recommendation, by mouse and by
+key; no error in the console.
+"""
 
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 T = "\u202f"
 
@@ -25,17 +28,24 @@ def choose(page, label: str, option: str) -> None:
 
 def fits(page) -> bool:
     """Whether nothing is clipped at 1280 px, and nothing went wrong."""
-    return page.evaluate("document.documentElement.scrollWidth") <= 1280 and page.locator("[data-testid=stException]").count() == 0
+    return (
+        page.evaluate("document.documentElement.scrollWidth") <= 1280
+        and page.locator("[data-testid=stException]").count() == 0
+    )
 
 
 def test_from_the_broker_to_a_recommendation(server, page):
-    """The third door: all topics, the densest first; one of them, its answer, and its numbers to take along."""
+    """The third door: all topics, the densest first; one of them, its answer, and its numbers to
+    take along.
+    """
     page.goto(server)
     test_browser.heading(page, "37 topic-partitions")
     page.get_by_role("link", name="Tune", exact=True).click()
     test_browser.heading(page, "Tuning")
     page.get_by_text("Topic by topic, the densest index first").wait_for()
-    assert "tune=Whole+broker" in page.url and page.locator(".st-key-kv_topics tbody tr").first.inner_text().startswith("tiny-index")
+    assert "tune=Whole+broker" in page.url and page.locator(
+        ".st-key-kv_topics tbody tr"
+    ).first.inner_text().startswith("tiny-index")
     drawn(page, 4)
     choose(page, "Open a topic", "payments")
     page.get_by_role("heading", name=f"Keep 4{T}096").wait_for()
@@ -46,7 +56,9 @@ def test_from_the_broker_to_a_recommendation(server, page):
 
 
 def test_the_interval_by_key_and_by_a_click_on_the_curve(server, page):
-    """The slider's arrows and a point of the curve consider another interval; the address brings it back; Today goes back."""
+    """The slider's arrows and a point of the curve consider another interval; the address brings it
+    back; Today goes back.
+    """
     page.goto(f"{server}/tuning?tp=payments-0")
     page.get_by_text("16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers").wait_for()
     drawn(page, 4)
@@ -76,7 +88,10 @@ def test_another_topic_partition_and_a_workload(server, page):
     page.get_by_role("radio", name="heartbeat-0").click()
     page.get_by_role("heading", name="Batch first").wait_for()
     page.wait_for_url("**tp=heartbeat-0**")
-    page.wait_for_function("document.querySelectorAll('.st-key-kv_tune_set [role=radiogroup]').length === 1")  # the one before is gone
+    # the one before is gone
+    page.wait_for_function(
+        "document.querySelectorAll('.st-key-kv_tune_set [role=radiogroup]').length === 1"
+    )
     page.get_by_role("radio", name="Workload").click()
     page.get_by_text("on the workload “Heartbeats”").wait_for()
     page.get_by_text("A workload, written and measured").wait_for()
@@ -84,12 +99,17 @@ def test_another_topic_partition_and_a_workload(server, page):
 
 
 def test_budgets_and_other_settings(server, page):
-    """A budget is a choice in the address; the log is written once more with a smaller index; the line to run can be copied."""
+    """A budget is a choice in the address; the log is written once more with a smaller index; the
+    line to run can be copied.
+    """
     page.goto(f"{server}/tuning?tp=payments-0&p99=10+µs+warm")
     page.get_by_text("Over its budget: the p99 lookup").wait_for()
     page.get_by_role("slider", name="segment.index.bytes").press("Home")
     page.get_by_text("To set those too:").wait_for()
-    assert page.get_by_text("segment.index.bytes=4096").is_visible() and page.get_by_text("Rolls by time index").is_visible()
+    assert (
+        page.get_by_text("segment.index.bytes=4096").is_visible()
+        and page.get_by_text("Rolls by time index").is_visible()
+    )
     page.get_by_text("More budgets, storage, release").click()
     choose(page, "Cold reads go to", "hdd")
     page.get_by_text("modelled, hdd").wait_for()

@@ -9,9 +9,11 @@ from kafkaviz.ui.pick import Place
 from kafkaviz.ui.tuning import scope
 
 LABELS = {
-    "partition": "Topic-partition, measured from this directory", "topic": "Topic, measured from this directory",
-    "broker": "Whole broker, measured from this directory", "workload": "A workload, written and measured",
-}  # fmt: skip
+    "partition": "Topic-partition, measured from this directory",
+    "topic": "Topic, measured from this directory",
+    "broker": "Whole broker, measured from this directory",
+    "workload": "A workload, written and measured",
+}
 
 
 @pytest.mark.parametrize("kind", LABELS)

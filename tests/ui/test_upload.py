@@ -33,7 +33,11 @@ def test_a_name_stays_in_its_folder(given, name):
 def test_the_same_archive_is_kept_once():
     """Named by its content; another content has another folder."""
     first = upload.save(io.BytesIO(b"one"), "kafka.zip")
-    assert first == upload.save(io.BytesIO(b"one"), "kafka.zip") != upload.save(io.BytesIO(b"two"), "kafka.zip")
+    assert (
+        first
+        == upload.save(io.BytesIO(b"one"), "kafka.zip")
+        != upload.save(io.BytesIO(b"two"), "kafka.zip")
+    )
     assert first.read_bytes() == b"one" and first.is_relative_to(leftovers.folder())
     assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
 
@@ -47,7 +51,9 @@ def test_nobody_else_on_the_server_reads_an_upload():
         saved = upload.save(io.BytesIO(b"secret"), "kafka.zip")
     finally:
         os.umask(before)
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (saved, saved.parent, leftovers.folder())] == [0o600, 0o700, 0o700]
+    assert [
+        stat.S_IMODE(path.stat().st_mode) for path in (saved, saved.parent, leftovers.folder())
+    ] == [0o600, 0o700, 0o700]
     leftovers.folder().chmod(0o755)
     leftovers.sweep()
     assert stat.S_IMODE(leftovers.folder().stat().st_mode) == 0o700

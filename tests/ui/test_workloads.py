@@ -1,4 +1,6 @@
-"""The workloads that both pages offer: those that the commands take by name, and one of one's own."""
+"""The workloads that both pages offer: those that the commands take by name, and one of one's
+own.
+"""
 
 import pytest
 import streamlit as st
@@ -16,7 +18,9 @@ def nothing_cached(starts) -> None:
     st.cache_resource.clear()
 
 
-@pytest.mark.parametrize(("page", "link", "first"), [("rolls", {}, "day"), ("tuning", {"tune": "Workload"}, "heartbeat")])
+@pytest.mark.parametrize(
+    ("page", "link", "first"), [("rolls", {}, "day"), ("tuning", {"tune": "Workload"}, "heartbeat")]
+)
 def test_a_page_offers_what_the_commands_take(page, link, first):
     """In their order, and below them one's own; each page opens with the one that tells it best."""
     at = opened(page, **link)
@@ -28,8 +32,15 @@ def test_a_page_offers_what_the_commands_take(page, link, first):
 def test_a_title_leads_to_its_name():
     """As the commands take it; what comes along under no name has neither name nor story."""
     assert [workloads.name_of(title) for title in workloads.by_title()] == list(PRESETS)
-    assert workloads.name_of(workloads.OWN) == workloads.name_of("nothing") == workloads.story_of(workloads.OWN) == ""
-    assert workloads.told("nothing") == "nothing" and workloads.told(workloads.OWN) == say("workloads.own")
+    assert (
+        workloads.name_of(workloads.OWN)
+        == workloads.name_of("nothing")
+        == workloads.story_of(workloads.OWN)
+        == ""
+    )
+    assert workloads.told("nothing") == "nothing" and workloads.told(workloads.OWN) == say(
+        "workloads.own"
+    )
 
 
 def test_ones_own_begins_with_one_that_works():
@@ -41,7 +52,11 @@ def test_ones_own_begins_with_one_that_works():
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
-    [("segment.ms", 60_000, "1 min"), ("segment.jitter.ms", 0, workloads.NONE), ("segment.bytes", 1 << 20, "1 MiB")],
+    [
+        ("segment.ms", 60_000, "1 min"),
+        ("segment.jitter.ms", 0, workloads.NONE),
+        ("segment.bytes", 1 << 20, "1 MiB"),
+    ],
 )
 def test_a_setting_is_written_as_sliders_have_it(name, value, words):
     """With its unit; no jitter is none."""

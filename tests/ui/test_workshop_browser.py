@@ -1,4 +1,6 @@
-"""The Workshop in a real browser, by keyboard: answer, watch, go on; a stepper between; no error in the console, nothing clipped."""
+"""The Workshop in a real browser, by keyboard: answer, watch, go on; a stepper between; no error in
+the console, nothing clipped.
+"""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -7,7 +9,8 @@ import pytest
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
 
 SHADE, SHADED_MS = "one => getComputedStyle(one).backgroundColor", 300
 SHADES = {
@@ -17,18 +20,22 @@ SHADES = {
 
 
 def press(page, key):
-    """A key, once the button it belongs to stands there and can be pressed: before that nobody listens.
+    """A key, once the button it belongs to stands there and can be pressed: before that nobody
+    listens.
 
     A run may be over before its buttons are drawn: their script is fetched with the first of them.
     """
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.locator(f'button:enabled:has([aria-label="Shortcut {key}" i])').first.wait_for()
-    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50)))")  # it listens once it is drawn
+    # it listens once it is drawn
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50)))")
     page.keyboard.press(key)
 
 
 def test_a_lesson_by_keyboard(server, page):
-    """Numbers answer, N and B go on and back, arrows step; the address goes along, and a reload brings all of it back."""
+    """Numbers answer, N and B go on and back, arrows step; the address goes along, and a reload
+    brings all of it back.
+    """
     page.goto(f"{server}/workshop?lesson=last-offset")
     test_browser.heading(page, "When does an entry appear?")
     page.get_by_text("The figure appears when you have answered").wait_for()
@@ -62,14 +69,20 @@ def test_a_lesson_by_keyboard(server, page):
 
 
 def test_start_again_asks_first(server, page):
-    """By keyboard: Escape keeps the answers, Enter on the button in the question forgets them, and the question goes away."""
+    """By keyboard: Escape keeps the answers, Enter on the button in the question forgets them, and
+    the question goes away.
+    """
     page.goto(f"{server}/workshop?lesson=time&at=3&answers=time.1b+time.2x")
     test_browser.heading(page, "Four steps")
-    start, forget = page.get_by_role("button", name="Start again"), page.get_by_role("button", name="Forget them")
+    start, forget = (
+        page.get_by_role("button", name="Start again"),
+        page.get_by_role("button", name="Forget them"),
+    )
     start.focus()
     page.keyboard.press("Enter")
     forget.wait_for()
-    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 200)))")  # it listens once it is drawn
+    # it listens once it is drawn
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 200)))")
     page.keyboard.press("Escape")
     forget.wait_for(state="hidden")
     assert page.get_by_text("2 of 38 questions answered").is_visible() and "time.1b" in page.url
@@ -85,7 +98,9 @@ def test_start_again_asks_first(server, page):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browser, theme):
-    """The pointer rests on the button after the click: right is green there, wrong is not, as each is without a pointer."""
+    """The pointer rests on the button after the click: right is green there, wrong is not, as each
+    is without a pointer.
+    """
     with test_browser.watched(browser, theme=theme) as page:
         page.goto(f"{server}/workshop")
         test_browser.heading(page, "A log is cut into segments")
@@ -102,10 +117,14 @@ def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browse
 
 
 def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser):
-    """Lesson and step are in it; the answers, what is typed in the field, the teacher's notes and the server's path are not."""
+    """Lesson and step are in it; the answers, what is typed in the field, the teacher's notes and
+    the server's path are not.
+    """
     with test_browser.watched(browser) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.goto(f"{server}/workshop?lesson=three-files&at=4&answers=three-files.1a+three-files.2x&given=43&notes=1")
+        page.goto(
+            f"{server}/workshop?lesson=three-files&at=4&answers=three-files.1a+three-files.2x&given=43&notes=1"
+        )
         page.get_by_text("43 is not it").wait_for()
         page.get_by_role("button", name="Copy link").click()
         page.get_by_role("button", name="Copied").wait_for()
@@ -115,7 +134,9 @@ def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser
 
 
 def test_chinese_and_the_hand_out(server, page):
-    """Another language, a lesson from the strip, the sheet as it is printed: without the frame, to its end."""
+    """Another language, a lesson from the strip, the sheet as it is printed: without the frame, to
+    its end.
+    """
     page.goto(f"{server}/workshop")
     page.get_by_role("button", name="中文").click()
     test_browser.heading(page, "日志被切成日志段")
@@ -126,7 +147,10 @@ def test_chinese_and_the_hand_out(server, page):
     page.get_by_role("button", name="打印").wait_for()
     page.get_by_role("heading", name="答案").wait_for()
     page.emulate_media(media="print")
-    assert not page.locator("[data-testid=stSidebar]").is_visible() and not page.get_by_role("button", name="打印").is_visible()
+    assert (
+        not page.locator("[data-testid=stSidebar]").is_visible()
+        and not page.get_by_role("button", name="打印").is_visible()
+    )
     assert page.get_by_role("heading", name="答案").is_visible()
     assert page.evaluate("document.documentElement.scrollHeight") > 3000
 
@@ -134,17 +158,26 @@ def test_chinese_and_the_hand_out(server, page):
 @pytest.mark.parametrize("rests", [False, True])
 @pytest.mark.parametrize(
     ("lesson", "part", "title", "next_title"),
-    [("warm-section", 3, "First the last 8 KiB", "What others pay"), ("time", 2, "Why times only rise", "Four steps")],
+    [
+        ("warm-section", 3, "First the last 8 KiB", "What others pay"),
+        ("time", 2, "Why times only rise", "Four steps"),
+    ],
 )
 def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, next_title, rests):
-    """Where the stepper of the step before stood, rested or still on its way into the address, is nothing to this one."""
-    page.goto(f"{server}/workshop?lesson={lesson}&at={part}&answers={lesson}.{part}x+{lesson}.{part + 1}x")
+    """Where the stepper of the step before stood, rested or still on its way into the address, is
+    nothing to this one.
+    """
+    page.goto(
+        f"{server}/workshop?lesson={lesson}&at={part}&answers={lesson}.{part}x+{lesson}.{part + 1}x"
+    )
     test_browser.heading(page, title)
     begins = "step 16 of" if lesson == "time" else "step 1 of"
     page.locator(".count", has_text=begins).wait_for()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
-    page.locator(".count", has_text=begins.replace("16", "18").replace("step 1 ", "step 3 ")).wait_for()
+    page.locator(
+        ".count", has_text=begins.replace("16", "18").replace("step 1 ", "step 3 ")
+    ).wait_for()
     if rests:
         page.wait_for_url("**step=*")
     page.get_by_role("button", name="Next step").click()
@@ -168,4 +201,7 @@ def test_a_stepper_that_was_moved_comes_back(server, page):
     page.wait_for_url("**step=time_2_0.17**")
     page.reload()
     page.locator(".count", has_text="step 17 of").wait_for()
-    assert page.locator(".count").inner_text().startswith("step 17 of") and "step=time_2_0.17" in page.url
+    assert (
+        page.locator(".count").inner_text().startswith("step 17 of")
+        and "step=time_2_0.17" in page.url
+    )

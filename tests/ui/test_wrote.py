@@ -31,7 +31,15 @@ def test_the_traces_that_say_so(monkeypatch, clean):
     looks = looks_like(open_broker(clean))
     assert "metadata.version" in looks.because and wrote.because(looks.because) == looks.because
     monkeypatch.setattr(words, "_asked", [lambda: "zh"])
-    assert wrote.because(looks.because) == "bootstrap.checkpoint 把 metadata.version 设为级别 30，这是 4.3 引入的"
-    both = ".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; meta.properties is of the ZooKeeper kind, gone in 4.0"
-    assert wrote.because(both).startswith(".kafka_cleanshutdown 里有 broker epoch，3.7 起才有；meta")
+    assert (
+        wrote.because(looks.because)
+        == "bootstrap.checkpoint 把 metadata.version 设为级别 30，这是 4.3 引入的"
+    )
+    both = (
+        ".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; meta.properties is of the "
+        "ZooKeeper kind, gone in 4.0"
+    )
+    assert wrote.because(both).startswith(
+        ".kafka_cleanshutdown 里有 broker epoch，3.7 起才有；meta"
+    )
     assert wrote.because("") == ""

@@ -1,6 +1,8 @@
-"""The sentences that code can make, read out of it without running it: f"{n} bytes of {name}" is "{} bytes of {}".
+"""The sentences that code can make, read out of it without running it: f"{n} bytes of {name}" is
+"{} bytes of {}".
 
-A sentence that is put together from a name is taken with each value that the name is given beside it, one with `x if y else z` with both.
+A sentence that is put together from a name is taken with each value that the name is given beside
+it, one with `x if y else z` with both.
 """
 
 import ast
@@ -44,14 +46,21 @@ def code(file: Path) -> Code:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     above = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     place = file.relative_to(ROOT)
-    return Code(str(place), tree, above, ".".join(place.with_suffix("").parts).removesuffix(".__init__"))
+    return Code(
+        str(place), tree, above, ".".join(place.with_suffix("").parts).removesuffix(".__init__")
+    )
 
 
 def said(file: Path) -> Iterator[Phrase]:
     """Every string of a file that is no docstring, each as long as it is put together there."""
     of = code(file)
     for node in ast.walk(of.tree):
-        if is_text(node) and is_whole(node, of) and not is_docstring(node, of) and not is_part_of_others(node, of):
+        if (
+            is_text(node)
+            and is_whole(node, of)
+            and not is_docstring(node, of)
+            and not is_part_of_others(node, of)
+        ):
             yield from (Phrase(of.file, node.lineno, text) for text in _grown(node, of))
 
 
@@ -62,7 +71,9 @@ def _grown(node: ast.AST, of: Code) -> list[str]:
     return _named(above.targets[0].id, node, of, frozenset()) if is_named else texts(node, of)
 
 
-def given(file: Path, is_asked: Callable[[ast.Call], bool]) -> Iterator[tuple[ast.Call, ast.expr, str]]:
+def given(
+    file: Path, is_asked: Callable[[ast.Call], bool]
+) -> Iterator[tuple[ast.Call, ast.expr, str]]:
     """What calls of a file are given as texts: the call, the argument, and what it may be."""
     of = code(file)
     for call in ast.walk(of.tree):
@@ -75,13 +86,17 @@ def is_text(node: ast.AST) -> bool:
     """A string, or strings put together."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return is_text(node.left) or is_text(node.right)
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def is_whole(node: ast.AST, of: Code) -> bool:
     """Whether it is no part of a longer string, nor a unit or the like inside of one."""
     above = of.above.get(node)
-    if isinstance(above, ast.JoinedStr | ast.FormattedValue) or (isinstance(above, ast.BinOp) and is_text(above)):
+    if isinstance(above, ast.JoinedStr | ast.FormattedValue) or (
+        isinstance(above, ast.BinOp) and is_text(above)
+    ):
         return False
     return not isinstance(above, ast.IfExp) or is_whole(above, of)
 
@@ -101,14 +116,20 @@ def is_part_of_others(node: ast.AST, of: Code) -> bool:
     if not isinstance(above, ast.Assign) or not isinstance(above.targets[0], ast.Name):
         return False
     name, room = above.targets[0].id, scope(above, of)
-    used = [one for one in ast.walk(room) if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)]
+    used = [
+        one
+        for one in ast.walk(room)
+        if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)
+    ]
     return bool(used) and all(is_inside_text(one, of) for one in used)
 
 
 def is_inside_text(node: ast.AST, of: Code) -> bool:
     """Whether it stands in a longer string."""
     above = of.above.get(node)
-    return isinstance(above, ast.FormattedValue) or (isinstance(above, ast.BinOp) and is_text(above))
+    return isinstance(above, ast.FormattedValue) or (
+        isinstance(above, ast.BinOp) and is_text(above)
+    )
 
 
 def scope(node: ast.AST, of: Code) -> ast.AST:
@@ -150,12 +171,26 @@ def _together(parts: list[list[str]]) -> list[str]:
 def _named(name: str, node: ast.AST, of: Code, known: frozenset[str]) -> list[str]:
     """What a name is given in the same function; of a constant its value."""
     room = scope(node, of)
-    values = [one.value for one in ast.walk(room) if isinstance(one, ast.Assign) and any(_is(target, name) for target in one.targets)]
-    more = [one.value for one in ast.walk(room) if isinstance(one, ast.AugAssign) and _is(one.target, name)]
-    is_changed = any(_is(one.target, name) for one in ast.walk(room) if isinstance(one, ast.For | ast.comprehension))
+    values = [
+        one.value
+        for one in ast.walk(room)
+        if isinstance(one, ast.Assign) and any(_is(target, name) for target in one.targets)
+    ]
+    more = [
+        one.value
+        for one in ast.walk(room)
+        if isinstance(one, ast.AugAssign) and _is(one.target, name)
+    ]
+    is_changed = any(
+        _is(one.target, name)
+        for one in ast.walk(room)
+        if isinstance(one, ast.For | ast.comprehension)
+    )
     if values and room is not of.tree:
         found = [text for value in values for text in texts(value, of, known)]
-        longer = [text + tail for text in found for value in more for tail in texts(value, of, known)]
+        longer = [
+            text + tail for text in found for value in more for tail in texts(value, of, known)
+        ]
         return list(dict.fromkeys([*found, *longer, *([HOLE] if is_changed else [])]))
     return [HOLE] if name in _arguments(room) or is_changed else _constant(of, None, name)
 
@@ -178,27 +213,40 @@ def _constant(of: Code, module: str | None, name: str) -> list[str]:
 def _emptied(text: str) -> str:
     """A text, its places for .format as holes."""
     try:
-        return "".join(literal + (HOLE if place is not None else "") for literal, place, *_ in Formatter().parse(text))
+        return "".join(
+            literal + (HOLE if place is not None else "")
+            for literal, place, *_ in Formatter().parse(text)
+        )
     except ValueError:  # braces of its own
         return text
 
 
 def called(node: ast.AST) -> str:
     """The last name of what is called: wrong, or CannotOpen of errors.CannotOpen."""
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return (
+        node.id
+        if isinstance(node, ast.Name)
+        else node.attr
+        if isinstance(node, ast.Attribute)
+        else ""
+    )
 
 
 def alone(node: ast.AST) -> list[str]:
     """What a string says by itself, the values in it as holes."""
     if isinstance(node, ast.JoinedStr):
-        return ["".join(part.value if isinstance(part, ast.Constant) else HOLE for part in node.values)]
+        return [
+            "".join(part.value if isinstance(part, ast.Constant) else HOLE for part in node.values)
+        ]
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
 def makes(known: Iterable[str], key: str) -> bool:
-    """Whether one of the sentences can be what a catalogue's text fits: the same words in the same order, whatever the values.
+    """Whether one of the sentences can be what a catalogue's text fits: the same words in the same
+    order, whatever the values.
 
-    A value may be words too, of which either side knows more: up to half of them may be in one alone.
+    A value may be words too, of which either side knows more: up to half of them may be in one
+    alone.
     """
     wanted = words_of(_emptied(key))
     return any(_within(*sorted((wanted, found), key=len)) for found in _known(tuple(known)))
@@ -218,5 +266,9 @@ def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
 @cache
 def _known(sentences: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The words of sentences, and of each of their parts between colons, stops and brackets."""
-    parts = [part for text in sentences for part in (text, *text.split(": "), *re.split(r": | \(|; |\. ", text))]
+    parts = [
+        part
+        for text in sentences
+        for part in (text, *text.split(": "), *re.split(r": | \(|; |\. ", text))
+    ]
     return frozenset(found for part in parts if (found := words_of(part)))

@@ -1,4 +1,6 @@
-"""What the floors below say of bytes, in another language: every sentence that they make of real and of damaged files is told."""
+"""What the floors below say of bytes, in another language: every sentence that they make of real
+and of damaged files is told.
+"""
 
 import gzip
 import json
@@ -21,9 +23,18 @@ LARGEST_BYTES = 3000  # of a batch: a larger one says the same
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 OF_KAFKA = re.compile(r"[A-Za-z0-9_]+")  # a field of Kafka's, or a name out of a small text file
 KAFKAS = (  # words of its own: what its dump prints, and what its exceptions say
-    "endTxnMarker: ", "controlType: ", "LeaderChange: ", "Snapshot", "KRaft", "Cannot invoke", "Invalid ", "Varint is", "Varlong is",
-    "Error reading", "non-nullable field",
-)  # fmt: skip
+    "endTxnMarker: ",
+    "controlType: ",
+    "LeaderChange: ",
+    "Snapshot",
+    "KRaft",
+    "Cannot invoke",
+    "Invalid ",
+    "Varint is",
+    "Varlong is",
+    "Error reading",
+    "non-nullable field",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +45,9 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def of_batches() -> list[Span]:
-    """One of each note and name of recorded batches: whole, cut in the header and at the end, with a flipped byte, and inside."""
+    """One of each note and name of recorded batches: whole, cut in the header and at the end, with
+    a flipped byte, and inside.
+    """
     return list({(span.note, span.name, span.kind): span for span in _of_batches()}.values())
 
 
@@ -59,8 +72,14 @@ def _of_batches() -> Iterator[Span]:
 def of_files(*directories: Path) -> list[Span]:
     """The same of all files of broker directories, of their beginnings and ends."""
     found = [path for directory in directories for path in directory.rglob("*") if path.is_file()]
-    read = (stretch.read(file.info(one), *part) for one in found for part in ((0, 3000), (max(0, one.stat().st_size - 200),)))
-    return list({(span.note, span.name, span.kind): span for one in read for span in one.spans}.values())
+    read = (
+        stretch.read(file.info(one), *part)
+        for one in found
+        for part in ((0, 3000), (max(0, one.stat().st_size - 200),))
+    )
+    return list(
+        {(span.note, span.name, span.kind): span for one in read for span in one.spans}.values()
+    )
 
 
 def untold(spans: list[Span]) -> set[str]:
@@ -84,8 +103,13 @@ def test_names_are_told_or_kafkas(clean, killed):
     names = {span.name for span in [*of_batches(), *of_files(clean, killed)]}
     told = {name: retold("spans", name) for name in names}
     english = {name for name, said in told.items() if not CHINESE.search(said)}
-    assert {name for name in english if not all(map(OF_KAFKA.fullmatch, re.split("[ .]", name)))} == set()
-    assert told["slot 5 relativeOffset"] == "槽 5 relativeOffset" and told["baseOffset"] == "baseOffset"
+    assert {
+        name for name in english if not all(map(OF_KAFKA.fullmatch, re.split("[ .]", name)))
+    } == set()
+    assert (
+        told["slot 5 relativeOffset"] == "槽 5 relativeOffset"
+        and told["baseOffset"] == "baseOffset"
+    )
 
 
 def test_unwritten_slots_are_counted(killed):
@@ -97,7 +121,10 @@ def test_unwritten_slots_are_counted(killed):
 def test_values_are_put_in():
     """Also such as fit a text themselves; what fits none stays, and English stays English."""
     assert retold("notes", "The header 3 value is null.") == "header 3 value 是 null。"
-    assert retold("notes", "Codec lz4, CreateTime, transactional, control.") == "压缩方式 lz4，CreateTime，事务批次，控制批次。"
+    assert (
+        retold("notes", "Codec lz4, CreateTime, transactional, control.")
+        == "压缩方式 lz4，CreateTime，事务批次，控制批次。"
+    )
     assert retold("notes", "Something else.") == "Something else."
     words.speak_as(lambda: "en")
     assert retold("notes", "The key is null.") == "The key is null."

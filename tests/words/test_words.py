@@ -1,4 +1,6 @@
-"""The catalogues: every language has every key with the same places for values, and the code asks for no key that is not there."""
+"""The catalogues: every language has every key with the same places for values, and the code asks
+for no key that is not there.
+"""
 
 import re
 from pathlib import Path
@@ -25,8 +27,14 @@ def places(text: str) -> set[str]:
 
 
 def keys(spoken: str) -> set[str]:
-    """All keys that a language must have; sentences of floors below are their own, see test_finding_words and test_retold."""
-    return {key for key in words.catalogue(spoken) if not key.endswith(SINGLE) and key.partition(".")[0] not in retold.NAMES}
+    """All keys that a language must have; sentences of floors below are their own, see
+    test_finding_words and test_retold.
+    """
+    return {
+        key
+        for key in words.catalogue(spoken)
+        if not key.endswith(SINGLE) and key.partition(".")[0] not in retold.NAMES
+    }
 
 
 @pytest.mark.parametrize("spoken", OTHERS)
@@ -38,52 +46,91 @@ def test_no_key_is_missing(spoken):
 @pytest.mark.parametrize("spoken", words.LANGUAGES)
 def test_what_is_said_of_one_thing_is_said_of_many(spoken):
     """A key that ends in _1 is never alone."""
-    assert [key for key in words.catalogue(spoken) if key.endswith(SINGLE) and key.removesuffix(SINGLE) not in keys(spoken)] == []
+    assert [
+        key
+        for key in words.catalogue(spoken)
+        if key.endswith(SINGLE) and key.removesuffix(SINGLE) not in keys(spoken)
+    ] == []
 
 
 @pytest.mark.parametrize("spoken", OTHERS)
 def test_the_same_values_have_a_place(spoken):
     """A translation may turn the order, not the values."""
     english = words.catalogue(words.ENGLISH)
-    assert [key for key in keys(spoken) if places(words.catalogue(spoken)[key]) != places(english[key])] == []
+    assert [
+        key for key in keys(spoken) if places(words.catalogue(spoken)[key]) != places(english[key])
+    ] == []
 
 
 @pytest.mark.parametrize("spoken", words.LANGUAGES)
 def test_every_text_says_something(spoken):
     """No empty line, no blanks at the ends."""
-    assert [key for key, text in words.catalogue(spoken).items() if not text or text != text.strip()] == []
+    assert [
+        key for key, text in words.catalogue(spoken).items() if not text or text != text.strip()
+    ] == []
 
 
 def test_chinese_is_translated():
-    """A text without a Chinese character was forgotten, if it is more than a Kafka name, a unit or places for values."""
+    """A text without a Chinese character was forgotten, if it is more than a Kafka name, a unit or
+    places for values.
+    """
     found = {key: re.sub(r"\{\w+\}", "", text) for key, text in words.catalogue("zh").items()}
     english = words.catalogue(words.ENGLISH)
-    assert [key for key, text in found.items() if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)] == []
-    assert [key for key, text in found.items() if words.catalogue("zh")[key] == english.get(key) and " " in text.strip()] == []
+    assert [
+        key
+        for key, text in found.items()
+        if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)
+    ] == []
+    assert [
+        key
+        for key, text in found.items()
+        if words.catalogue("zh")[key] == english.get(key) and " " in text.strip()
+    ] == []
 
 
 def untidy(text: str) -> bool:
-    """Whether a sign of another language stands beside a Han character, or no blank between one and a Latin letter or digit."""
+    """Whether a sign of another language stands beside a Han character, or no blank between one and
+    a Latin letter or digit.
+    """
     beside = "[,;:?!A-Za-z0-9`]"
-    return bool(re.search(f"{HAN}{beside}|{beside}{HAN}|{HAN} {HAN}", re.sub(r"\{\w+\}", "§", text)))
+    return bool(
+        re.search(f"{HAN}{beside}|{beside}{HAN}|{HAN} {HAN}", re.sub(r"\{\w+\}", "§", text))
+    )
 
 
 def test_chinese_has_its_own_signs():
     """And blanks where two scripts meet, not elsewhere; in lessons too."""
     files = (ROOT / "kafkaviz" / "ui" / "lessons").glob("*.zh.md")
-    lessons = [KEY.sub("", line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    assert len(lessons) > 500 and [text for text in (*words.catalogue("zh").values(), *lessons) if untidy(text)] == []
-    assert untidy("偏移量a") and untidy("偏移量,") and untidy("偏移量 偏移量") and not untidy("偏移量 a，`b` 偏移量")
+    lessons = [
+        KEY.sub("", line)
+        for file in files
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    assert (
+        len(lessons) > 500
+        and [text for text in (*words.catalogue("zh").values(), *lessons) if untidy(text)] == []
+    )
+    assert (
+        untidy("偏移量a")
+        and untidy("偏移量,")
+        and untidy("偏移量 偏移量")
+        and not untidy("偏移量 a，`b` 偏移量")
+    )
 
 
 def sources() -> list[str]:
     """Every file of the app that may speak."""
     rooms = [ROOT / "kafkaviz" / "ui", ROOT / "kafkaviz" / "figures", ROOT / "pages"]
-    return [file.read_text(encoding="utf-8") for file in [*(file for room in rooms for file in room.rglob("*.py")), ROOT / "app.py"]]
+    return [
+        file.read_text(encoding="utf-8")
+        for file in [*(file for room in rooms for file in room.rglob("*.py")), ROOT / "app.py"]
+    ]
 
 
 def asked() -> set[str]:
-    """Every key that the code asks for by its whole name; of f"workshop.{name}" the part before the brace."""
+    """Every key that the code asks for by its whole name; of f"workshop.{name}" the part before the
+    brace.
+    """
     return {key.partition("{")[0] for source in sources() for key in ASKED.findall(source)}
 
 
@@ -91,16 +138,24 @@ def test_the_code_asks_for_keys_that_are_there():
     """A key that is put together at run time must at least begin as some do."""
     known = words.catalogue(words.ENGLISH)
     assert len(asked()) > 30
-    assert [key for key in asked() if key not in known and not any(one.startswith(key) for one in known)] == []
+    assert [
+        key for key in asked() if key not in known and not any(one.startswith(key) for one in known)
+    ] == []
 
 
 def test_no_key_is_left_over():
-    """Each is asked for by its whole name, or by how it begins; of a table that is asked for by names alone nothing can be said."""
+    """Each is asked for by its whole name, or by how it begins; of a table that is asked for by
+    names alone nothing can be said.
+    """
     told = {key for source in sources() for key in LITERAL.findall(source)}
     begun = {key.partition("{")[0] for key in told if "{" in key}
     of_names = {name for source in sources() for name in TABLES.findall(source)}
     of_names |= {key.removesuffix(".") for key in begun if key.endswith(".")}
-    left = [key for key in keys(words.ENGLISH) if key.partition(".")[0] not in of_names and key not in told]
+    left = [
+        key
+        for key in keys(words.ENGLISH)
+        if key.partition(".")[0] not in of_names and key not in told
+    ]
     assert [key for key in left if not key.startswith(tuple(begun))] == []
 
 
@@ -120,7 +175,16 @@ def test_a_browser_gets_a_whole_table():
 @pytest.mark.parametrize("spoken", OTHERS)
 def test_the_readme_leads_to_the_catalogues_that_english_has_not(spoken):
     """Their keys are English sentences of lower floors."""
-    own, english = ({file.stem for file in (words.HERE / one).glob("*.toml")} for one in (spoken, words.ENGLISH))
-    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if f"kafkaviz/words/{spoken}/" in line]
-    assert own - english == set(retold.NAMES) and [one for one in retold.NAMES if not any(one in row for row in rows)] == []
+    own, english = (
+        {file.stem for file in (words.HERE / one).glob("*.toml")} for one in (spoken, words.ENGLISH)
+    )
+    rows = [
+        line
+        for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+        if f"kafkaviz/words/{spoken}/" in line
+    ]
+    assert (
+        own - english == set(retold.NAMES)
+        and [one for one in retold.NAMES if not any(one in row for row in rows)] == []
+    )
     assert any("figures/fault_words.py" in row for row in rows)

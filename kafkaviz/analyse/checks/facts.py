@@ -9,8 +9,13 @@ from kafkaviz.config_def import DAY_MS
 from kafkaviz.units import group
 
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
-UNFLUSHED_TRIM = "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
-UNFLUSHED_CUT = "up to Kafka 4.3.1 a roll did not flush the cut of a preallocated .log, which a loss of power undoes (KAFKA-21000)"
+UNFLUSHED_TRIM = (
+    "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
+)
+UNFLUSHED_CUT = (
+    "up to Kafka 4.3.1 a roll did not flush the cut of a preallocated .log, which a loss of power "
+    "undoes (KAFKA-21000)"
+)
 MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
@@ -18,11 +23,12 @@ MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 class Facts:
     """A topic-partition as its segments' checks see it.
 
-    partition: the directory's name. clean: whether its broker was stopped cleanly; None where no broker directory is known.
-    version: the release whose behaviour is told. oldest_writer: the first release that may have written the bytes, () if any may.
-    now_ms: the time that "future" is measured from. compacted: old records with the same key may be gone. metadata_log: it is
-    KRaft's own log, whose control batches are no transaction markers. expires: segments are deleted once older than retention_ms
-    (-1: never).
+    partition: the directory's name. clean: whether its broker was stopped cleanly; None where no
+    broker directory is known. version: the release whose behaviour is told. oldest_writer: the
+    first release that may have written the bytes, () if any may. now_ms: the time that "future" is
+    measured from. compacted: old records with the same key may be gone. metadata_log: it is KRaft's
+    own log, whose control batches are no transaction markers. expires: segments are deleted once
+    older than retention_ms (-1: never).
     """
 
     partition: str
@@ -37,8 +43,12 @@ class Facts:
 
     @property
     def active_is_untrimmed(self) -> bool:
-        """Whether the indexes of the active segment were left as long as they may grow: after a kill, and since 4.4 of the metadata log."""
-        return self.clean is False or (self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.of(self.version))
+        """Whether the indexes of the active segment were left as long as they may grow: after a
+        kill, and since 4.4 of the metadata log.
+        """
+        return self.clean is False or (
+            self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.of(self.version)
+        )
 
     @property
     def may_be_per_append(self) -> bool:
@@ -56,21 +66,40 @@ class Facts:
         return not versions.LAST_OFFSET_KEYS.of(self.oldest_writer)
 
     def found(
-        self, code: str, file: str | None, message: str, evidence: Evidence, position: int | None = None, length: int | None = None,
-        consequence: str = "", next_step: str = "",
+        self,
+        code: str,
+        file: str | None,
+        message: str,
+        evidence: Evidence,
+        position: int | None = None,
+        length: int | None = None,
+        consequence: str = "",
+        next_step: str = "",
     ) -> Finding:
-        """A finding about a file of this partition; file: its name in the directory, None for the directory itself."""
+        """A finding about a file of this partition; file: its name in the directory, None for the
+        directory itself.
+        """
         path = f"{self.partition}/{file}" if file else self.partition
         return finding(
-            code, message, evidence, partition=self.partition, file=path, position=position, length=length, version=self.version,
-            consequence=consequence, next_step=next_step,
-        )  # fmt: skip
+            code,
+            message,
+            evidence,
+            partition=self.partition,
+            file=path,
+            position=position,
+            length=length,
+            version=self.version,
+            consequence=consequence,
+            next_step=next_step,
+        )
 
 
 def listed(places: list[int], one: Callable[[int, int, int], Finding]) -> list[Finding]:
-    """A finding for each run of neighbouring places, up to MOST_RUNS of them; the last one tells of all that are left.
+    """A finding for each run of neighbouring places, up to MOST_RUNS of them; the last one tells of
+    all that are left.
 
-    one(first, last, more): makes the finding of a run; more: how many runs follow that are not listed.
+    one(first, last, more): makes the finding of a run; more: how many runs follow that are not
+    listed.
     """
     runs: list[list[int]] = []
     for place in places:
@@ -79,7 +108,10 @@ def listed(places: list[int], one: Callable[[int, int, int], Finding]) -> list[F
         else:
             runs.append([place, place])
     shown = runs[:MOST_RUNS]
-    return [one(first, last, len(runs) - len(shown) if at == len(shown) - 1 else 0) for at, (first, last) in enumerate(shown)]
+    return [
+        one(first, last, len(runs) - len(shown) if at == len(shown) - 1 else 0)
+        for at, (first, last) in enumerate(shown)
+    ]
 
 
 def and_more(count: int) -> str:

@@ -1,10 +1,11 @@
 """The checks of an .index: does each entry lead to the batch that holds its key?
 
     slot 3      key 963, position 20672     the batch that starts there holds 1017 to 1025
-                                            the one that holds 963 starts at 13780: index-offset-mismatch
+                                            the one that holds 963 starts at 13780:
+                                            index-offset-mismatch
 
-The batches come in chunks, in the order of the log; of each entry two of them are remembered: the one that starts at its position,
-and its home, the first that ends at or after its key.
+The batches come in chunks, in the order of the log; of each entry two of them are remembered: the
+one that starts at its position, and its home, the first that ends at or after its key.
 """
 
 from collections.abc import Iterator
@@ -21,14 +22,18 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.units import group
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-NONE, INSIDE, UNSOUND = -1, -2, -3  # no batch; in the middle of one; one whose header cannot be believed
+# no batch; in the middle of one; one whose header cannot be believed
+NONE, INSIDE, UNSOUND = -1, -2, -3
 PLACE = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
 FEW_ENTRIES = 4  # fewer do not tell the interval
 FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
 CODES = {
-    BEYOND: "index-position-beyond-log", NOT_START: "index-position-not-batch-start", MISMATCH: "index-offset-mismatch",
-    COARSE: "index-coarse", FIRST_KEY: "index-first-offset-keys",
-}  # fmt: skip
+    BEYOND: "index-position-beyond-log",
+    NOT_START: "index-position-not-batch-start",
+    MISMATCH: "index-offset-mismatch",
+    COARSE: "index-coarse",
+    FIRST_KEY: "index-first-offset-keys",
+}
 
 
 class Watch:
@@ -90,14 +95,24 @@ class Watch:
         yield from self._wrong(verdicts)
         yield from self._unordered(verdicts)
         yield from self._explained(verdicts)
-        if len(verdicts) > FEW_ENTRIES and (verdicts == FINE).all() and not self._facts.may_be_per_append and not self._index.unwritten:
+        if (
+            len(verdicts) > FEW_ENTRIES
+            and (verdicts == FINE).all()
+            and not self._facts.may_be_per_append
+            and not self._index.unwritten
+        ):
             yield from self._spacing.findings()
 
     def _missing(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes:
             return  # LazyIndex: a segment gets its index files with its first append
         name = f"{self._segment.name}.index"
-        yield self._facts.found("index-missing", name, f"{self._segment.name}.log has no .index", Evidence("no file", name))
+        yield self._facts.found(
+            "index-missing",
+            name,
+            f"{self._segment.name}.log has no .index",
+            Evidence("no file", name),
+        )
 
     def _length(self, reading: Reading) -> Iterator[Finding]:
         index, name = self._index, self._segment.index.name
@@ -105,18 +120,27 @@ class Watch:
             at = index.slots * ENTRY_BYTES
             found = f"{index.trailing_bytes} bytes behind the last whole entry"
             evidence = Evidence(found, f"a length that is a multiple of {ENTRY_BYTES}")
-            message = f"the file is {group(at + index.trailing_bytes)} bytes long, no multiple of {ENTRY_BYTES}"
-            yield self._facts.found("index-size-not-multiple", name, message, evidence, at, index.trailing_bytes)
+            message = (
+                f"the file is {group(at + index.trailing_bytes)} bytes long, no multiple of "
+                f"{ENTRY_BYTES}"
+            )
+            yield self._facts.found(
+                "index-size-not-multiple", name, message, evidence, at, index.trailing_bytes
+            )
         if not index.unwritten:
             return
         at, length = len(self._entries) * ENTRY_BYTES, index.unwritten * ENTRY_BYTES
         is_active = self._segment.state == "active"
         expected = is_active and self._facts.active_is_untrimmed
         words = f"{group(len(self._entries))} entries, then {group(index.unwritten)} slots of zeros"
-        trimmed = "" if expected else f"a file of {group(at)} bytes: a roll or a clean stop trims it"
+        trimmed = (
+            "" if expected else f"a file of {group(at)} bytes: a roll or a clean stop trims it"
+        )
         code = "index-unwritten-slots" if expected else "index-zero-tail"
         message = words if is_active else f"{words}; {UNFLUSHED_TRIM}"
-        yield self._facts.found(code, name, message, Evidence(words, trimmed, "00" * ENTRY_BYTES), at, length)
+        yield self._facts.found(
+            code, name, message, Evidence(words, trimmed, "00" * ENTRY_BYTES), at, length
+        )
 
     def _verdicts(self, reading: Reading) -> np.ndarray:
         """What each entry is."""
@@ -125,60 +149,108 @@ class Watch:
         verdicts = np.full(len(entries), MISMATCH, np.int8)
         same = (position >= 0) & (position == homes["position"])
         verdicts[same & (entries["offset"] == homes["last_offset"])] = FINE
-        verdicts[same & (entries["offset"] == homes["base_offset"]) & (verdicts != FINE) & self._facts.may_have_first_keys] = FIRST_KEY
-        inside = same & (entries["offset"] > homes["base_offset"]) & (entries["offset"] < homes["last_offset"])
+        verdicts[
+            same
+            & (entries["offset"] == homes["base_offset"])
+            & (verdicts != FINE)
+            & self._facts.may_have_first_keys
+        ] = FIRST_KEY
+        inside = (
+            same
+            & (entries["offset"] > homes["base_offset"])
+            & (entries["offset"] < homes["last_offset"])
+        )
         verdicts[inside & self._facts.compacted & self._facts.may_be_per_append] = COARSE
         verdicts[self._stands_for_append()] = COARSE
         verdicts[position == INSIDE] = NOT_START
         verdicts[(entries["position"] < 0) | (entries["position"] >= reading.end_bytes)] = BEYOND
-        verdicts[(position == UNSOUND) | ((position == NONE) & (verdicts != BEYOND)) | self._home_unsound(reading)] = UNKNOWN
+        verdicts[
+            (position == UNSOUND)
+            | ((position == NONE) & (verdicts != BEYOND))
+            | self._home_unsound(reading)
+        ] = UNKNOWN
         return verdicts
 
     def _stands_for_append(self) -> np.ndarray:
-        """Entries for an append of several batches: it starts behind the home of the entry before, and ends with the key."""
+        """Entries for an append of several batches: it starts behind the home of the entry before,
+        and ends with the key.
+        """
         entries, starts, homes = self._entries, self._starts, self._homes
-        before = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[: len(entries)]
-        earlier = (starts["position"] > before) & (starts["position"] > 0) & (starts["position"] < homes["position"])
+        before = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[
+            : len(entries)
+        ]
+        earlier = (
+            (starts["position"] > before)
+            & (starts["position"] > 0)
+            & (starts["position"] < homes["position"])
+        )
         whole = (entries["offset"] == homes["last_offset"]) | self._facts.compacted
         return earlier & whole & self._facts.may_be_per_append
 
     def _home_unsound(self, reading: Reading) -> np.ndarray:
-        """Entries whose batch may be among those that cannot be believed: their homes are then those of the next one."""
+        """Entries whose batch may be among those that cannot be believed: their homes are then
+        those of the next one.
+        """
         return reading.unsound(self._entries["offset"])
 
     def _wrong(self, verdicts: np.ndarray) -> Iterator[Finding]:
         for verdict in (BEYOND, NOT_START, MISMATCH):
-            yield from listed(np.flatnonzero(verdicts == verdict).tolist(), lambda *run, code=CODES[verdict]: self._entry(code, *run))
+            yield from listed(
+                np.flatnonzero(verdicts == verdict).tolist(),
+                lambda *run, code=CODES[verdict]: self._entry(code, *run),
+            )
 
     def _entry(self, code: str, first: int, last: int, more: int) -> Finding:
         entry, start, home = self._entries[first], self._starts[first], self._homes[first]
-        found = f"slot {first}: offset {group(entry['offset'])}, position {group(entry['position'])}"
+        found = (
+            f"slot {first}: offset {group(entry['offset'])}, position {group(entry['position'])}"
+        )
         told = {
             "index-position-beyond-log": "where the .log has no batch any more",
             "index-position-not-batch-start": "where no batch starts",
-        }.get(code) or f"where the batch of offsets {group(start['base_offset'])} to {group(start['last_offset'])} starts"
+        }.get(code) or (
+            f"where the batch of offsets {group(start['base_offset'])} to "
+            f"{group(start['last_offset'])} starts"
+        )
         expected, digits = "", ""
         if home["position"] >= 0:
             expected = f"offset {group(home['last_offset'])}, position {group(home['position'])}"
             digits = self._digits(int(home["last_offset"]), int(home["position"]))
-        evidence = Evidence(found, expected, self._digits(int(entry["offset"]), int(entry["position"])), digits)
+        evidence = Evidence(
+            found, expected, self._digits(int(entry["offset"]), int(entry["position"])), digits
+        )
         which = f"slot {first}" if first == last else f"slots {first} to {last}"
-        message = f"{which}: offset {group(entry['offset'])} is said to be at byte {group(entry['position'])}, {told}{and_more(more)}"
+        message = (
+            f"{which}: offset {group(entry['offset'])} is said to be at byte "
+            f"{group(entry['position'])}, {told}{and_more(more)}"
+        )
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.found(code, self._segment.index.name, message, evidence, *place, consequence=self._skipped(code, first))
+        return self._facts.found(
+            code,
+            self._segment.index.name,
+            message,
+            evidence,
+            *place,
+            consequence=self._skipped(code, first),
+        )
 
     def _skipped(self, code: str, slot: int) -> str:
         """What a search that lands on this entry misses, where that can be told; else nothing."""
         start, home = self._starts[slot], self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.of(self._facts.version)
-        if code != "index-offset-mismatch" or not 0 <= home["position"] < start["position"] or is_checked:
+        if (
+            code != "index-offset-mismatch"
+            or not 0 <= home["position"] < start["position"]
+            or is_checked
+        ):
             return ""
         after = self._entries["offset"][slot + 1] if slot + 1 < len(self._entries) else None
         first, last = int(self._entries["offset"][slot]), int(start["base_offset"]) - 1
         reach = f"{group(first)} to {group(last if after is None else min(int(after) - 1, last))}"
         return (
-            f"A start does not check entries. A search for offsets {reach} begins at byte {group(start['position'])}, so fetches and time "
-            f"lookups skip to offset {group(start['base_offset'])} without an error"
+            f"A start does not check entries. A search for offsets {reach} begins at byte "
+            f"{group(start['position'])}, so fetches and time lookups skip to offset "
+            f"{group(start['base_offset'])} without an error"
         )
 
     def _digits(self, offset: int, position: int) -> str:
@@ -194,28 +266,57 @@ class Watch:
 
     def _order(self, first: int, last: int, more: int) -> Finding:
         before, entry = self._entries[first - 1], self._entries[first]
-        message = f"slot {first}: offset {group(entry['offset'])} follows offset {group(before['offset'])}{and_more(more)}"
+        message = (
+            f"slot {first}: offset {group(entry['offset'])} follows offset "
+            f"{group(before['offset'])}{and_more(more)}"
+        )
         digits = self._digits(int(entry["offset"]), int(entry["position"]))
-        evidence = Evidence(f"offset {group(entry['offset'])}", f"an offset above {group(before['offset'])}", digits)
+        evidence = Evidence(
+            f"offset {group(entry['offset'])}", f"an offset above {group(before['offset'])}", digits
+        )
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.found("index-not-monotonic", self._segment.index.name, message, evidence, *place)
+        return self._facts.found(
+            "index-not-monotonic", self._segment.index.name, message, evidence, *place
+        )
 
     def _explained(self, verdicts: np.ndarray) -> Iterator[Finding]:
         """What an older release, or a follower of one, writes."""
         for verdict, words in (
-            (COARSE, "entries stand for appends of several batches, as releases before 3.9.1 wrote them, and 4.0.0"),
-            (FIRST_KEY, "entries have the first offset of their batch as key, as releases before 2.0 wrote them"),
+            (
+                COARSE,
+                (
+                    "entries stand for appends of several batches, as releases before 3.9.1 wrote "
+                    "them, and 4.0.0"
+                ),
+            ),
+            (
+                FIRST_KEY,
+                (
+                    "entries have the first offset of their batch as key, as releases before 2.0 "
+                    "wrote them"
+                ),
+            ),
         ):
             slots = np.flatnonzero(verdicts == verdict)
             if len(slots):
                 entry = self._entries[slots[0]]
                 message = f"{group(len(slots))} of {group(len(verdicts))} {words}"
-                found = f"slot {slots[0]}: offset {group(entry['offset'])}, position {group(entry['position'])}"
+                found = (
+                    f"slot {slots[0]}: offset {group(entry['offset'])}, position "
+                    f"{group(entry['position'])}"
+                )
                 home = self._homes[slots[0]]
-                expected = f"offset {group(home['last_offset'])}, position {group(home['position'])} in a newer release"
-                evidence = Evidence(found, expected, self._digits(int(entry["offset"]), int(entry["position"])))
+                expected = (
+                    f"offset {group(home['last_offset'])}, position {group(home['position'])} in a "
+                    "newer release"
+                )
+                evidence = Evidence(
+                    found, expected, self._digits(int(entry["offset"]), int(entry["position"]))
+                )
                 place = int(slots[0]) * ENTRY_BYTES, ENTRY_BYTES
-                yield self._facts.found(CODES[verdict], self._segment.index.name, message, evidence, *place)
+                yield self._facts.found(
+                    CODES[verdict], self._segment.index.name, message, evidence, *place
+                )
 
 
 def _places(count: int) -> np.ndarray:

@@ -1,15 +1,23 @@
-"""Does an .index have the entries that a recovery would write? Where that can be decided, by the recovery itself.
+"""Does an .index have the entries that a recovery would write?
 
-    entries at 0 4200 8400 12600 29400 33600     the interval is below 4200, and nothing was appended anew behind 12600:
-                                                 a recovery would write entries at 16800, 21000, 25200: index-differs-from-rebuild
+Where that can be decided, by the recovery itself.
 
-A recovery counts on through the whole .log, and so does a broker that writes it; but a restart, or a truncation of a follower, sets
-the count of bytes to 0 and so makes one stretch longer. Which of both it is:
+    entries at 0 4200 8400 12600 29400 33600     the interval is below 4200, and nothing was
+    appended anew behind 12600:
+                                                 a recovery would write entries at 16800, 21000,
+                                                 25200: index-differs-from-rebuild
+
+A recovery counts on through the whole .log, and so does a broker that writes it; but a restart, or
+a truncation of a follower, sets the count of bytes to 0 and so makes one stretch longer. Which of
+both it is:
 
     another leader epoch begins in the stretch      a follower may have been truncated: not decided
-    no time entry in it, though timestamps grew     a stop would have left one: the entries are lacking
-    time entries of two or more lacking entries     they were written together: the entries are lacking
-    timestamps that did not grow                    one restart is allowed for, so up to twice the interval is
+    no time entry in it, though timestamps grew     a stop would have left one: the entries are
+    lacking
+    time entries of two or more lacking entries     they were written together: the entries are
+    lacking
+    timestamps that did not grow                    one restart is allowed for, so up to twice the
+    interval is
     an interval that fits all up to an end fits it  a restart changed it: not decided
 """
 
@@ -33,17 +41,22 @@ MOST_EPOCH = np.iinfo(np.int64).max
 
 
 class Spacing:
-    """Takes the batches of a segment, and keeps what lies in each stretch: behind entry n - 1, stretch 0 before the first."""
+    """Takes the batches of a segment, and keeps what lies in each stretch: behind entry n - 1,
+    stretch 0 before the first.
+    """
 
     def __init__(self, segment: Segment, facts: Facts) -> None:
         """Nothing is taken yet."""
         self._segment, self._facts = segment, facts
         self._entries = np.sort(segment.offset_slots.entries, order="position")
         stretches = len(self._entries) + 1
-        self._appended = np.full(stretches - 1, -1)  # the .log between the place before and each entry's batch
-        self._unindexed = np.zeros(stretches, np.int64)  # the most that was appended in each without an entry
+        # the .log between the place before and each entry's batch
+        self._appended = np.full(stretches - 1, -1)
+        # the most that was appended in each without an entry
+        self._unindexed = np.zeros(stretches, np.int64)
         self._least_epoch, self._last_epoch = np.full(stretches, MOST_EPOCH), np.full(stretches, -1)
-        self._grows = np.zeros(stretches, bool)  # whether its first batch is newer than all before it
+        # whether its first batch is newer than all before it
+        self._grows = np.zeros(stretches, bool)
         self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
 
     def add(self, batches: np.ndarray) -> None:
@@ -55,11 +68,20 @@ class Spacing:
         appended = batches["position"] - np.where(stretch > 0, ordered[stretch - 1], 0)
         self._appended[serving[indexed]] = appended[indexed]
         self._largest_bytes = max(self._largest_bytes, int(batches["size_bytes"].max()))
-        running = np.maximum.accumulate(np.concatenate(([self._newest_ms], batches["max_timestamp_ms"])))
+        running = np.maximum.accumulate(
+            np.concatenate(([self._newest_ms], batches["max_timestamp_ms"]))
+        )
         self._newest_ms = int(running[-1])
-        self._add_unindexed(batches[~indexed], stretch[~indexed], appended[~indexed], (running[1:] > running[:-1])[~indexed])
+        self._add_unindexed(
+            batches[~indexed],
+            stretch[~indexed],
+            appended[~indexed],
+            (running[1:] > running[:-1])[~indexed],
+        )
 
-    def _add_unindexed(self, batches: np.ndarray, stretch: np.ndarray, appended: np.ndarray, grows: np.ndarray) -> None:
+    def _add_unindexed(
+        self, batches: np.ndarray, stretch: np.ndarray, appended: np.ndarray, grows: np.ndarray
+    ) -> None:
         if not len(batches):
             return
         np.maximum.at(self._unindexed, stretch, appended)
@@ -70,30 +92,42 @@ class Spacing:
         self._stretch = int(stretch[-1])
 
     def findings(self) -> Iterator[Finding]:
-        """The longest stretch that lacks entries, with those that a recovery writes there; of entries that are right by themselves."""
+        """The longest stretch that lacks entries, with those that a recovery writes there; of
+        entries that are right by themselves.
+        """
         high_bytes = int(self._appended[self._appended >= 0].min(initial=MOST_EPOCH)) - 1
         if high_bytes < 0 or not len(self._entries):
             return
-        is_long = self._unindexed > high_bytes + self._largest_bytes  # a restart right behind an entry adds its batch
+        # a restart right behind an entry adds its batch
+        is_long = self._unindexed > high_bytes + self._largest_bytes
         stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
         if not len(stretches):
             return
         recovered, of_another = self._recovered(high_bytes), self._of_another_interval()
         for stretch in stretches[np.argsort(-self._unindexed[stretches], kind="stable")].tolist():
             lacking = self._in_stretch(recovered, stretch)
-            if len(lacking) and self._is_decided(stretch, lacking, high_bytes, bool(of_another[stretch])):
+            if len(lacking) and self._is_decided(
+                stretch, lacking, high_bytes, bool(of_another[stretch])
+            ):
                 yield self._lacking(stretch, lacking, high_bytes)
                 return
 
-    def _is_decided(self, stretch: int, lacking: np.ndarray, high_bytes: int, of_another: bool) -> bool:
+    def _is_decided(
+        self, stretch: int, lacking: np.ndarray, high_bytes: int, of_another: bool
+    ) -> bool:
         """Whether neither a restart nor another interval explains that the entries are lacking."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MOST_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
-        times = offsets[(offsets > first) & (offsets < last)]  # but for the one that goes with the entry at its end
-        together = np.count_nonzero(np.isin(lacking["relative_offset"] + self._segment.base_offset, times)) > 1
+        # but for the one that goes with the entry at its end
+        times = offsets[(offsets > first) & (offsets < last)]
+        together = (
+            np.count_nonzero(np.isin(lacking["relative_offset"] + self._segment.base_offset, times))
+            > 1
+        )
         if len(times) or of_another:
             return together
-        told = len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten  # an emptied one tells nothing of before
+        # an emptied one tells nothing of before
+        told = len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten
         if told and self._grows[stretch] and not self._facts.compacted:
             return True
         return self._unindexed[stretch] > 2 * high_bytes + self._largest_bytes
@@ -103,14 +137,22 @@ class Spacing:
         return recovered[(recovered["position"] > first) & (recovered["position"] < last)]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Position or offset of the entries around a stretch; least and most at the ends of the segment."""
+        """Position or offset of the entries around a stretch; least and most at the ends of the
+        segment.
+        """
         values = self._entries[name]
-        return int(values[stretch - 1]) if stretch else least, int(values[stretch]) if stretch < len(values) else most
+        return int(values[stretch - 1]) if stretch else least, int(
+            values[stretch]
+        ) if stretch < len(values) else most
 
     def _of_another_interval(self) -> np.ndarray:
-        """Which stretches are no longer than an interval allows that fits all entries before them, or all behind them."""
+        """Which stretches are no longer than an interval allows that fits all entries before them,
+        or all behind them.
+        """
         before = np.append(np.minimum.accumulate(self._appended), 0)
-        behind = np.append(np.minimum.accumulate(self._appended[::-1])[::-1], MOST_EPOCH - self._largest_bytes)
+        behind = np.append(
+            np.minimum.accumulate(self._appended[::-1])[::-1], MOST_EPOCH - self._largest_bytes
+        )
         return self._unindexed <= np.maximum(before, behind) - 1 + self._largest_bytes
 
     def _lacking(self, stretch: int, lacking: np.ndarray, high_bytes: int) -> Finding:
@@ -119,19 +161,38 @@ class Spacing:
         first = lacking[0]
         key = self._segment.base_offset + int(first["relative_offset"])
         message = (
-            f"no entry in {group(int(self._unindexed[stretch]))} bytes of .log from byte {group(start)} on, though others follow after "
-            f"{group(high_bytes + 1)}: a recovery writes {count} there"
+            f"no entry in {group(int(self._unindexed[stretch]))} bytes of .log from byte "
+            f"{group(start)} on, though others follow after {group(high_bytes + 1)}: a recovery "
+            f"writes {count} there"
         )
-        expected = f"{count}, the first for offset {group(key)} at byte {group(int(first['position']))}"
-        evidence = Evidence("none between two neighbours", expected, "", offset_index.build(lacking[:1]).hex())
-        return self._facts.found("index-differs-from-rebuild", self._segment.index.name, message, evidence, stretch * ENTRY_BYTES, 0)
+        expected = (
+            f"{count}, the first for offset {group(key)} at byte {group(int(first['position']))}"
+        )
+        evidence = Evidence(
+            "none between two neighbours", expected, "", offset_index.build(lacking[:1]).hex()
+        )
+        return self._facts.found(
+            "index-differs-from-rebuild",
+            self._segment.index.name,
+            message,
+            evidence,
+            stretch * ENTRY_BYTES,
+            0,
+        )
 
     def _recovered(self, interval_bytes: int) -> np.ndarray:
-        """The entries that a recovery writes at this interval; none where it does not come to an end."""
+        """The entries that a recovery writes at this interval; none where it does not come to an
+        end.
+        """
         log = self._segment.log
         try:
             with file.reader(log.path) as read:
-                config, of = IndexConfig(index_interval_bytes=interval_bytes), profile(self._facts.version or NEWEST_RELEASE)
-                return recover(read, log.size_bytes, self._segment.base_offset, config, of).offset_entries
+                config, of = (
+                    IndexConfig(index_interval_bytes=interval_bytes),
+                    profile(self._facts.version or NEWEST_RELEASE),
+                )
+                return recover(
+                    read, log.size_bytes, self._segment.base_offset, config, of
+                ).offset_entries
         except KafkavizError:
             return np.empty(0, offset_index.ENTRY)

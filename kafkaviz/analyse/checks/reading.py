@@ -1,10 +1,13 @@
-"""One pass over a segment's .log, for all checks together: its batches in chunks, and the places where they break off.
+"""One pass over a segment's .log, for all checks together: its batches in chunks, and the places
+where they break off.
 
-A batch whose length is wrong hides all that follows it from a broker. Here the next batch behind it is looked for, so that one
-broken place does not hide its neighbours: it must go on with the offsets, and its checksum must be right.
+A batch whose length is wrong hides all that follows it from a broker. Here the next batch behind it
+is looked for, so that one broken place does not hide its neighbours: it must go on with the
+offsets, and its checksum must be right.
 
     position 0      offsets 0 to 9
-    position 500    offsets 10 to 19, length 2 000 000 000: a break; a whole batch that begins with offset 20 is found at 1000
+    position 500    offsets 10 to 19, length 2 000 000 000: a break; a whole batch that begins with
+    offset 20 is found at 1000
     position 1000   offsets 20 to 29
 """
 
@@ -37,8 +40,8 @@ MOST_OFFSET = 2**63 - 1
 class Break:
     """A place from which no batch can be stepped over.
 
-    length_found: what the header there says; length_expected: what it should say, None where it is no header.
-    resumed: where the next batch starts.
+    length_found: what the header there says; length_expected: what it should say, None where it is
+    no header. resumed: where the next batch starts.
     """
 
     position: int
@@ -49,7 +52,9 @@ class Break:
 
 @dataclass(frozen=True)
 class Misplaced:
-    """A batch whose offsets do not go on from its neighbours': its row, and the last offset before it."""
+    """A batch whose offsets do not go on from its neighbours': its row, and the last offset before
+    it.
+    """
 
     row: np.void
     after: int
@@ -59,8 +64,9 @@ class Misplaced:
 class Chunk:
     """Some batches that follow one another.
 
-    batches: format.deep_scan.CHECKED, the first offset of a compressed magic 0 or 1 wrapper put in. sound: whether a batch's
-    header can be believed: its checksum is right, and its offsets go on from its neighbours'.
+    batches: format.deep_scan.CHECKED, the first offset of a compressed magic 0 or 1 wrapper put in.
+    sound: whether a batch's header can be believed: its checksum is right, and its offsets go on
+    from its neighbours'.
     """
 
     batches: np.ndarray
@@ -71,8 +77,8 @@ class Chunk:
 class Reading:
     """What a pass found, once it is over.
 
-    end_bytes: the end of the last batch; tail: what follows it. faults: by the batch's position. unsound_offsets: (first, last)
-    between the believed neighbours of what cannot be believed.
+    end_bytes: the end of the last batch; tail: what follows it. faults: by the batch's position.
+    unsound_offsets: (first, last) between the believed neighbours of what cannot be believed.
     """
 
     breaks: list[Break] = field(default_factory=list)
@@ -91,7 +97,9 @@ class Reading:
         return (before >= 0) & (offsets <= np.maximum.accumulate(lasts)[before])
 
     def add_unsound(self, first: int, last: int) -> None:
-        """One more stretch of offsets; a log with very many is not believed from the last of them on."""
+        """One more stretch of offsets; a log with very many is not believed from the last of them
+        on.
+        """
         if len(self.unsound_offsets) < MOST_UNSOUND:
             self.unsound_offsets.append((first, last))
         else:
@@ -107,7 +115,10 @@ class Pass:
         self._judge = _Judge(segment.base_offset, self.reading)
 
     def __iter__(self) -> Iterator[Chunk]:
-        """The chunks; memory is bounded by 16 384 rows and a chunk of bytes. Raises CannotOpen where the file cannot be read."""
+        """The chunks; memory is bounded by 16 384 rows and a chunk of bytes.
+
+        Raises CannotOpen where the file cannot be read.
+        """
         log, start = self._segment.log, 0
         if log is None:
             return
@@ -123,16 +134,27 @@ class Pass:
         for part in scan:
             self._keep_faults(part.faults)
             rows = np.concatenate((held, part.batches))
-            covering = next((row for row in np.flatnonzero(~rows["crc_valid"][:-1])[:TRIED].tolist() if self._covers(rows, row)), None)
+            covering = next(
+                (
+                    row
+                    for row in np.flatnonzero(~rows["crc_valid"][:-1])[:TRIED].tolist()
+                    if self._covers(rows, row)
+                ),
+                None,
+            )
             if covering is not None:
                 yield from self._judge.add(rows[:covering])
-                return self._resume(rows[covering], self._within(rows[covering], int(rows["size_bytes"][covering])))
+                return self._resume(
+                    rows[covering], self._within(rows[covering], int(rows["size_bytes"][covering]))
+                )
             yield from self._judge.add(rows[:-1])
             held = rows[-1:]
         return (yield from self._ended(held, scan.end))
 
     def _covers(self, rows: np.ndarray, at: int) -> bool:
-        """Whether a batch with a wrong checksum holds the start of the next one, so that its length is wrong."""
+        """Whether a batch with a wrong checksum holds the start of the next one, so that its length
+        is wrong.
+        """
         goes_on = int(rows["base_offset"][at + 1]) == int(rows["last_offset"][at]) + 1
         return not goes_on and self._within(rows[at], int(rows["size_bytes"][at])) is not None
 
@@ -140,7 +162,9 @@ class Pass:
         """The last row of a run, and what is behind it."""
         size_bytes = self._segment.log.size_bytes
         if len(held) and not held["crc_valid"][0] and end.reason != "end":
-            found = self._within(held[0], LOOKED_THROUGH_BYTES) or self._to_the_end(int(held["position"][0]))
+            found = self._within(held[0], LOOKED_THROUGH_BYTES) or self._to_the_end(
+                int(held["position"][0])
+            )
             if found is not None:
                 return self._resume(held[0], found)
         yield from self._judge.add(held)
@@ -160,18 +184,30 @@ class Pass:
 
     def _resume_at(self, position: int, header: np.void | None, found: int) -> int:
         """Remembers a break, and where the batches go on behind it."""
-        believed = header is not None and int(header["magic"]) in (0, 1, 2) and int(header["base_offset"]) >= self._judge.last_offset
+        believed = (
+            header is not None
+            and int(header["magic"]) in (0, 1, 2)
+            and int(header["base_offset"]) >= self._judge.last_offset
+        )
         length = int(header["batch_length_bytes"]) if header is not None else None
-        self.reading.breaks.append(Break(position, length, found - position - LENGTH_END if believed else None, found))
+        self.reading.breaks.append(
+            Break(position, length, found - position - LENGTH_END if believed else None, found)
+        )
         self._judge.broken = True
         return found
 
     def _behind(self, position: int, header: np.void | None) -> int | None:
-        """Where the batches go on behind a place that starts none: the next batch, or a place that an entry names."""
+        """Where the batches go on behind a place that starts none: the next batch, or a place that
+        an entry names.
+        """
         if header is not None and int(header["magic"]) == MAGIC_2:
             found = self._to_the_end(position)
             following = int(header["base_offset"]) + int(header["last_offset_delta"]) + 1
-            found = self._searched(following, position + HEADER_BYTES, LOOKED_THROUGH_BYTES) if found is None else found
+            found = (
+                self._searched(following, position + HEADER_BYTES, LOOKED_THROUGH_BYTES)
+                if found is None
+                else found
+            )
             if found is not None:
                 return found
         found = self._searched(self._judge.last_offset + 1, position + 1, LOOKED_THROUGH_BYTES)
@@ -181,13 +217,22 @@ class Pass:
         """The next batch, in that many bytes from a batch's start on."""
         if row["magic"] != MAGIC_2:
             return None
-        return self._searched(int(row["last_offset"]) + 1, int(row["position"]) + HEADER_BYTES, size_bytes - HEADER_BYTES)
+        return self._searched(
+            int(row["last_offset"]) + 1,
+            int(row["position"]) + HEADER_BYTES,
+            size_bytes - HEADER_BYTES,
+        )
 
     def _searched(self, base_offset: int, position: int, size_bytes: int) -> int | None:
-        """The first whole batch with this base offset and a right checksum, in that many bytes from a position on."""
+        """The first whole batch with this base offset and a right checksum, in that many bytes from
+        a position on.
+        """
         if not 0 <= base_offset <= MOST_OFFSET:
             return None
-        data, wanted = file.read(self._segment.log.path, position, size_bytes + 8), base_offset.to_bytes(8, "big")
+        data, wanted = (
+            file.read(self._segment.log.path, position, size_bytes + 8),
+            base_offset.to_bytes(8, "big"),
+        )
         at, tried = data.find(wanted), 0
         while at >= 0 and tried < TRIED:
             if self._is_batch(position + at):
@@ -198,7 +243,14 @@ class Pass:
     def _by_entry(self, position: int) -> int | None:
         """The first batch behind a position that an entry of the .index names, and that is one."""
         positions = np.unique(self._segment.offset_index["position"])
-        return next((one for one in positions[positions > position][:TRIED].tolist() if self._is_batch(one)), None)
+        return next(
+            (
+                one
+                for one in positions[positions > position][:TRIED].tolist()
+                if self._is_batch(one)
+            ),
+            None,
+        )
 
     def _is_batch(self, position: int) -> bool:
         try:
@@ -210,9 +262,15 @@ class Pass:
         """The file's size, if the batch at this byte reaches exactly so far, by its checksum."""
         size_bytes = self._segment.log.size_bytes
         header = self._header(position)
-        if size_bytes - position > LOOKED_THROUGH_BYTES or header is None or int(header["magic"]) != MAGIC_2:
+        if (
+            size_bytes - position > LOOKED_THROUGH_BYTES
+            or header is None
+            or int(header["magic"]) != MAGIC_2
+        ):
             return None
-        matches = crc32c(file.read(self._segment.log.path, position + CRC_START)) == int(header["crc"])
+        matches = crc32c(file.read(self._segment.log.path, position + CRC_START)) == int(
+            header["crc"]
+        )
         return size_bytes if matches else None
 
     def _header(self, position: int) -> np.void | None:
@@ -226,8 +284,11 @@ class Pass:
     def _end_at(self, position: int) -> None:
         log, last = self._segment.log, self._judge.last_offset
         self.reading.end_bytes = position
-        if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:  # else a broker is writing: what follows is new
-            self.reading.tail = tail.read(log, position, last if last >= self._segment.base_offset else None)
+        # else a broker is writing: what follows is new
+        if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:
+            self.reading.tail = tail.read(
+                log, position, last if last >= self._segment.base_offset else None
+            )
 
     def _finish(self) -> None:
         """What a tail held cannot be judged by."""
@@ -276,7 +337,11 @@ class _Judge:
         sound[self._misplaced(rows)] = False
         first, last = len(self._before), len(rows) - keep
         self._note(rows[first:last], sound[first:last], rows[:first])
-        self._before, self._rows, self._count = rows[max(0, last - 2) : last], [rows[last:]], len(rows) - last
+        self._before, self._rows, self._count = (
+            rows[max(0, last - 2) : last],
+            [rows[last:]],
+            len(rows) - last,
+        )
         yield Chunk(rows[first:last], sound[first:last])
 
     def _misplaced(self, rows: np.ndarray) -> np.ndarray:
@@ -284,7 +349,8 @@ class _Judge:
         right = np.flatnonzero(rows["crc_valid"])
         base = rows["base_offset"][right]
         last = rows["last_offset"][right]
-        opens = not len(self._before)  # the first rows of the segment: nothing lies below its base offset
+        # the first rows of the segment: nothing lies below its base offset
+        opens = not len(self._before)
         edge = self._base_offset - 1 if opens else -(2**63)
         before = np.concatenate(([edge], last[:-1])) if len(last) else last
         found = set(np.flatnonzero(last < base).tolist())
@@ -294,16 +360,25 @@ class _Judge:
 
     @staticmethod
     def _culprit(base: np.ndarray, last: np.ndarray, at: int, edge: int) -> int:
-        """Which of two neighbours that run backwards is wrong: the one that does not go on from, or into, its other neighbour."""
+        """Which of two neighbours that run backwards is wrong: the one that does not go on from, or
+        into, its other neighbour.
+        """
         if at == 0:
             return 0
         before = int(last[at - 2]) if at > 1 else edge
-        goes_in = int(base[at - 1]) == before + 1 or (at == 1 and edge < -1 and int(base[0]) > before)
+        goes_in = int(base[at - 1]) == before + 1 or (
+            at == 1 and edge < -1 and int(base[0]) > before
+        )
         goes_out = at + 1 < len(base) and int(base[at + 1]) == int(last[at]) + 1
         if goes_in != goes_out:
             return at if goes_in else at - 1
-        without_first = int(base[at]) > before  # the order that is left if the first of both is taken out
-        return at - 1 if without_first and at + 1 < len(base) and int(base[at + 1]) <= int(last[at - 1]) else at
+        # the order that is left if the first of both is taken out
+        without_first = int(base[at]) > before
+        return (
+            at - 1
+            if without_first and at + 1 < len(base) and int(base[at + 1]) <= int(last[at - 1])
+            else at
+        )
 
     def _note(self, rows: np.ndarray, sound: np.ndarray, before: np.ndarray) -> None:
         """Remembers what was misplaced, and the offsets that cannot be judged by."""
@@ -318,6 +393,8 @@ class _Judge:
             jumps = np.diff(good, prepend=-1) > 1
             jumps[0] |= self._unsound
             for at in np.flatnonzero(jumps).tolist():
-                self._reading.add_unsound(int(lasts[at]) + 1, int(rows["base_offset"][good[at]]) - 1)
+                self._reading.add_unsound(
+                    int(lasts[at]) + 1, int(rows["base_offset"][good[at]]) - 1
+                )
             self._sound_offset = int(lasts[-1])
         self._unsound = not sound[-1] if len(sound) else self._unsound

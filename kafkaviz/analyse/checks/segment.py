@@ -1,6 +1,8 @@
-"""All findings about one segment: its .log and its indexes in one pass, or what its leftover files are.
+"""All findings about one segment: its .log and its indexes in one pass, or what its leftover files
+are.
 
-A function of one Segment and of the Facts around it: a page calls it, and a task of the pipeline does.
+A function of one Segment and of the Facts around it: a page calls it, and a task of the pipeline
+does.
 """
 
 from collections.abc import Iterator
@@ -18,7 +20,9 @@ from kafkaviz.log.segment import Segment
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings of one segment, and what the checks of its partition take of it; no summary of leftover files."""
+    """The findings of one segment, and what the checks of its partition take of it; no summary of
+    leftover files.
+    """
 
     findings: tuple[Finding, ...]
     summary: Summary | None
@@ -32,7 +36,10 @@ def check(segment: Segment, facts: Facts) -> Checked:
     if segment.log is None:
         return Checked(tuple(strangers.orphans(segment, facts)), None)
     shut = dict(_shut(segment))
-    hidden = [unreadable.of_file(getattr(segment, kind).name, fault, facts) for kind, fault in shut.items()]
+    hidden = [
+        unreadable.of_file(getattr(segment, kind).name, fault, facts)
+        for kind, fault in shut.items()
+    ]
     try:
         found = _read(replace(segment, **dict.fromkeys(shut)) if shut else segment, facts)
     except KafkavizError as fault:
@@ -54,7 +61,11 @@ def _shut(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
 
 def _read(segment: Segment, facts: Facts) -> Checked:
     summaries = summary.Watch(segment, facts)
-    watches = (log.Watch(segment, facts), offset_index.Watch(segment, facts), time_index.Watch(segment, facts))
+    watches = (
+        log.Watch(segment, facts),
+        offset_index.Watch(segment, facts),
+        time_index.Watch(segment, facts),
+    )
     steps = Pass(segment)
     for chunk in steps:
         for watch in (*watches, summaries):

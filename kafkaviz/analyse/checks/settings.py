@@ -1,4 +1,6 @@
-"""The checks of what settings cost: indexes that roll segments too soon, segments that are too small, room that is wasted."""
+"""The checks of what settings cost: indexes that roll segments too soon, segments that are too
+small, room that is wasted.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +32,8 @@ def of_partition(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding
         yield from _waste(summaries, facts)
         if not any(told.unsound for told in summaries):
             full = list(_full(summaries, facts))
-    yield from full or _tiny(summaries, facts)  # where an index was full, larger segment.bytes would change nothing
+    # where an index was full, larger segment.bytes would change nothing
+    yield from full or _tiny(summaries, facts)
 
 
 def _without_effect(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
@@ -38,8 +41,16 @@ def _without_effect(summaries: Sequence[Summary], facts: Facts) -> Iterator[Find
     entries = sum(told.entries for told in summaries)
     logs = sum(1 for told in summaries if told.batches)
     if entries >= FEW_ENTRIES and entries == batches - logs:
-        message = f"all batches but the first of each segment have an entry: {group(entries)} entries for {group(batches)} batches"
-        yield facts.found("interval-without-effect", None, message, Evidence(f"{group(entries)} entries", f"{group(entries)} at most"))
+        message = (
+            f"all batches but the first of each segment have an entry: {group(entries)} entries "
+            f"for {group(batches)} batches"
+        )
+        yield facts.found(
+            "interval-without-effect",
+            None,
+            message,
+            Evidence(f"{group(entries)} entries", f"{group(entries)} at most"),
+        )
 
 
 def _full(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
@@ -49,10 +60,23 @@ def _full(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         if len(rolled) >= MOST_ROLLS * (len(summaries) - 1) and rolled:
             told, kind = rolled[0], "entries" if reason == "offset-index-full" else "time_entries"
             count = getattr(told, kind)
-            length = count * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize
+            length = (
+                count
+                * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize
+            )
             found = told.segment.index if reason == "offset-index-full" else told.segment.timeindex
-            message = f"{len(rolled)} of {len(summaries) - 1} rolls came when it was full: {group(count)} entries, {size(length)}"
-            yield facts.found(code, found.name, message, Evidence(f"{group(count)} entries in each of them", "room for more"), 0, length)
+            message = (
+                f"{len(rolled)} of {len(summaries) - 1} rolls came when it was full: "
+                f"{group(count)} entries, {size(length)}"
+            )
+            yield facts.found(
+                code,
+                found.name,
+                message,
+                Evidence(f"{group(count)} entries in each of them", "room for more"),
+                0,
+                length,
+            )
 
 
 def _tiny(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
@@ -60,26 +84,52 @@ def _tiny(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
     if len(closed) >= FEW_SEGMENTS and sum(closed) / len(closed) < LEAST_SEGMENT_BYTES:
         mean = sum(closed) // len(closed)
         message = f"{group(len(closed))} closed segments of {size(mean)} on average"
-        yield facts.found("segments-tiny", None, message, Evidence(size(mean), f"{size(LEAST_SEGMENT_BYTES)} or more"))
+        yield facts.found(
+            "segments-tiny",
+            None,
+            message,
+            Evidence(size(mean), f"{size(LEAST_SEGMENT_BYTES)} or more"),
+        )
 
 
 def _waste(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
     """Room on disk behind the last entry: a file with a hole there takes none."""
     wasted = []
     for told in summaries:
-        written = told.entries * offset_index.ENTRY.itemsize, told.time_entries * time_index.ENTRY.itemsize
-        for found, length in zip((told.segment.index, told.segment.timeindex), written, strict=True):
+        written = (
+            told.entries * offset_index.ENTRY.itemsize,
+            told.time_entries * time_index.ENTRY.itemsize,
+        )
+        for found, length in zip(
+            (told.segment.index, told.segment.timeindex), written, strict=True
+        ):
             if found and found.allocated_bytes - length > WASTE_BYTES:
                 wasted.append((found, length))
     if wasted:
         found, written = wasted[0]
         total = sum(one.allocated_bytes - used for one, used in wasted)
-        message = f"{len(wasted)} index file{'' if len(wasted) == 1 else 's'} hold {size(total)} of zeros that lie on disk"
-        evidence = Evidence(f"{size(found.allocated_bytes)} on disk", f"{size(written)} of entries, then a hole")
+        message = (
+            f"{len(wasted)} index file{'' if len(wasted) == 1 else 's'} hold {size(total)} of "
+            "zeros that lie on disk"
+        )
+        evidence = Evidence(
+            f"{size(found.allocated_bytes)} on disk", f"{size(written)} of entries, then a hole"
+        )
         is_kept = facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.of(facts.version)
-        until_rolled = "The space is taken until the segment rolls: from 4.4.0 on a clean stop does not trim the metadata log"
+        until_rolled = (
+            "The space is taken until the segment rolls: from 4.4.0 on a clean stop does not trim "
+            "the metadata log"
+        )
         consequence = until_rolled if is_kept else ""
-        yield facts.found("preallocation-waste", found.name, message, evidence, written, found.size_bytes - written, consequence)
+        yield facts.found(
+            "preallocation-waste",
+            found.name,
+            message,
+            evidence,
+            written,
+            found.size_bytes - written,
+            consequence,
+        )
 
 
 def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
@@ -87,8 +137,11 @@ def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
     segments = sum(len(partition.live) for partition in broker.partitions)
     maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
     if maps > NEAR * MAX_MAP_COUNT:
-        message = f"{group(segments)} segments may take {group(maps)} maps once all are loaded; Linux allows {group(MAX_MAP_COUNT)}"
-        evidence = Evidence(f"{group(maps)} maps", f"fewer than vm.max_map_count, {group(MAX_MAP_COUNT)} by default")
+        message = (
+            f"{group(segments)} segments may take {group(maps)} maps once all are loaded; Linux "
+            f"allows {group(MAX_MAP_COUNT)}"
+        )
+        evidence = Evidence(
+            f"{group(maps)} maps", f"fewer than vm.max_map_count, {group(MAX_MAP_COUNT)} by default"
+        )
         yield finding("maps-near-limit", message, evidence, version=version)
-
-

@@ -1,7 +1,9 @@
 """The checks of a .timeindex: is each entry the newest time so far, and an offset that has it?
 
-    slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing newer than 2026-10-25
-                                            no batch of the segment has that time: timeindex-timestamp-mismatch
+slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing newer than
+2026-10-25
+                                        no batch of the segment has that time:
+                                        timeindex-timestamp-mismatch
 """
 
 from collections.abc import Iterator
@@ -19,10 +21,23 @@ from kafkaviz.units import group, moment
 
 ENTRY_BYTES = time_index.ENTRY.itemsize
 NONE = -1
-HOME = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("max_timestamp_ms", "i8"), ("newest_ms", "i8")])
+HOME = np.dtype(
+    [
+        ("position", "i8"),
+        ("base_offset", "i8"),
+        ("last_offset", "i8"),
+        ("max_timestamp_ms", "i8"),
+        ("newest_ms", "i8"),
+    ]
+)
 FINE, DEEP, OFFSET, TIMESTAMP, MISSED, UNKNOWN = range(6)
-CODES = {OFFSET: "timeindex-offset-mismatch", TIMESTAMP: "timeindex-timestamp-mismatch", MISSED: "timeindex-max-missed"}
-DEEP_READ = 64  # entries for single records that are looked up in their batches; the rest is believed as these are
+CODES = {
+    OFFSET: "timeindex-offset-mismatch",
+    TIMESTAMP: "timeindex-timestamp-mismatch",
+    MISSED: "timeindex-max-missed",
+}
+# entries for single records that are looked up in their batches; the rest is believed as these are
+DEEP_READ = 64
 
 
 class Watch:
@@ -38,7 +53,8 @@ class Watch:
         self._times = np.unique(self._entries["timestamp_ms"])
         self._seen = np.zeros(len(self._times), bool)
         self._last_offset, self._newest_ms = segment.base_offset - 1, -1
-        self._newest: tuple[int, int] | None = None  # position and last offset of the batch with the newest time
+        # position and last offset of the batch with the newest time
+        self._newest: tuple[int, int] | None = None
 
     def add(self, chunk: Chunk) -> None:
         """The next batches."""
@@ -51,7 +67,10 @@ class Watch:
             self._seen |= np.isin(self._times, batches["max_timestamp_ms"])
         if newest[-1] > self._newest_ms:
             row = batches[np.argmax(batches["max_timestamp_ms"])]
-            self._newest_ms, self._newest = int(newest[-1]), (int(row["position"]), int(row["last_offset"]))
+            self._newest_ms, self._newest = (
+                int(newest[-1]),
+                (int(row["position"]), int(row["last_offset"])),
+            )
 
     def _add_homes(self, batches: np.ndarray, newest: np.ndarray) -> None:
         last_offsets = np.maximum.accumulate(batches["last_offset"])
@@ -84,9 +103,15 @@ class Watch:
             return  # made with the first append; or rebuilt together with the missing .index
         name, log = f"{self._segment.name}.timeindex", self._segment.log
         written = moment(log.mtime_ns // 1_000_000)
-        message = f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the file of {written}"
+        message = (
+            f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the "
+            f"file of {written}"
+        )
         if self._newest_ms < 0:
-            message = f"{log.name} has no .timeindex, and no record has a timestamp; the file is of {written}"
+            message = (
+                f"{log.name} has no .timeindex, and no record has a timestamp; the file is of "
+                f"{written}"
+            )
         yield self._facts.found("timeindex-missing", name, message, Evidence("no file", name))
 
     def _length(self) -> Iterator[Finding]:
@@ -95,117 +120,219 @@ class Watch:
             at = index.slots * ENTRY_BYTES
             found = f"{index.trailing_bytes} bytes behind the last whole entry"
             evidence = Evidence(found, f"a length that is a multiple of {ENTRY_BYTES}")
-            message = f"the file is {group(at + index.trailing_bytes)} bytes long, no multiple of {ENTRY_BYTES}"
-            yield self._facts.found("timeindex-size-not-multiple", name, message, evidence, at, index.trailing_bytes)
-        if index.unwritten and not (self._facts.active_is_untrimmed and self._segment.state == "active"):
+            message = (
+                f"the file is {group(at + index.trailing_bytes)} bytes long, no multiple of "
+                f"{ENTRY_BYTES}"
+            )
+            yield self._facts.found(
+                "timeindex-size-not-multiple", name, message, evidence, at, index.trailing_bytes
+            )
+        if index.unwritten and not (
+            self._facts.active_is_untrimmed and self._segment.state == "active"
+        ):
             at, length = len(self._entries) * ENTRY_BYTES, index.unwritten * ENTRY_BYTES
-            words = f"{group(len(self._entries))} entries, then {group(index.unwritten)} slots of zeros"
-            last = f"a last entry of {moment(self._newest_ms)}" if self._newest_ms >= 0 else f"a file of {group(at)} bytes"
+            words = (
+                f"{group(len(self._entries))} entries, then {group(index.unwritten)} slots of zeros"
+            )
+            last = (
+                f"a last entry of {moment(self._newest_ms)}"
+                if self._newest_ms >= 0
+                else f"a file of {group(at)} bytes"
+            )
             message = words if self._segment.state == "active" else f"{words}; {UNFLUSHED_TRIM}"
-            yield self._facts.found("timeindex-zero-tail", name, message, Evidence(words, last, "00" * ENTRY_BYTES), at, length)
+            yield self._facts.found(
+                "timeindex-zero-tail",
+                name,
+                message,
+                Evidence(words, last, "00" * ENTRY_BYTES),
+                at,
+                length,
+            )
 
     def _verdicts(self, reading: Reading) -> np.ndarray:
         """What each entry is."""
         entries, homes = self._entries, self._homes
         times = entries["timestamp_ms"]
-        seen = self._seen[np.searchsorted(self._times, times)] if len(entries) else np.empty(0, bool)
+        seen = (
+            self._seen[np.searchsorted(self._times, times)] if len(entries) else np.empty(0, bool)
+        )
         verdicts = np.where(seen, OFFSET, TIMESTAMP)
         holds = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
         verdicts[holds & (entries["offset"] == homes["last_offset"])] = FINE
-        deep = holds & (entries["offset"] >= homes["base_offset"]) & (entries["offset"] < homes["last_offset"])
-        verdicts[deep] = np.where(self._true_records(np.flatnonzero(deep)), DEEP, OFFSET) if self._facts.may_be_deep else OFFSET
+        deep = (
+            holds
+            & (entries["offset"] >= homes["base_offset"])
+            & (entries["offset"] < homes["last_offset"])
+        )
+        verdicts[deep] = (
+            np.where(self._true_records(np.flatnonzero(deep)), DEEP, OFFSET)
+            if self._facts.may_be_deep
+            else OFFSET
+        )
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
         verdicts[reading.unsound(entries["offset"])] = UNKNOWN
-        if reading.unsound_offsets:  # the batch that has the time may be among those that cannot be believed
-            verdicts[verdicts == TIMESTAMP] = np.where(homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN)
+        # the batch that has the time may be among those that cannot be believed
+        if reading.unsound_offsets:
+            verdicts[verdicts == TIMESTAMP] = np.where(
+                homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
+            )
         return verdicts
 
     def _true_records(self, slots: np.ndarray) -> np.ndarray:
-        """Whether the record that an entry names has its time; of many entries the first ones are looked at."""
+        """Whether the record that an entry names has its time; of many entries the first ones are
+        looked at.
+        """
         true = np.ones(len(slots), bool)
         for at, slot in enumerate(slots[:DEEP_READ].tolist()):
             entry = self._entries[slot]
             try:
-                parts = offsets_and_times(self._segment.batch_bytes(int(self._homes["position"][slot])))
-                true[at] = any(((offsets == entry["offset"]) & (times == entry["timestamp_ms"])).any() for offsets, times in parts)
+                parts = offsets_and_times(
+                    self._segment.batch_bytes(int(self._homes["position"][slot]))
+                )
+                true[at] = any(
+                    ((offsets == entry["offset"]) & (times == entry["timestamp_ms"])).any()
+                    for offsets, times in parts
+                )
             except KafkavizError:
                 continue
         return true
 
     def _wrong(self, verdicts: np.ndarray) -> Iterator[Finding]:
         for verdict, code in CODES.items():
-            yield from listed(np.flatnonzero(verdicts == verdict).tolist(), lambda *run, code=code: self._entry(code, *run))
+            yield from listed(
+                np.flatnonzero(verdicts == verdict).tolist(),
+                lambda *run, code=code: self._entry(code, *run),
+            )
 
     def _entry(self, code: str, first: int, last: int, more: int) -> Finding:
         entry, home = self._entries[first], self._homes[first]
-        found = f"slot {first}: {moment(int(entry['timestamp_ms']))}, offset {group(entry['offset'])}"
+        found = (
+            f"slot {first}: {moment(int(entry['timestamp_ms']))}, offset {group(entry['offset'])}"
+        )
         expected, digits = "", ""
         if home["position"] >= 0:
-            expected = f"{moment(int(home['newest_ms']))} as the newest time up to offset {group(home['last_offset'])}"
+            expected = (
+                f"{moment(int(home['newest_ms']))} as the newest time up to offset "
+                f"{group(home['last_offset'])}"
+            )
             digits = self._digits(int(home["newest_ms"]), int(home["last_offset"]))
         told = {
-            "timeindex-offset-mismatch": "but another batch has that time" if entry["timestamp_ms"] != home["max_timestamp_ms"] else
-            f"which is not the last of its batch, {group(home['last_offset'])}",
+            "timeindex-offset-mismatch": "but another batch has that time"
+            if entry["timestamp_ms"] != home["max_timestamp_ms"]
+            else f"which is not the last of its batch, {group(home['last_offset'])}",
             "timeindex-timestamp-mismatch": "which no batch of the segment has",
             "timeindex-max-missed": "though a batch before it is newer",
         }[code]
         which = f"slot {first}" if first == last else f"slots {first} to {last}"
-        message = f"{which}: offset {group(entry['offset'])} is said to be of {moment(int(entry['timestamp_ms']))}, {told}{and_more(more)}"
+        message = (
+            f"{which}: offset {group(entry['offset'])} is said to be of "
+            f"{moment(int(entry['timestamp_ms']))}, {told}{and_more(more)}"
+        )
         digits_found = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.found(code, self._segment.timeindex.name, message, Evidence(found, expected, digits_found, digits), *place)
+        return self._facts.found(
+            code,
+            self._segment.timeindex.name,
+            message,
+            Evidence(found, expected, digits_found, digits),
+            *place,
+        )
 
     def _digits(self, timestamp_ms: int, offset: int) -> str:
         """The twelve bytes of an entry."""
-        return f"{timestamp_ms & 0xFFFFFFFFFFFFFFFF:016x}{(offset - self._segment.base_offset) & 0xFFFFFFFF:08x}"
+        return (
+            f"{timestamp_ms & 0xFFFFFFFFFFFFFFFF:016x}"
+            f"{(offset - self._segment.base_offset) & 0xFFFFFFFF:08x}"
+        )
 
     def _unordered(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Times that do not grow, or offsets that fall, among the entries that are right by themselves."""
+        """Times that do not grow, or offsets that fall, among the entries that are right by
+        themselves.
+        """
         right = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[right]
-        wrong = right[1:][(np.diff(entries["timestamp_ms"]) <= 0) | (np.diff(entries["offset"]) < 0)]
+        wrong = right[1:][
+            (np.diff(entries["timestamp_ms"]) <= 0) | (np.diff(entries["offset"]) < 0)
+        ]
         yield from listed(wrong.tolist(), self._order)
 
     def _order(self, first: int, last: int, more: int) -> Finding:
         before, entry = self._entries[first - 1], self._entries[first]
-        said = [f"{moment(int(one['timestamp_ms']))}, offset {group(one['offset'])}" for one in (before, entry)]
+        said = [
+            f"{moment(int(one['timestamp_ms']))}, offset {group(one['offset'])}"
+            for one in (before, entry)
+        ]
         message = f"slot {first}: {said[1]} follows {said[0]}{and_more(more)}"
         digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
         evidence = Evidence(said[1], f"a time and an offset above {said[0]}", digits)
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.found("timeindex-not-monotonic", self._segment.timeindex.name, message, evidence, *place)
+        return self._facts.found(
+            "timeindex-not-monotonic", self._segment.timeindex.name, message, evidence, *place
+        )
 
     def _explained(self, verdicts: np.ndarray) -> Iterator[Finding]:
         slots = np.flatnonzero(verdicts == DEEP)
         if len(slots):
             entry, home = self._entries[slots[0]], self._homes[slots[0]]
-            message = f"{group(len(slots))} of {group(len(verdicts))} entries name the record that has the time, not the last of its batch"
+            message = (
+                f"{group(len(slots))} of {group(len(verdicts))} entries name the record that has "
+                "the time, not the last of its batch"
+            )
             found = f"slot {slots[0]}: offset {group(entry['offset'])}"
             evidence = Evidence(
-                found, f"offset {group(home['last_offset'])} from 3.7 on", self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
+                found,
+                f"offset {group(home['last_offset'])} from 3.7 on",
+                self._digits(int(entry["timestamp_ms"]), int(entry["offset"])),
             )
             at = int(slots[0]) * ENTRY_BYTES
-            yield self._facts.found("timeindex-deep-offset", self._segment.timeindex.name, message, evidence, at, ENTRY_BYTES)
+            yield self._facts.found(
+                "timeindex-deep-offset",
+                self._segment.timeindex.name,
+                message,
+                evidence,
+                at,
+                ENTRY_BYTES,
+            )
 
     def _end(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Whether the last entry reaches the newest record, as it must once the segment was closed."""
+        """Whether the last entry reaches the newest record, as it must once the segment was
+        closed.
+        """
         if self._newest is None:
             return
         name = self._segment.timeindex.name
-        closed = self._segment.state != "active" or (self._facts.clean and not self._facts.active_is_untrimmed)
+        closed = self._segment.state != "active" or (
+            self._facts.clean and not self._facts.active_is_untrimmed
+        )
         position, offset = self._newest
         if not len(self._entries):
-            message = f"the .log holds records up to {moment(self._newest_ms)}, and no entry says so"
-            yield self._facts.found("timeindex-empty", name, message, Evidence("no entry", self._words(offset)), 0, 0)
+            message = (
+                f"the .log holds records up to {moment(self._newest_ms)}, and no entry says so"
+            )
+            yield self._facts.found(
+                "timeindex-empty", name, message, Evidence("no entry", self._words(offset)), 0, 0
+            )
             return
         last = self._entries[-1]
-        if closed and last["timestamp_ms"] < self._newest_ms and verdicts[-1] in (FINE, DEEP, MISSED) and MISSED not in verdicts[-1:]:
+        if (
+            closed
+            and last["timestamp_ms"] < self._newest_ms
+            and verdicts[-1] in (FINE, DEEP, MISSED)
+            and MISSED not in verdicts[-1:]
+        ):
             at = (len(self._entries) - 1) * ENTRY_BYTES
             found = self._words(int(last["offset"]), int(last["timestamp_ms"]))
-            evidence = Evidence(found, self._words(offset), "", self._digits(self._newest_ms, offset))
+            evidence = Evidence(
+                found, self._words(offset), "", self._digits(self._newest_ms, offset)
+            )
             newest = f"the batch at byte {group(position)} of {moment(self._newest_ms)}"
             message = f"the last entry is of {moment(int(last['timestamp_ms']))}, {newest}"
-            yield self._facts.found("timeindex-max-missed", name, message, evidence, at, ENTRY_BYTES)
+            yield self._facts.found(
+                "timeindex-max-missed", name, message, evidence, at, ENTRY_BYTES
+            )
 
     def _words(self, offset: int, timestamp_ms: int | None = None) -> str:
-        return f"{moment(self._newest_ms if timestamp_ms is None else timestamp_ms)}, offset {group(offset)}"
+        return (
+            f"{moment(self._newest_ms if timestamp_ms is None else timestamp_ms)}, offset "
+            f"{group(offset)}"
+        )

@@ -1,11 +1,15 @@
-"""The transactions of a segment: begins and ends, as far as the segments around it and its .txnindex need to know them.
+"""The transactions of a segment: begins and ends, as far as the segments around it and its
+.txnindex need to know them.
 
-What was begun and committed inside one segment is forgotten at once, so that what is kept grows with the producers and the aborted
-transactions, and not with the log. Producer 7 writes at 10, producer 8 at 20, 8 commits at 25, 7 aborts at 30:
+What was begun and committed inside one segment is forgotten at once, so that what is kept grows
+with the producers and the aborted transactions, and not with the log. Producer 7 writes at 10,
+producer 8 at 20, 8 commits at 25, 7 aborts at 30:
 
-    ("begin", 7, Begun(10)), ("end", 8, Marker(25)), ("end", 7, Marker(30, is_abort, stable_offset None))
+    ("begin", 7, Begun(10)), ("end", 8, Marker(25)), ("end", 7, Marker(30, is_abort, stable_offset
+    None))
 
-The commit at 25 stays since it is the first end of producer 8: it may have begun in the segment before.
+The commit at 25 stays since it is the first end of producer 8: it may have begun in the segment
+before.
 """
 
 from collections.abc import Iterable
@@ -36,7 +40,8 @@ class Begun:
 class Marker:
     """The end of a transaction, told by a control record.
 
-    stable_offset: where the oldest of the other transactions begins that began in this segment and are open here; None without one.
+    stable_offset: where the oldest of the other transactions begins that began in this segment and
+    are open here; None without one.
     """
 
     offset: int
@@ -70,7 +75,9 @@ class Transactions:
 
     def add(self, batches: np.ndarray, control: np.ndarray) -> None:
         """The next batches; control: which of them hold a marker."""
-        concerned = np.flatnonzero((batches["producer_id"] >= 0) & (control | is_transactional(batches)))
+        concerned = np.flatnonzero(
+            (batches["producer_id"] >= 0) & (control | is_transactional(batches))
+        )
         if not len(concerned):
             return
         markers = concerned[control[concerned]]
@@ -89,7 +96,9 @@ class Transactions:
             kind, _, begun = self._steps[place]
             self._steps[place] = kind, producer, replace(begun, last_ms=max(begun.last_ms, last_ms))
             return
-        self._open[producer] = self._keep("begin", producer, Begun(offset, int(row["position"]), last_ms))
+        self._open[producer] = self._keep(
+            "begin", producer, Begun(offset, int(row["position"]), last_ms)
+        )
         if offset in self._asked:
             self.stable_begins.append(offset)
 
@@ -102,8 +111,14 @@ class Transactions:
         if kind == COMMIT and begun is not None:
             del self._steps[begun]
         if kind == ABORT or is_first:
-            stable = min((self._steps[place][2].offset for place in self._open.values()), default=None) if kind == ABORT else None
-            marker = Marker(int(row["base_offset"]), int(row["position"]), producer, kind == ABORT, stable)
+            stable = (
+                min((self._steps[place][2].offset for place in self._open.values()), default=None)
+                if kind == ABORT
+                else None
+            )
+            marker = Marker(
+                int(row["base_offset"]), int(row["position"]), producer, kind == ABORT, stable
+            )
             self._keep("end", producer, marker)
 
     def _keep(self, kind: str, producer: int, step: Begun | Marker) -> int:
@@ -123,7 +138,9 @@ class Transactions:
         return kind if len(key) >= TYPE_END and kind in (ABORT, COMMIT) else None
 
 
-def _written(batches: np.ndarray, concerned: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _written(
+    batches: np.ndarray, concerned: np.ndarray, control: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(the first row, the largest time) of what each producer wrote between two of its markers."""
     by_producer = concerned[np.argsort(batches["producer_id"][concerned], kind="stable")]
     marked = np.cumsum(control[by_producer])
@@ -131,5 +148,8 @@ def _written(batches: np.ndarray, concerned: np.ndarray, control: np.ndarray) ->
     rows, marked = by_producer[data], marked[data]
     if not len(rows):
         return rows, rows
-    starts = np.flatnonzero((np.diff(marked, prepend=-1) != 0) | (np.diff(batches["producer_id"][rows], prepend=-1) != 0))
+    starts = np.flatnonzero(
+        (np.diff(marked, prepend=-1) != 0)
+        | (np.diff(batches["producer_id"][rows], prepend=-1) != 0)
+    )
     return rows[starts], np.maximum.reduceat(batches["max_timestamp_ms"][rows], starts)

@@ -12,7 +12,8 @@ MOST_WAITING = 65_536  # batches of one gap, above which those that tell nothing
 class ChunkedEvidence:
     """Evidence of index.interval.bytes, gathered from chunks as if the stretch were one array.
 
-    A gap between two entries must be judged whole, so what follows the last indexed batch of a chunk waits for the next one.
+    A gap between two entries must be judged whole, so what follows the last indexed batch of a
+    chunk waits for the next one.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
@@ -27,7 +28,9 @@ class ChunkedEvidence:
         if not len(self._entries):
             return
         batches = rfn.repack_fields(batches[JUDGED])  # the rest is not needed while they wait
-        indexed = np.flatnonzero(np.isin(batches["position"], between(self._entries, batches)["position"]))
+        indexed = np.flatnonzero(
+            np.isin(batches["position"], between(self._entries, batches)["position"])
+        )
         if len(indexed):
             self._judge([*self._waiting, batches[: indexed[-1]]])
             self._waiting = []
@@ -37,7 +40,9 @@ class ChunkedEvidence:
             self._waiting = [self._telling(np.concatenate(self._waiting))]
 
     def _telling(self, batches: np.ndarray) -> np.ndarray:
-        """Of batches without an entry but the first: that one, the last, and each that ends an append or begins one."""
+        """Of batches without an entry but the first: that one, the last, and each that ends an
+        append or begins one.
+        """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
         ends[0] = ends[-1] = True
@@ -54,11 +59,15 @@ class ChunkedEvidence:
             return
         before = np.searchsorted(self._entries["position"], batches["position"][0]) - 1
         entry_before = int(self._entries["position"][before]) if before >= 0 else 0
-        self._evidence = self._evidence.merge(interval_evidence(batches, between(self._entries, batches), entry_before))
+        self._evidence = self._evidence.merge(
+            interval_evidence(batches, between(self._entries, batches), entry_before)
+        )
 
 
 def between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """The entries, given by position, whose position is that of the first or last of these batches, or between the two."""
+    """The entries, given by position, whose position is that of the first or last of these batches,
+    or between the two.
+    """
     if not len(batches):
         return entries[:0]
     first = np.searchsorted(entries["position"], batches["position"][0])

@@ -1,39 +1,49 @@
 """index.interval.bytes, bounded by which batches have an entry and which have none.
 
-Kafka writes an entry for a batch when more than the interval was appended since the batch of the entry before (LogSegment
-4.3.1, `bytesSinceLastIndexEntry`). Batches of 1000 bytes with entries at 5000 and 10000: the batch at 4000 got none, the
-one at 5000 did, so the interval was 4000 to 4999.
+Kafka writes an entry for a batch when more than the interval was appended since the batch of the
+entry before (LogSegment 4.3.1, `bytesSinceLastIndexEntry`). Batches of 1000 bytes with entries at
+5000 and 10000: the batch at 4000 got none, the one at 5000 did, so the interval was 4000 to 4999.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-GAPS_KEPT = 64  # of the largest runs without an entry: enough to pass over those that a restart made longer
+# of the largest runs without an entry: enough to pass over those that a restart made longer
+GAPS_KEPT = 64
 
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The least and the greatest interval that fit, both inclusive; None where nothing bounds it."""
+    """The least and the greatest interval that fit, both inclusive; None where nothing bounds
+    it.
+    """
 
     low_bytes: int | None
     high_bytes: int | None
-    per_append: bool = False  # entries stand for whole appends (3.9.0, 4.0.0 and older, on followers)
-    restarts: int = 0  # gaps too long for any fitting interval: the counter starts at 0 again after a restart
+    # entries stand for whole appends (3.9.0, 4.0.0 and older, on followers)
+    per_append: bool = False
+    # gaps too long for any fitting interval: the counter starts at 0 again after a restart
+    restarts: int = 0
 
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """What a stretch of a log tells; stretches that follow one another merge into what the whole would tell."""
+    """What a stretch of a log tells; stretches that follow one another merge into what the whole
+    would tell.
+    """
 
     least_indexed_bytes: int | None = None  # appended before an entry was written
-    longest_unindexed_bytes: tuple[int, ...] = ()  # appended, and still no entry: the largest of each gap, descending
+    # appended, and still no entry: the largest of each gap, descending
+    longest_unindexed_bytes: tuple[int, ...] = ()
     longest_after_append_bytes: tuple[int, ...] = ()  # the same where an append surely starts
     per_append: bool = False
 
     def merge(self, other: "IntervalEvidence") -> "IntervalEvidence":
         """Both together."""
-        least = [one for one in (self.least_indexed_bytes, other.least_indexed_bytes) if one is not None]
+        least = [
+            one for one in (self.least_indexed_bytes, other.least_indexed_bytes) if one is not None
+        ]
         return IntervalEvidence(
             min(least, default=None),
             _largest(self.longest_unindexed_bytes + other.longest_unindexed_bytes),
@@ -42,16 +52,22 @@ class IntervalEvidence:
         )
 
     def bounds(self) -> IntervalBounds:
-        """The intervals that fit; a gap longer than the least indexed one was cut by a restart and tells nothing.
+        """The intervals that fit; a gap longer than the least indexed one was cut by a restart and
+        tells nothing.
 
-        Without any entry nothing is known: the whole segment may have come as one append, which never gets an entry.
+        Without any entry nothing is known: the whole segment may have come as one append, which
+        never gets an entry.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
         high = self.least_indexed_bytes - 1
-        longest = self.longest_after_append_bytes if self.per_append else self.longest_unindexed_bytes
+        longest = (
+            self.longest_after_append_bytes if self.per_append else self.longest_unindexed_bytes
+        )
         fitting = [one for one in longest if one <= high]
-        return IntervalBounds(max(fitting, default=None), high, self.per_append, len(longest) - len(fitting))
+        return IntervalBounds(
+            max(fitting, default=None), high, self.per_append, len(longest) - len(fitting)
+        )
 
 
 def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
@@ -59,19 +75,28 @@ def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
     return interval_evidence(batches, entries).bounds()
 
 
-def interval_evidence(batches: np.ndarray, entries: np.ndarray, entry_before: int = 0) -> IntervalEvidence:
+def interval_evidence(
+    batches: np.ndarray, entries: np.ndarray, entry_before: int = 0
+) -> IntervalEvidence:
     """The evidence of a stretch of batches and the entries that point into it.
 
-    entry_before: the position of the entry before the stretch; 0 at the start of the segment, where the counter starts.
+    entry_before: the position of the entry before the stretch; 0 at the start of the segment, where
+    the counter starts.
     """
     if not len(batches):
         return IntervalEvidence()
     at, order = np.unique(entries["position"], return_index=True)
     key = entries["offset"][order]
     serving = np.searchsorted(at, batches["position"], "right") - 1
-    indexed = (serving >= 0) & (at[np.maximum(serving, 0)] == batches["position"]) if len(at) else np.zeros(len(batches), bool)
+    indexed = (
+        (serving >= 0) & (at[np.maximum(serving, 0)] == batches["position"])
+        if len(at)
+        else np.zeros(len(batches), bool)
+    )
     before = serving - indexed
-    appended = batches["position"] - np.where(before >= 0, at[np.maximum(before, 0)] if len(at) else 0, entry_before)
+    appended = batches["position"] - np.where(
+        before >= 0, at[np.maximum(before, 0)] if len(at) else 0, entry_before
+    )
     starts = _after_append(batches, before, key)
     return IntervalEvidence(
         int(appended[indexed].min()) if indexed.any() else None,
@@ -82,7 +107,9 @@ def interval_evidence(batches: np.ndarray, entries: np.ndarray, entry_before: in
 
 
 def _stands_for_append(indexed: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Whether an entry's key lies beyond the batch it points to: it is the last offset of an append of several batches."""
+    """Whether an entry's key lies beyond the batch it points to: it is the last offset of an append
+    of several batches.
+    """
     return key > indexed["last_offset"]
 
 
@@ -95,7 +122,9 @@ def _after_append(batches: np.ndarray, before: np.ndarray, key: np.ndarray) -> n
 
 
 def _gap_maxima(appended: np.ndarray, gap: np.ndarray, wanted: np.ndarray) -> tuple[int, ...]:
-    """The most bytes appended without an entry in each gap between two entries, the largest ones first."""
+    """The most bytes appended without an entry in each gap between two entries, the largest ones
+    first.
+    """
     if not wanted.any():
         return ()
     gaps, values = gap[wanted], appended[wanted]

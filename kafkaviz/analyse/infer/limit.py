@@ -1,7 +1,8 @@
-"""The limits that a partition's rolls bound, where no setting was found: each between the largest that did not roll and the least that did.
+"""The limits that a partition's rolls bound, where no setting was found: each between the largest
+that did not roll and the least that did.
 
-Segments of 1 047 315 and 1 048 043 bytes, with batches of 2871 and 1200 behind them: segment.bytes lay between 1 048 043 and
-1 049 242, and of these 1 048 576 is the roundest.
+Segments of 1 047 315 and 1 048 043 bytes, with batches of 2871 and 1200 behind them: segment.bytes
+lay between 1 048 043 and 1 049 242, and of these 1 048 576 is the roundest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,37 +14,57 @@ from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.format import offset_index, time_index
 
 SIZE, TIME, OFFSET_INDEX, TIME_INDEX, _ = REASONS
-SETTING = {SIZE: "segment.bytes", TIME: "segment.ms", OFFSET_INDEX: "segment.index.bytes", TIME_INDEX: "segment.index.bytes"}
+SETTING = {
+    SIZE: "segment.bytes",
+    TIME: "segment.ms",
+    OFFSET_INDEX: "segment.index.bytes",
+    TIME_INDEX: "segment.index.bytes",
+}
 ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_MS)
 
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """A setting's least and greatest value that fit, both inclusive, and the roundest between them."""
+    """A setting's least and greatest value that fit, both inclusive, and the roundest between
+    them.
+    """
 
     low: int
     high: int
     value: int
 
 
-def inferred_limits(segments: Sequence[SegmentFacts], reasons: Sequence[str | None]) -> Mapping[str, InferredLimit]:
-    """By the setting's name, for each cause that some roll has. reasons: those of infer.roll_reasons for these segments."""
+def inferred_limits(
+    segments: Sequence[SegmentFacts], reasons: Sequence[str | None]
+) -> Mapping[str, InferredLimit]:
+    """By the setting's name, for each cause that some roll has. reasons: those of
+    infer.roll_reasons for these segments.
+    """
     rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
     found = {}
     for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX):
         own = [(one, after) for one, after, reason in rolls if reason == cause]
         low, high = _bounds(cause, segments, own) if own else (1, 0)
         if low <= high:
-            found[SETTING[cause]] = InferredLimit(low, high, _roundest_ms(low, high) if cause == TIME else _roundest(low, high))
+            found[SETTING[cause]] = InferredLimit(
+                low, high, _roundest_ms(low, high) if cause == TIME else _roundest(low, high)
+            )
     return found
 
 
-def _bounds(cause: str, segments: Sequence[SegmentFacts], rolls: Sequence[tuple[SegmentFacts, SegmentFacts]]) -> tuple[int, int]:
+def _bounds(
+    cause: str, segments: Sequence[SegmentFacts], rolls: Sequence[tuple[SegmentFacts, SegmentFacts]]
+) -> tuple[int, int]:
     if cause == SIZE:
-        return max(one.log_bytes for one in segments), min(one.log_bytes + after.first_batch_bytes for one, after in rolls) - 1
+        return max(one.log_bytes for one in segments), min(
+            one.log_bytes + after.first_batch_bytes for one, after in rolls
+        ) - 1
     if cause == TIME:
         longest = max(one.max_timestamp_ms - one.first_batch_max_timestamp_ms for one in segments)
-        return max(longest, 1), min(after.first_batch_max_timestamp_ms - one.first_batch_max_timestamp_ms for one, after in rolls) - 1
+        return max(longest, 1), min(
+            after.first_batch_max_timestamp_ms - one.first_batch_max_timestamp_ms
+            for one, after in rolls
+        ) - 1
     if cause == OFFSET_INDEX:
         full, entry_bytes = max(one.offset_entries for one in segments), offset_index.ENTRY.itemsize
     else:
@@ -56,7 +77,11 @@ def _roundest(low: int, high: int) -> int:
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power
-    step = next(10**digits for digits in range(len(str(high)), -1, -1) if high // 10**digits * 10**digits >= low)
+    step = next(
+        10**digits
+        for digits in range(len(str(high)), -1, -1)
+        if high // 10**digits * 10**digits >= low
+    )
     return high // step * step
 
 

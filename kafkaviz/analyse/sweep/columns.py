@@ -1,4 +1,6 @@
-"""What is kept of a segment's batches while it is read: 21 bytes each, for what can only be counted once its end is known."""
+"""What is kept of a segment's batches while it is read: 21 bytes each, for what can only be counted
+once its end is known.
+"""
 
 import numpy as np
 
@@ -11,13 +13,17 @@ ROOM = 1 << 18  # rows that a column is made longer by, at most
 class Columns:
     """The narrow columns of one segment, taken chunk by chunk; end() makes one array of each.
 
-    sizes: one_interval.SIZES; newest_ms: the largest timestamp up to each batch; targets_ms: the first timestamps that can be looked up,
-    ascending.
+    sizes: one_interval.SIZES; newest_ms: the largest timestamp up to each batch; targets_ms: the
+    first timestamps that can be looked up, ascending.
     """
 
     def __init__(self) -> None:
         self.sizes = self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
-        self._sizes, self._newest, self._targets = Growing(SIZES), Growing(np.int64), Growing(np.int64)
+        self._sizes, self._newest, self._targets = (
+            Growing(SIZES),
+            Growing(np.int64),
+            Growing(np.int64),
+        )
         self._newest_ms = UNKNOWN
 
     @classmethod
@@ -33,12 +39,20 @@ class Columns:
         newest = np.maximum.accumulate(np.append(self._newest_ms, batches["max_timestamp_ms"]))[1:]
         self._newest_ms = int(newest[-1])
         first = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
-        for column, part in ((self._sizes, sizes(batches)), (self._newest, newest), (self._targets, first[first >= 0])):
+        for column, part in (
+            (self._sizes, sizes(batches)),
+            (self._newest, newest),
+            (self._targets, first[first >= 0]),
+        ):
             column.add(part)
 
     def end(self) -> None:
         """Nothing more comes."""
-        self.newest_ms, self.sizes, targets = self._newest.end(), self._sizes.end(), self._targets.end()
+        self.newest_ms, self.sizes, targets = (
+            self._newest.end(),
+            self._sizes.end(),
+            self._targets.end(),
+        )
         targets.sort()
         self.targets_ms = targets[: np.searchsorted(targets, self._newest_ms, "right")]
 
@@ -48,7 +62,9 @@ class Columns:
 
 
 class Growing:
-    """One column, made longer where it lies: neither pieces nor a copy of it take memory beside it."""
+    """One column, made longer where it lies: neither pieces nor a copy of it take memory beside
+    it.
+    """
 
     def __init__(self, dtype: np.dtype | type) -> None:
         self._rows, self._used = np.empty(0, dtype), 0
@@ -57,7 +73,8 @@ class Growing:
         """The next rows."""
         used, self._used = self._used, self._used + len(part)
         if self._used > len(self._rows):
-            self._rows.resize(self._used + min(self._used, ROOM), refcheck=False)  # nobody has a view of it before end()
+            # nobody has a view of it before end()
+            self._rows.resize(self._used + min(self._used, ROOM), refcheck=False)
         self._rows[used : self._used] = part
 
     def end(self) -> np.ndarray:

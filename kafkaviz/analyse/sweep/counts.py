@@ -1,4 +1,6 @@
-"""How many targets take how many headers, counted by their number from 0, of one interval and of all."""
+"""How many targets take how many headers, counted by their number from 0, of one interval and of
+all.
+"""
 
 import numpy as np
 
@@ -6,9 +8,11 @@ from kafkaviz.binary.compiled import njit
 
 
 class Counts:
-    """How many targets take how many headers, for each interval: the counts of interval k from starts[k] on.
+    """How many targets take how many headers, for each interval: the counts of interval k from
+    starts[k] on.
 
-    flat: counts; steps: what is to be added to them, as the difference from each number to the one before.
+    flat: counts; steps: what is to be added to them, as the difference from each number to the one
+    before.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -17,7 +21,9 @@ class Counts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Room for every number of headers that can come: what is not indexed is no longer than an interval and the appends around it."""
+        """Room for every number of headers that can come: what is not indexed is no longer than an
+        interval and the appends around it.
+        """
         self._longest = max(self._longest, longest_append)
         most = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
         room = np.minimum(most, batches) + 4
@@ -47,7 +53,9 @@ def mean(counts: np.ndarray) -> float:
 
 def quantile(counts: np.ndarray, share: float) -> int:
     """The least number that at least this share of all does not exceed; 0 of none."""
-    return int(quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0])
+    return int(
+        quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0]
+    )
 
 
 def starts_of(lengths: np.ndarray) -> np.ndarray:
@@ -81,9 +89,13 @@ def quantiles(flat, starts, shares):
 
 @njit(cache=True)
 def put(flat, starts, others, other_starts):
-    """Adds the counts of each interval to those of the same one; of the longer ones what is behind the room is zeros."""
+    """Adds the counts of each interval to those of the same one; of the longer ones what is behind
+    the room is zeros.
+    """
     for number in range(len(starts) - 1):
-        length = min(starts[number + 1] - starts[number], other_starts[number + 1] - other_starts[number])
+        length = min(
+            starts[number + 1] - starts[number], other_starts[number + 1] - other_starts[number]
+        )
         for at in range(length):
             flat[starts[number] + at] += others[other_starts[number] + at]
 

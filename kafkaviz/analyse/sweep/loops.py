@@ -4,29 +4,44 @@ import numpy as np
 
 from kafkaviz.binary.compiled import njit
 
-STATE = np.dtype([  # of one interval, on the way through a segment; rows and positions are counted from the segment's start
-    ("start_row", "i8"),  # of the batch that the usable entry points to; the first one until there is an entry
-    ("start_position", "i8"),
-    ("append_row", "i8"),  # of the first batch of the append
-    ("append_position", "i8"),
-    ("is_indexed", "i8"),  # whether the append gets an entry
-    ("entries", "i8"),
-    ("time_entries", "i8"),
-    ("last_time_ms", "i8"),  # of the last time entry
-    ("skipped_bytes", "i8"),  # summed over the targets
-])  # fmt: skip
+# of one interval, on the way through a segment; rows and positions are counted from the segment's
+# start
+STATE = np.dtype(
+    [
+        # of the batch that the usable entry points to; the first one until there is an entry
+        ("start_row", "i8"),
+        ("start_position", "i8"),
+        ("append_row", "i8"),  # of the first batch of the append
+        ("append_position", "i8"),
+        ("is_indexed", "i8"),  # whether the append gets an entry
+        ("entries", "i8"),
+        ("time_entries", "i8"),
+        ("last_time_ms", "i8"),  # of the last time entry
+        ("skipped_bytes", "i8"),  # summed over the targets
+    ]
+)
 _BLOCK = 2048  # batches that stay in the processor's cache while every interval passes over them
 
 
 @njit(cache=True)
 def leap(first_row, positions, before, newest, is_own, intervals, states, steps, starts):
-    """Each interval's way through batches that are appends of their own and have one target each: from entry to entry.
+    """Each interval's way through batches that are appends of their own and have one target each:
+    from entry to entry.
 
-    before: of each batch the sum of all positions before its own. is_own: whether the target is the batch's last offset.
+    before: of each batch the sum of all positions before its own. is_own: whether the target is the
+    batch's last offset.
     """
     for number in range(len(intervals)):
-        interval, state, step = intervals[number], states[number], steps[starts[number] : starts[number + 1]]
-        start_row, start_position, skipped = state.start_row - first_row, state.start_position, state.skipped_bytes
+        interval, state, step = (
+            intervals[number],
+            states[number],
+            steps[starts[number] : starts[number + 1]],
+        )
+        start_row, start_position, skipped = (
+            state.start_row - first_row,
+            state.start_position,
+            state.skipped_bytes,
+        )
         entries, time_entries, last_time_ms = 0, 0, state.last_time_ms
         first = 0
         while first < len(positions):
@@ -51,7 +66,11 @@ def leap(first_row, positions, before, newest, is_own, intervals, states, steps,
                 last_time_ms = newest[at]
             start_row, start_position = at, positions[at]
             first = at + 1
-        state.start_row, state.start_position, state.skipped_bytes = start_row + first_row, start_position, skipped
+        state.start_row, state.start_position, state.skipped_bytes = (
+            start_row + first_row,
+            start_position,
+            skipped,
+        )
         state.entries += entries
         state.time_entries += time_entries
         state.last_time_ms = last_time_ms
@@ -61,28 +80,43 @@ def leap(first_row, positions, before, newest, is_own, intervals, states, steps,
 def scan(first_row, positions, newest, targets, opens, closes, intervals, states, headers, starts):
     """Each interval's way through the same batches, a block of them after the other.
 
-    newest: the largest timestamp up to each batch. opens, closes: whether a batch is the first, and the last, of its append.
-    headers: the counts of interval k from starts[k] on.
+    newest: the largest timestamp up to each batch. opens, closes: whether a batch is the first, and
+    the last, of its append. headers: the counts of interval k from starts[k] on.
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))
         for number in range(len(intervals)):
             rows, counts = slice(block, stop), headers[starts[number] : starts[number + 1]]
             _pass(
-                first_row + block, positions[rows], newest[rows], targets[rows], opens[rows], closes[rows],
-                intervals[number], states[number], counts,
-            )  # fmt: skip
+                first_row + block,
+                positions[rows],
+                newest[rows],
+                targets[rows],
+                opens[rows],
+                closes[rows],
+                intervals[number],
+                states[number],
+                counts,
+            )
 
 
 @njit(cache=True)
 def _pass(first_row, positions, newest, targets, opens, closes, interval, state, counts):
     """One interval's way through a block."""
     start_row, start_position, skipped = state.start_row, state.start_position, state.skipped_bytes
-    append_row, append_position, is_indexed = state.append_row, state.append_position, state.is_indexed
+    append_row, append_position, is_indexed = (
+        state.append_row,
+        state.append_position,
+        state.is_indexed,
+    )
     for at in range(len(positions)):
         row, position, target = first_row + at, positions[at], targets[at]
         if opens[at]:
-            append_row, append_position, is_indexed = row, position, position - start_position > interval
+            append_row, append_position, is_indexed = (
+                row,
+                position,
+                position - start_position > interval,
+            )
         behind = row - start_row + 1
         counts[behind] += target.near
         counts[behind + 1] += target.far
@@ -100,7 +134,11 @@ def _pass(first_row, positions, newest, targets, opens, closes, interval, state,
                 state.time_entries += 1
                 state.last_time_ms = newest[at]
     state.start_row, state.start_position, state.skipped_bytes = start_row, start_position, skipped
-    state.append_row, state.append_position, state.is_indexed = append_row, append_position, is_indexed
+    state.append_row, state.append_position, state.is_indexed = (
+        append_row,
+        append_position,
+        is_indexed,
+    )
 
 
 @njit(cache=True)

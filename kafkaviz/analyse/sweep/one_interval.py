@@ -1,25 +1,40 @@
-"""What one interval costs batch by batch: the headers that a fetch at each batch's base offset reads, and which batches have an entry."""
+"""What one interval costs batch by batch: the headers that a fetch at each batch's base offset
+reads, and which batches have an entry.
+"""
 
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
 
-SIZES = np.dtype([("size_bytes", "i4"), ("is_single", "?")])  # a batch, and whether it spans one offset
+# a batch, and whether it spans one offset
+SIZES = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """(how many headers a fetch at each batch's base offset reads, whether the batch has an entry): (n,) each, of one segment.
+    """(how many headers a fetch at each batch's base offset reads, whether the batch has an entry):
+    (n,) each, of one segment.
 
     batches: format.batch.BATCH, or SIZES.
     """
-    is_own = batches["is_single"] if batches.dtype == SIZES else batches["base_offset"] == batches["last_offset"]
-    return _headers(np.ascontiguousarray(batches["size_bytes"], np.int64), np.ascontiguousarray(is_own), interval_bytes)
+    is_own = (
+        batches["is_single"]
+        if batches.dtype == SIZES
+        else batches["base_offset"] == batches["last_offset"]
+    )
+    return _headers(
+        np.ascontiguousarray(batches["size_bytes"], np.int64),
+        np.ascontiguousarray(is_own),
+        interval_bytes,
+    )
 
 
 def sizes(batches: np.ndarray) -> np.ndarray:
     """What headers() needs of batches, in five bytes each: SIZES."""
     table = np.empty(len(batches), SIZES)
-    table["size_bytes"], table["is_single"] = batches["size_bytes"], batches["base_offset"] == batches["last_offset"]
+    table["size_bytes"], table["is_single"] = (
+        batches["size_bytes"],
+        batches["base_offset"] == batches["last_offset"],
+    )
     return table
 
 

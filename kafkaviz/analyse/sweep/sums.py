@@ -1,4 +1,6 @@
-"""The sums behind a sweep, of one segment or of many, and the table of an interval a row that they give."""
+"""The sums behind a sweep, of one segment or of many, and the table of an interval a row that they
+give.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,19 +11,24 @@ import numpy as np
 from kafkaviz.analyse.sweep.counts import put, quantiles, starts_of
 from kafkaviz.format import offset_index, time_index
 
-# 0, which indexes every batch, and 64 B to 4 MiB by thirds of a power of two, so that 4096 and the other powers are among them.
+# 0, which indexes every batch, and 64 B to 4 MiB by thirds of a power of two, so that 4096 and the
+# other powers are among them.
 INTERVALS = (0, *(round(64 * 2 ** (third / 3)) for third in range(49)))
-SWEEP = np.dtype([
-    ("interval_bytes", "i8"),
-    ("entries", "i8"),  # of the offset index
-    ("index_bytes", "i8"),  # of .index and .timeindex together, the last time entry of each segment included
-    ("headers_mean", "f8"),  # NaN of a log without a batch, as the other mean
-    ("headers_p50", "i8"),
-    ("headers_p90", "i8"),
-    ("headers_p99", "i8"),
-    ("headers_max", "i8"),
-    ("skipped_bytes_mean", "f8"),  # of .log, between the entry that a lookup starts from and the batch that answers it
-])
+SWEEP = np.dtype(
+    [
+        ("interval_bytes", "i8"),
+        ("entries", "i8"),  # of the offset index
+        # of .index and .timeindex together, the last time entry of each segment included
+        ("index_bytes", "i8"),
+        ("headers_mean", "f8"),  # NaN of a log without a batch, as the other mean
+        ("headers_p50", "i8"),
+        ("headers_p90", "i8"),
+        ("headers_p99", "i8"),
+        ("headers_max", "i8"),
+        # of .log, between the entry that a lookup starts from and the batch that answers it
+        ("skipped_bytes_mean", "f8"),
+    ]
+)
 QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "headers_max": 1.0}
 
 
@@ -29,9 +36,11 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 class SweepParts:
     """The sums behind a sweep, of one segment or of many; `+` adds them.
 
-    intervals, entries, time_entries, skipped_bytes: (k,) int64, the last summed over all targets. headers: how many targets take how many
-    headers, those of interval k from starts[k] to starts[k + 1], counted by their number from 0. targets: how many; log_bytes, batches,
-    segments: of what. least_batch_bytes: of the batches that another follows in its segment, the smallest; None where none does.
+    intervals, entries, time_entries, skipped_bytes: (k,) int64, the last summed over all targets.
+    headers: how many targets take how many headers, those of interval k from starts[k] to starts[k
+    + 1], counted by their number from 0. targets: how many; log_bytes, batches, segments: of what.
+    least_batch_bytes: of the batches that another follows in its segment, the smallest; None where
+    none does.
     """
 
     intervals: np.ndarray
@@ -50,26 +59,43 @@ class SweepParts:
         """Both together; ValueError for sweeps over other intervals."""
         if not np.array_equal(self.intervals, other.intervals):
             raise ValueError("sweeps over different intervals do not add up")
-        least = [one.least_batch_bytes for one in (self, other) if one.least_batch_bytes is not None]
+        least = [
+            one.least_batch_bytes for one in (self, other) if one.least_batch_bytes is not None
+        ]
         starts = starts_of(np.maximum(np.diff(self.starts), np.diff(other.starts)))
         headers = np.zeros(int(starts[-1]), np.int64)
         for one in (self, other):
             put(headers, starts, one.headers, one.starts)
         return SweepParts(
-            self.intervals, self.entries + other.entries, self.time_entries + other.time_entries, self.skipped_bytes + other.skipped_bytes,
-            headers, starts, self.targets + other.targets, self.log_bytes + other.log_bytes, self.batches + other.batches,
-            self.segments + other.segments, min(least, default=None),
-        )  # fmt: skip
+            self.intervals,
+            self.entries + other.entries,
+            self.time_entries + other.time_entries,
+            self.skipped_bytes + other.skipped_bytes,
+            headers,
+            starts,
+            self.targets + other.targets,
+            self.log_bytes + other.log_bytes,
+            self.batches + other.batches,
+            self.segments + other.segments,
+            min(least, default=None),
+        )
 
     @cached_property
     def index_bytes(self) -> np.ndarray:
         """Of both indexes together, for each interval."""
-        return self.entries * offset_index.ENTRY.itemsize + self.time_entries * time_index.ENTRY.itemsize
+        return (
+            self.entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
 
     def sweep(self) -> np.ndarray:
         """One row an interval: SWEEP."""
         table = np.zeros(len(self.intervals), SWEEP)
-        table["interval_bytes"], table["entries"], table["index_bytes"] = self.intervals, self.entries, self.index_bytes
+        table["interval_bytes"], table["entries"], table["index_bytes"] = (
+            self.intervals,
+            self.entries,
+            self.index_bytes,
+        )
         table["skipped_bytes_mean"] = self.skipped_bytes / self.targets if self.targets else np.nan
         told = quantiles(self.headers, self.starts, np.array(list(QUANTILES.values())))
         for name, column in zip(QUANTILES, told.T, strict=True):
@@ -95,13 +121,20 @@ class SweepParts:
         place = self.at(interval_bytes)
         one, counts = slice(place, place + 1), self.headers_at(place)
         return replace(
-            self, intervals=self.intervals[one], entries=self.entries[one], time_entries=self.time_entries[one],
-            skipped_bytes=self.skipped_bytes[one], headers=counts, starts=np.array([0, len(counts)]),
-        )  # fmt: skip
+            self,
+            intervals=self.intervals[one],
+            entries=self.entries[one],
+            time_entries=self.time_entries[one],
+            skipped_bytes=self.skipped_bytes[one],
+            headers=counts,
+            starts=np.array([0, len(counts)]),
+        )
 
 
 def none(intervals: Iterable[int] = INTERVALS) -> SweepParts:
     """The sums over no segment at all, to begin adding with."""
     wanted = np.unique(np.fromiter(intervals, np.int64))
     zeros = np.zeros(len(wanted), np.int64)
-    return SweepParts(wanted, zeros, zeros, zeros, np.zeros(0, np.int64), np.zeros(len(wanted) + 1, np.int64))
+    return SweepParts(
+        wanted, zeros, zeros, zeros, np.zeros(0, np.int64), np.zeros(len(wanted) + 1, np.int64)
+    )

@@ -1,21 +1,28 @@
-"""The targets: which offsets are looked up, how many of each batch, and which of them take the header of the next batch too."""
+"""The targets: which offsets are looked up, how many of each batch, and which of them take the
+header of the next batch too.
+"""
 
 import numpy as np
 
 from kafkaviz.format.batch import UNKNOWN
 
-# Which offsets are looked up: of each batch the first, as a consumer does that goes on behind a batch; the last; or all that it spans.
+# Which offsets are looked up: of each batch the first, as a consumer does that goes on behind a
+# batch; the last; or all that it spans.
 BASE, LAST, EVERY = "base_offset", "last_offset", "every_offset"
-TARGETS = np.dtype([  # of one batch, how many targets
-    ("near", "i8"),  # end with its own header
-    ("far", "i8"),  # take that of the next batch too
-    ("near_last", "i8"),  # of those, at its last offset, which alone can start from the batch's own entry
-    ("far_last", "i8"),
-])  # fmt: skip
+TARGETS = np.dtype(
+    [  # of one batch, how many targets
+        ("near", "i8"),  # end with its own header
+        ("far", "i8"),  # take that of the next batch too
+        # of those, at its last offset, which alone can start from the batch's own entry
+        ("near_last", "i8"),
+        ("far_last", "i8"),
+    ]
+)
 
 
 def every_offset(batches: np.ndarray, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up: near, far, near_last, far_last of each.
+    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up:
+    near, far, near_last, far_last of each.
 
     is_end: whether no batch follows these.
     """
@@ -27,7 +34,8 @@ def every_offset(batches: np.ndarray, by_base_offset: bool, is_end: bool = True)
     return targets
 
 
-# ---- how they are counted. looks_on: of which batches a scan takes the next header too, unless the target is their base offset
+# ---- how they are counted. looks_on: of which batches a scan takes the next header too, unless the
+# target is their base offset
 
 
 def _at_base(targets: np.ndarray, base: np.ndarray, last: np.ndarray, looks_on: np.ndarray) -> None:
@@ -39,8 +47,12 @@ def _at_last(targets: np.ndarray, base: np.ndarray, last: np.ndarray, looks_on: 
     targets["near"] = targets["near_last"] = ~looks_on
 
 
-def _at_every(targets: np.ndarray, base: np.ndarray, last: np.ndarray, looks_on: np.ndarray) -> None:
-    """Each offset that a batch spans; compaction may have left no record at some, and they are looked up all the same."""
+def _at_every(
+    targets: np.ndarray, base: np.ndarray, last: np.ndarray, looks_on: np.ndarray
+) -> None:
+    """Each offset that a batch spans; compaction may have left no record at some, and they are
+    looked up all the same.
+    """
     spanned = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(looks_on, spanned - 1, 0)
     targets["near"] = spanned - targets["far"]

@@ -1,11 +1,13 @@
-"""What every index.interval.bytes would have cost lookups by timestamp: the headers from where the two indexes lead to the batch.
+"""What every index.interval.bytes would have cost lookups by timestamp: the headers from where the
+two indexes lead to the batch.
 
-A lookup takes the last time entry that is not above its timestamp, looks its offset up in the offset index, and reads headers from there
-until a batch is as new. Entries of the time index are only written where a newer timestamp came: while old records are filled in there are
-none, and a lookup just above the newest so far reads all that was filled in.
+A lookup takes the last time entry that is not above its timestamp, looks its offset up in the
+offset index, and reads headers from there until a batch is as new. Entries of the time index are
+only written where a newer timestamp came: while old records are filled in there are none, and a
+lookup just above the newest so far reads all that was filled in.
 
-As LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. What a lookup takes beside headers does not depend on the interval: the
-whole of the batch is read, and decompressed, once.
+As LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. What a lookup takes beside headers
+does not depend on the interval: the whole of the batch is read, and decompressed, once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +21,14 @@ from kafkaviz.analyse.sweep.sweeper import parts
 from kafkaviz.binary.compiled import njit
 
 
-def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS) -> SweepParts:
-    """Lookups of each batch's first timestamp, once a batch, in its own segment; batches: format.batch.BATCH, of one segment or several.
+def sweep_times(
+    batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
+) -> SweepParts:
+    """Lookups of each batch's first timestamp, once a batch, in its own segment; batches:
+    format.batch.BATCH, of one segment or several.
 
-    A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or lies above all largest ones.
+    A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or
+    lies above all largest ones.
     """
     wanted = np.unique(np.fromiter(intervals, np.int64))
     found = none(wanted)
@@ -33,17 +39,30 @@ def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[
 
 
 def of_columns(columns: Columns, swept: SweepParts) -> SweepParts:
-    """The same of one segment that was read; swept: its sweep batch by batch, which tells of the intervals and the entries."""
-    told = [_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval) for interval in swept.intervals.tolist()]
+    """The same of one segment that was read; swept: its sweep batch by batch, which tells of the
+    intervals and the entries.
+    """
+    told = [
+        _lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval)
+        for interval in swept.intervals.tolist()
+    ]
     borders = np.concatenate([[0], np.cumsum([len(headers) for headers, _ in told])])
     skipped = np.array([skipped for _, skipped in told], np.int64)
     headers = np.concatenate([headers for headers, _ in told])
-    return replace(swept, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(columns.targets_ms))
+    return replace(
+        swept,
+        skipped_bytes=skipped,
+        headers=headers,
+        starts=borders,
+        targets=len(columns.targets_ms),
+    )
 
 
 @njit(cache=True)
 def answers(sizes, newest, targets, row, position):
-    """(the row, the position) of the batch that answers each of the ascending targets, from that row on, which lies there."""
+    """(the row, the position) of the batch that answers each of the ascending targets, from that
+    row on, which lies there.
+    """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for at in range(len(targets)):
         while newest[row] < targets[at]:
@@ -55,12 +74,17 @@ def answers(sizes, newest, targets, row, position):
 
 @njit(cache=True)
 def _lookups(sizes, newest, targets, interval):
-    """(how many lookups read how many headers, the bytes that all of them skip) in the indexes that an interval makes.
+    """(how many lookups read how many headers, the bytes that all of them skip) in the indexes that
+    an interval makes.
 
-    The targets ascend, and with them the time entries that they begin from: those below a new entry begin from the one before.
+    The targets ascend, and with them the time entries that they begin from: those below a new entry
+    begin from the one before.
     """
-    counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)  # done, the longest one's headers, bytes; the row and position reached
-    start = lead = found = (0, 0)  # row and position: of the last entry, of that when the newest time came, and where a lookup begins
+    # done, the longest one's headers, bytes; the row and position reached
+    counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)
+    # row and position: of the last entry, of that when the newest time came, and where a lookup
+    # begins
+    start = lead = found = (0, 0)
     last_ms, position = -1, 0
     for row in range(len(sizes)):
         is_indexed = position - start[1] > interval
@@ -69,7 +93,9 @@ def _lookups(sizes, newest, targets, interval):
         if row == 0 or newest[row] > newest[row - 1]:
             lead = start
         if is_indexed and newest[row] > last_ms:
-            counts, lookups = _answered(sizes, newest, targets, newest[row] - 1, found, counts, lookups)
+            counts, lookups = _answered(
+                sizes, newest, targets, newest[row] - 1, found, counts, lookups
+            )
             last_ms, found = newest[row], lead
         position += sizes[row].size_bytes
     if newest[-1] > last_ms:  # written as the segment is closed

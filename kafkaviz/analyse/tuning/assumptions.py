@@ -1,4 +1,6 @@
-"""What would have to be true for another answer: each assumption of the model moved to either end."""
+"""What would have to be true for another answer: each assumption of the model moved to either
+end.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +13,9 @@ from kafkaviz.analyse.tuning.rule import recommend
 
 @dataclass(frozen=True)
 class Assumption:
-    """One assumption moved to either end while the others stay: the p99 of a warm lookup today, and the answer then."""
+    """One assumption moved to either end while the others stay: the p99 of a warm lookup today, and
+    the answer then.
+    """
 
     name: str
     unit: str
@@ -24,21 +28,48 @@ class Assumption:
     verdict_high: tuple[str, int]
 
 
-def tornado(measured: Measured, today: Today, budgets: Budgets, costs: Costs) -> tuple[Assumption, ...]:
-    """Each assumption of the model, the one that moves the result most first; empty of a log without a batch."""
+def tornado(
+    measured: Measured, today: Today, budgets: Budgets, costs: Costs
+) -> tuple[Assumption, ...]:
+    """Each assumption of the model, the one that moves the result most first; empty of a log
+    without a batch.
+    """
     if not measured.parts.batches:
         return ()
-    one_read, two_reads = (1.0, 2.0) if costs.is_modelled else (0.5, 1.0)  # of what a header is priced with
+    # of what a header is priced with
+    one_read, two_reads = (1.0, 2.0) if costs.is_modelled else (0.5, 1.0)
     reads = Range(1, 1 if costs.is_modelled else 2, 2)
     moved = [
         ("µs a header", "µs", costs.header_us, lambda us: replace(costs, header_us=_fixed(us))),
-        ("µs before the first header", "µs", costs.first_us, lambda us: replace(costs, first_us=_fixed(us))),
-        ("reads a header", "", reads, lambda count: replace(costs, header_us=costs.header_us.times(one_read if count == 1 else two_reads))),
+        (
+            "µs before the first header",
+            "µs",
+            costs.first_us,
+            lambda us: replace(costs, first_us=_fixed(us)),
+        ),
+        (
+            "reads a header",
+            "",
+            reads,
+            lambda count: replace(
+                costs, header_us=costs.header_us.times(one_read if count == 1 else two_reads)
+            ),
+        ),
     ]
     if budgets.cold_p99_us is not None:
         read = costs.storage
-        moved.append(("µs a device read", "µs", read.read_us, lambda us: replace(costs, storage=replace(read, read_us=_fixed(us)))))
-    found = [_moved(name, unit, over, measured, priced, today, budgets) for name, unit, over, priced in moved]
+        moved.append(
+            (
+                "µs a device read",
+                "µs",
+                read.read_us,
+                lambda us: replace(costs, storage=replace(read, read_us=_fixed(us))),
+            )
+        )
+    found = [
+        _moved(name, unit, over, measured, priced, today, budgets)
+        for name, unit, over, priced in moved
+    ]
     return tuple(sorted(found, key=lambda one: one.p99_us_low - one.p99_us_high))
 
 
@@ -47,7 +78,13 @@ def _fixed(us: float) -> Range:
 
 
 def _moved(
-    name: str, unit: str, over: Range, measured: Measured, priced: Callable[[float], Costs], today: Today, budgets: Budgets
+    name: str,
+    unit: str,
+    over: Range,
+    measured: Measured,
+    priced: Callable[[float], Costs],
+    today: Today,
+    budgets: Budgets,
 ) -> Assumption:
     ends = []
     for value in (over.low, over.high):

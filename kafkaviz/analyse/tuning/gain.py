@@ -1,4 +1,6 @@
-"""What another interval would bring, as a range: by a block bootstrap over stretches of the log, and the ranges of the costs."""
+"""What another interval would bring, as a range: by a block bootstrap over stretches of the log,
+and the ranges of the costs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,10 +19,12 @@ BLOCKS, LEAST_BLOCK_BATCHES = 40, 16
 
 @dataclass(frozen=True)
 class Gain:
-    """What a change would bring: the ends of each range hold for the costs and for 90 of 100 logs like this one. Below 0 it would cost.
+    """What a change would bring: the ends of each range hold for the costs and for 90 of 100 logs
+    like this one. Below 0 it would cost.
 
-    p99_us, mean_us: of a warm lookup; index_share: of the log; cores: None without fetches_per_s. blocks: how many stretches of the
-    log were drawn from; with fewer than 8 the range is that of the costs alone.
+    p99_us, mean_us: of a warm lookup; index_share: of the log; cores: None without fetches_per_s.
+    blocks: how many stretches of the log were drawn from; with fewer than 8 the range is that of
+    the costs alone.
     """
 
     p99_us: Range
@@ -29,20 +33,29 @@ class Gain:
     cores: Range | None
     blocks: int
 
+
 @dataclass(frozen=True)
 class Block:
-    """A stretch of the log for the ranges: its bytes, and of each interval in Measured.block_intervals entries and headers of lookups."""
+    """A stretch of the log for the ranges: its bytes, and of each interval in
+    Measured.block_intervals entries and headers of lookups.
+    """
 
     log_bytes: int
     entries: tuple[int, ...]
     headers: tuple[np.ndarray, ...]
 
+
 def gain_of(measured: Measured, costs: Costs, now: At, other: At, budgets: Budgets) -> Gain:
-    """What the other interval brings: by a block bootstrap over stretches of the log, and the ranges of the costs."""
+    """What the other interval brings: by a block bootstrap over stretches of the log, and the
+    ranges of the costs.
+    """
     blocks = _blocks(measured, (now.interval_bytes, other.interval_bytes))
     share = now.index_share - other.index_share
     means = (now.row["headers_mean"] - other.row["headers_mean"],) * 2
-    p99s, shares = (int(now.row["headers_p99"]) - int(other.row["headers_p99"]),) * 2, (share, share)
+    p99s, shares = (
+        (int(now.row["headers_p99"]) - int(other.row["headers_p99"]),) * 2,
+        (share, share),
+    )
     if len(blocks) >= LEAST_BLOCKS:
         means, p99s, shares = _drawn(blocks)
         points = (now.row["entries"] - other.row["entries"]) / measured.log_bytes
@@ -51,7 +64,13 @@ def gain_of(measured: Measured, costs: Costs, now: At, other: At, budgets: Budge
     mean_us = _priced(means, float(now.row["headers_mean"] - other.row["headers_mean"]), header)
     p99_us = _priced(p99s, float(now.row["headers_p99"] - other.row["headers_p99"]), header)
     cores = None if budgets.fetches_per_s is None else mean_us.times(budgets.fetches_per_s / 1e6)
-    return Gain(p99_us, mean_us, Range(min(shares[0], share), share, max(shares[1], share)), cores, len(blocks))
+    return Gain(
+        p99_us,
+        mean_us,
+        Range(min(shares[0], share), share, max(shares[1], share)),
+        cores,
+        len(blocks),
+    )
 
 
 def _priced(headers: tuple[float, float], typical: float, header_us: Range) -> Range:
@@ -79,14 +98,22 @@ def _blocks(measured: Measured, intervals: tuple[int, int]) -> list[Block]:
 
 
 def _drawn(blocks: Sequence[Block]) -> tuple[tuple[float, float], ...]:
-    """The 5th and the 95th of 100 draws of the difference: (mean headers, p99 of headers, entries a byte of log)."""
+    """The 5th and the 95th of 100 draws of the difference: (mean headers, p99 of headers, entries a
+    byte of log).
+    """
     random = np.random.default_rng(SEED)
     times = random.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), RESAMPLES)
-    means, p99s = zip(*(_of_draws(times, [block.headers[which] for block in blocks]) for which in (0, 1)), strict=True)
+    means, p99s = zip(
+        *(_of_draws(times, [block.headers[which] for block in blocks]) for which in (0, 1)),
+        strict=True,
+    )
     log_bytes = times @ np.array([block.log_bytes for block in blocks])
     entries = [times @ np.array([block.entries[which] for block in blocks]) for which in (0, 1)]
     points = (entries[0] - entries[1]) / log_bytes
-    return tuple(tuple(np.percentile(one, (5, 95)).tolist()) for one in (means[0] - means[1], p99s[0] - p99s[1], points))
+    return tuple(
+        tuple(np.percentile(one, (5, 95)).tolist())
+        for one in (means[0] - means[1], p99s[0] - p99s[1], points)
+    )
 
 
 def _of_draws(times: np.ndarray, counts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -98,4 +125,6 @@ def _of_draws(times: np.ndarray, counts: Sequence[np.ndarray]) -> tuple[np.ndarr
     drawn = times @ table
     reached = np.cumsum(drawn, axis=1)
     total = reached[:, -1]
-    return drawn @ np.arange(most) / total, (reached < np.ceil(0.99 * total - 1e-9)[:, None]).sum(axis=1)
+    return drawn @ np.arange(most) / total, (reached < np.ceil(0.99 * total - 1e-9)[:, None]).sum(
+        axis=1
+    )

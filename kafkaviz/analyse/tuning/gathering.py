@@ -1,4 +1,6 @@
-"""What is exact of a log, gathered a segment at a time: the sweep, the device reads, and what the model needs of its batches."""
+"""What is exact of a log, gathered a segment at a time: the sweep, the device reads, and what the
+model needs of its batches.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,9 +25,9 @@ SUMMED = ("parts", "cold", "every_offset", "timestamps")  # of Measured
 class Gathering:
     """Sums up segments, one after the other, into what the rule needs.
 
-    also: intervals beside sweep.INTERVALS, today's among them. per_append: whether a follower's append has one entry at most; by_append:
-    whether each append here has, of a workload whose batches tell theirs. held_bytes: today's, of logs that have indexes; None of a
-    workload.
+    also: intervals beside sweep.INTERVALS, today's among them. per_append: whether a follower's
+    append has one entry at most; by_append: whether each append here has, of a workload whose
+    batches tell theirs. held_bytes: today's, of logs that have indexes; None of a workload.
     """
 
     also: Iterable[int]
@@ -41,19 +43,29 @@ class Gathering:
         self._intervals = np.unique([*sweep.INTERVALS, *self.also])
 
     def add(
-        self, chunks: Iterable[np.ndarray], indexes: tuple[np.ndarray, np.ndarray] | None = None,
+        self,
+        chunks: Iterable[np.ndarray],
+        indexes: tuple[np.ndarray, np.ndarray] | None = None,
         far: Callable[[float], None] = lambda share: None,
-    ) -> None:  # fmt: skip
-        """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a workload).
+    ) -> None:
+        """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
+        workload).
 
-        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None where one is missing. far: told which share
-        of the work is done once all batches were read.
+        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
+        where one is missing. far: told which share of the work is done once all batches were read.
         """
         in_index = None
         if indexes and self.held_bytes is not None:
             in_index = HeldSweeper(*indexes, self.held_bytes, self.by_base_offset)
         followers = self.also if self.per_append else ()
-        one = OneSegment(self._intervals, followers, self.by_base_offset, self.read_ahead_bytes, self.by_append, in_index)
+        one = OneSegment(
+            self._intervals,
+            followers,
+            self.by_base_offset,
+            self.read_ahead_bytes,
+            self.by_append,
+            in_index,
+        )
         for batches, is_end in _told_of_the_end(chunk for chunk in chunks if len(chunk)):
             one.take(batches, is_end)
         if not one.batches:
@@ -62,17 +74,24 @@ class Gathering:
         found = one.measured(self.held_bytes, far)
         self._found.append(found if self._has_room(one.batches) else replace(found, sizes=()))
         if len(self._found) == FOLDED:
-            self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
+            # the counts of a thousand segments would fill the memory
+            self._found = [joined(self._found)]
 
     def _has_room(self, batches: int) -> bool:
-        """Whether the sizes of one more segment are kept: none after the first that was not, until all are folded."""
+        """Whether the sizes of one more segment are kept: none after the first that was not, until
+        all are folded.
+        """
         kept = [sum(map(len, one.sizes)) for one in self._found]
         return not kept or (all(kept) and sum(kept) + batches <= KEPT_BATCHES)
 
     def measured(self) -> Measured:
         """All segments so far."""
         none = sweep.none(self._intervals)
-        found = joined(self._found) if self._found else Measured(none, _no_reads(self._intervals), none, none)
+        found = (
+            joined(self._found)
+            if self._found
+            else Measured(none, _no_reads(self._intervals), none, none)
+        )
         return replace(found, empty_segments=self._empty)
 
 
@@ -92,21 +111,28 @@ def _told_of_the_end(chunks: Iterable[np.ndarray]) -> Iterator[tuple[np.ndarray,
 
 
 def joined(found: Sequence[Measured]) -> Measured:
-    """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed of all logs side by side."""
+    """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed
+    of all logs side by side.
+    """
     return replace(_with_batches(found), empty_segments=sum(one.empty_segments for one in found))
 
 
 def _with_batches(found: Sequence[Measured]) -> Measured:
-    found = [one for one in found if one.parts.batches] or found[:1]  # means of no batch are no number
+    # means of no batch are no number
+    found = [one for one in found if one.parts.batches] or found[:1]
     if len(found) == 1:
         return found[0]
-    parts, cold, every, times = (reduce(add, (getattr(one, name) for one in found)) for name in SUMMED)
+    parts, cold, every, times = (
+        reduce(add, (getattr(one, name) for one in found)) for name in SUMMED
+    )
     counts = np.array([one.parts.batches for one in found], float)
     if not counts.sum():
         return found[0]
     indexes = reduce(add, (one.held for one in found)) if all(one.held for one in found) else None
     mean = float(np.average([one.batch_bytes for one in found], weights=counts))
-    square = float(np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts))
+    square = float(
+        np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts)
+    )
     single = float(np.average([one.single_share for one in found], weights=counts))
     timed = [one for one in found if one.bytes_per_s]
     seconds = sum(one.log_bytes / one.bytes_per_s for one in timed)
@@ -116,7 +142,20 @@ def _with_batches(found: Sequence[Measured]) -> Measured:
         followers = sum((one.followers for one in found[1:]), found[0].followers)
     spread = max(0.0, square / mean**2 - 1) ** 0.5
     old = float(np.average([one.one_read_share for one in found], weights=counts))
-    return Measured(parts, cold, every, times, _kept(found), mean, spread, single, speed, followers, indexes, old)
+    return Measured(
+        parts,
+        cold,
+        every,
+        times,
+        _kept(found),
+        mean,
+        spread,
+        single,
+        speed,
+        followers,
+        indexes,
+        old,
+    )
 
 
 def _kept(found: Sequence[Measured]) -> tuple[np.ndarray, ...]:

@@ -18,12 +18,15 @@ FETCH_BYTES = 1 << 20  # max.partition.fetch.bytes
 class Measured:
     """What is exact of a log: the sweep, and what the model needs of its batches.
 
-    parts: lookups at each batch's base offset. cold: the device reads of the same. every_offset, timestamps: lookups of other targets.
-    sizes: for each segment its batch sizes and whether a batch is of one offset, from which ranges are drawn. batch_bytes: the mean;
-    spread: the standard deviation over it. bytes_per_s: by the largest timestamps; None where they do not tell. followers: the same
-    batches on a follower that appends a whole fetch at once, of today's interval and releases that index an append once. held: the
-    indexes that are there; None of a workload, whose replay is all there is. one_read_share: of the batches, those of magic 0 and 1.
-    empty_segments: those without a batch, which parts do not count: they cost no lookup anything, but have files and maps.
+    parts: lookups at each batch's base offset. cold: the device reads of the same. every_offset,
+    timestamps: lookups of other targets. sizes: for each segment its batch sizes and whether a
+    batch is of one offset, from which ranges are drawn. batch_bytes: the mean; spread: the standard
+    deviation over it. bytes_per_s: by the largest timestamps; None where they do not tell.
+    followers: the same batches on a follower that appends a whole fetch at once, of today's
+    interval and releases that index an append once. held: the indexes that are there; None of a
+    workload, whose replay is all there is. one_read_share: of the batches, those of magic 0 and 1.
+    empty_segments: those without a batch, which parts do not count: they cost no lookup anything,
+    but have files and maps.
     """
 
     parts: SweepParts
@@ -52,19 +55,26 @@ class Measured:
 
     def replayed(self, interval_bytes: int) -> Held:
         """What the replay says of a swept interval."""
-        return held.replayed(self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes)
+        return held.replayed(
+            self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes
+        )
 
     def today(self, interval_bytes: int) -> Held:
-        """What lookups find today: the indexes that are there, else those that the replay of today's interval has."""
+        """What lookups find today: the indexes that are there, else those that the replay of
+        today's interval has.
+        """
         return self.held or self.replayed(interval_bytes)
 
 
 @dataclass(frozen=True)
 class Today:
-    """The log as it is run. interval_source: where the interval is from. is_tiered: remote.storage.enable; is_coarse: its entries stand for
-    whole appends (KAFKA-806). partitions: how many logs; topic: its name, None of a whole broker. inferred: settings of config that no
-    file tells, and that the log's rolls do. rooms: segment.index.bytes of each partition of a broker, whose topics differ; empty where
-    that of config is all of theirs. leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390)."""
+    """The log as it is run. interval_source: where the interval is from. is_tiered:
+    remote.storage.enable; is_coarse: its entries stand for whole appends (KAFKA-806). partitions:
+    how many logs; topic: its name, None of a whole broker. inferred: settings of config that no
+    file tells, and that the log's rolls do. rooms: segment.index.bytes of each partition of a
+    broker, whose topics differ; empty where that of config is all of theirs. leaves_maps: whether a
+    roll leaves dead maps behind (KAFKA-19390).
+    """
 
     interval_bytes: int
     interval_source: str

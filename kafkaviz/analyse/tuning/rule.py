@@ -1,4 +1,6 @@
-"""The rule: of all intervals that meet every budget the largest, proposed only where its gain is surely worth a change."""
+"""The rule: of all intervals that meet every budget the largest, proposed only where its gain is
+surely worth a change.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,10 +26,12 @@ class Verdict(StrEnum):
     KEEP = "keep"
     CHANGE = "change"
 
+
 @dataclass(frozen=True)
 class Recommendation:
-    """The answer. value: the interval to have, today's where the verdict is keep. considered: what the budgets alone would choose, or
-    where none meets them all what comes nearest."""
+    """The answer. value: the interval to have, today's where the verdict is keep. considered: what
+    the budgets alone would choose, or where none meets them all what comes nearest.
+    """
 
     verdict: Verdict
     value: int
@@ -39,13 +43,20 @@ class Recommendation:
     proposed: At
     meets_budgets: bool
 
-def recommend(measured: Measured, today: Today, budgets: Budgets, costs: Costs) -> Recommendation | None:
+
+def recommend(
+    measured: Measured, today: Today, budgets: Budgets, costs: Costs
+) -> Recommendation | None:
     """The interval to have, and why; None of a log without a batch."""
     if not measured.parts.batches:
         return None
     priced = {one.interval_bytes: one for one in every(measured, costs, budgets)}
-    now, again = today_at(measured, costs, today.interval_bytes, budgets), priced[today.interval_bytes]
-    is_known = not (today.is_coarse or differs(measured))  # else what writes this index is not what is replayed
+    now, again = (
+        today_at(measured, costs, today.interval_bytes, budgets),
+        priced[today.interval_bytes],
+    )
+    # else what writes this index is not what is replayed
+    is_known = not (today.is_coarse or differs(measured))
     chosen = [priced[one] for one in candidates(measured, today, costs)] if is_known else [again]
     best = _best(chosen, again, budgets, bool(upper_bounds(measured, today, costs)))
     gain = gain_of(measured, costs, again, best, budgets)
@@ -55,15 +66,25 @@ def recommend(measured: Measured, today: Today, budgets: Budgets, costs: Costs) 
         changes, why = _worth(again, best, gain, measured, today, budgets)
     because = (*facts(now, again, measured, today, budgets, costs), *why)
     return Recommendation(
-        Verdict.CHANGE if changes else Verdict.KEEP, best.interval_bytes if changes else now.interval_bytes, best.interval_bytes, because,
-        not_fixed(best if changes else now, measured, today, costs), gain, now, best, not unmet(now if best is again else best, budgets),
-    )  # fmt: skip
+        Verdict.CHANGE if changes else Verdict.KEEP,
+        best.interval_bytes if changes else now.interval_bytes,
+        best.interval_bytes,
+        because,
+        not_fixed(best if changes else now, measured, today, costs),
+        gain,
+        now,
+        best,
+        not unmet(now if best is again else best, budgets),
+    )
+
 
 def _best(chosen: Sequence[At], now: At, budgets: Budgets, is_bound: bool) -> At:
-    """Of the intervals that meet every budget the largest; where none does, the one that comes nearest.
+    """Of the intervals that meet every budget the largest; where none does, the one that comes
+    nearest.
 
-    Where only the index is bounded it is the smallest that meets that, and where nothing is the one that there is: an interval without a
-    reason is none to change to. is_bound: whether the storage bounds it.
+    Where only the index is bounded it is the smallest that meets that, and where nothing is the one
+    that there is: an interval without a reason is none to change to. is_bound: whether the storage
+    bounds it.
     """
     chosen = [one for one in chosen if one.row["entries"] or one is now] or [now]
     meeting = [one for one in chosen if not unmet(one, budgets)]
@@ -80,10 +101,22 @@ def _overrun(one: At, budgets: Budgets) -> float:
     """How many times what is allowed an interval takes, of the budget that it misses most."""
     return max(value / max(budget, 1e-9) for value, budget in spent(one, budgets).values())
 
-def _unmeetable(nearest: At, budgets: Budgets) -> Reason:
-    return Reason("unmeetable", {"at": nearest, "budgets": budgets, "to": nearest.interval_bytes, "missed": unmet(nearest, budgets)})
 
-def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budgets: Budgets) -> tuple[bool, tuple[Reason, ...]]:
+def _unmeetable(nearest: At, budgets: Budgets) -> Reason:
+    return Reason(
+        "unmeetable",
+        {
+            "at": nearest,
+            "budgets": budgets,
+            "to": nearest.interval_bytes,
+            "missed": unmet(nearest, budgets),
+        },
+    )
+
+
+def _worth(
+    now: At, best: At, gain: Gain, measured: Measured, today: Today, budgets: Budgets
+) -> tuple[bool, tuple[Reason, ...]]:
     """(whether the gain is surely worth a change, why or why not)."""
     if best.interval_bytes == now.interval_bytes:
         return False, ()
@@ -91,10 +124,16 @@ def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budg
     if gain.blocks < LEAST_BLOCKS:
         return False, (Reason("too-little-data", values | {"batches": measured.parts.batches}),)
     if best.interval_bytes < now.interval_bytes:
-        least_us = max(LEAST_GAIN * now.p99_us.typical, min(LEAST_GAIN_US, budgets.p99_us or LEAST_GAIN_US))
+        least_us = max(
+            LEAST_GAIN * now.p99_us.typical, min(LEAST_GAIN_US, budgets.p99_us or LEAST_GAIN_US)
+        )
         cold_us = now.cold_p99_us.low - best.cold_p99_us.low
-        is_cold = "cold-p99" in unmet(now, budgets) and cold_us > max(LEAST_GAIN_US, LEAST_GAIN * now.cold_p99_us.typical)
-        is_cores = gain.cores is not None and gain.cores.low > max(LEAST_CORES_GAIN, LEAST_GAIN * now.cores.typical)
+        is_cold = "cold-p99" in unmet(now, budgets) and cold_us > max(
+            LEAST_GAIN_US, LEAST_GAIN * now.cold_p99_us.typical
+        )
+        is_cores = gain.cores is not None and gain.cores.low > max(
+            LEAST_CORES_GAIN, LEAST_GAIN * now.cores.typical
+        )
         if gain.p99_us.low > least_us or is_cold or is_cores:
             return True, (Reason("faster", values),)
         return False, (Reason("faster-too-little", values | {"least_us": least_us}),)

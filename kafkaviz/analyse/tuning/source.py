@@ -1,6 +1,8 @@
-"""What is tuned: the batches and the settings of a partition, a topic, a broker directory, a .log, or a workload that is made up.
+"""What is tuned: the batches and the settings of a partition, a topic, a broker directory, a .log,
+or a workload that is made up.
 
-A broker directory is told apart by topic, because settings are: each topic is a case of its own, and their sum is the broker.
+A broker directory is told apart by topic, because settings are: each topic is a case of its own,
+and their sum is the broker.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +44,8 @@ from kafkaviz.simulate.writing.writer import CannotLoad
 from kafkaviz.simulate.writing.writer import Log as Writer
 
 Watch = Callable[[str, float], None]  # the .log that is measured, and which share of it is done
-BROKERS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")  # that end a segment
+# that end a segment
+BROKERS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")
 READ_SHARE = 0.75  # of the time that a .log takes
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
@@ -53,9 +56,10 @@ Chunks = Callable[[], Iterable[Chunk]]
 class Case:
     """One topic, or what was given of it, or a workload.
 
-    held: the entries that both indexes hold on disk, None where there are none to hold a replay against. index_files: the bytes that the
-    index files look long, and that the disk gave them; None of a workload. logs: for a what-if replay,
-    each log's appends without payload and its first offset; None where a .log was given alone.
+    held: the entries that both indexes hold on disk, None where there are none to hold a replay
+    against. index_files: the bytes that the index files look long, and that the disk gave them;
+    None of a workload. logs: for a what-if replay, each log's appends without payload and its first
+    offset; None where a .log was given alone.
     """
 
     name: str
@@ -76,21 +80,33 @@ class Case:
     def index_share(self) -> float:
         """Of the log, as both indexes are today."""
         now = self.measured.today(self.today.interval_bytes)
-        return int(now.parts.index_bytes[0]) / self.measured.log_bytes if self.measured.log_bytes else 0.0
+        return (
+            int(now.parts.index_bytes[0]) / self.measured.log_bytes
+            if self.measured.log_bytes
+            else 0.0
+        )
 
     def under(self, interval_bytes: int) -> Measured:
-        """Its measures beside others of that interval: its indexes as they are if they have it, else as the replay has them."""
+        """Its measures beside others of that interval: its indexes as they are if they have it,
+        else as the replay has them.
+        """
         is_own = self.today.interval_bytes == interval_bytes
-        return self.measured if is_own else replace(self.measured, held=self.measured.replayed(interval_bytes))
+        return (
+            self.measured
+            if is_own
+            else replace(self.measured, held=self.measured.replayed(interval_bytes))
+        )
 
 
 @dataclass(frozen=True)
 class Source:
-    """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker", "log" or "workload".
+    """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker",
+    "log" or "workload".
 
-    cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no case: its small batches need their index.
-    unused: the segments that are not in use, which are in no case either. default: of a broker, the interval of topics that have none
-    of their own; own: other settings of the broker's that its files tell, by the fields of LogConfig.
+    cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no
+    case: its small batches need their index. unused: the segments that are not in use, which are in
+    no case either. default: of a broker, the interval of topics that have none of their own; own:
+    other settings of the broker's that its files tell, by the fields of LogConfig.
     """
 
     name: str
@@ -116,39 +132,65 @@ class Source:
 
     @property
     def whole(self) -> Case:
-        """All cases together: the one there is, or the sum over a broker's topics, as if all had the broker's interval.
+        """All cases together: the one there is, or the sum over a broker's topics, as if all had
+        the broker's interval.
 
-        Of its other settings the largest of any topic's counts where no file of the broker's tells: an index must be safe for all.
+        Of its other settings the largest of any topic's counts where no file of the broker's tells:
+        an index must be safe for all.
         """
         if self.default is None:
             return self.cases[0]
         interval = int(self.default.value)
         measured = joined([case.under(interval) for case in self.cases])
         partitions = sum(case.today.partitions for case in self.cases)
-        config = LogConfig(**({_field(name): self._largest(name) for name in BROKERS} | dict(self.own)), index_interval_bytes=interval)
-        rooms = tuple(room for case in self.cases for room in case.today.partitions * (case.today.config.segment_index_bytes,))
-        is_coarse = any(case.today.is_coarse for case in self.cases if case.today.interval_bytes == interval)
+        config = LogConfig(
+            **({_field(name): self._largest(name) for name in BROKERS} | dict(self.own)),
+            index_interval_bytes=interval,
+        )
+        rooms = tuple(
+            room
+            for case in self.cases
+            for room in case.today.partitions * (case.today.config.segment_index_bytes,)
+        )
+        is_coarse = any(
+            case.today.is_coarse for case in self.cases if case.today.interval_bytes == interval
+        )
         leaves_maps = any(case.today.leaves_maps for case in self.cases)
         today = Today(
-            interval, self.default.source, config, partitions=partitions, is_coarse=is_coarse, rooms=rooms, leaves_maps=leaves_maps
+            interval,
+            self.default.source,
+            config,
+            partitions=partitions,
+            is_coarse=is_coarse,
+            rooms=rooms,
+            leaves_maps=leaves_maps,
         )
         apparent, allocated = zip(*(case.index_files for case in self.cases), strict=True)
         return Case(self.name, today, measured, index_files=(sum(apparent), sum(allocated)))
 
     def _largest(self, name: str) -> int:
-        """Of a setting over all topics; what rolls alone tell of one topic counts where nothing else is known of any."""
-        known = [case.today for case in self.cases if name not in case.today.inferred] or [case.today for case in self.cases]
+        """Of a setting over all topics; what rolls alone tell of one topic counts where nothing
+        else is known of any.
+        """
+        known = [case.today for case in self.cases if name not in case.today.inferred] or [
+            case.today for case in self.cases
+        ]
         return max(getattr(one.config, _field(name)) for one in known)
 
 
 def open_source(
-    given: str | Path, version: str | None = None, typed: Mapping[str, str] | None = None, read_ahead_bytes: int = READ_AHEAD_BYTES,
+    given: str | Path,
+    version: str | None = None,
+    typed: Mapping[str, str] | None = None,
+    read_ahead_bytes: int = READ_AHEAD_BYTES,
     watch: Watch = lambda name, share: None,
-) -> Source:  # fmt: skip
-    """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or KafkavizError of a workload's file.
+) -> Source:
+    """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or
+    KafkavizError of a workload's file.
 
-    version: of Kafka, instead of what the directory's traces or the workload say. typed: settings by a topic's or a broker's name, over
-    those that are found. watch: told of each .log before it is read, and again how far it is.
+    version: of Kafka, instead of what the directory's traces or the workload say. typed: settings
+    by a topic's or a broker's name, over those that are found. watch: told of each .log before it
+    is read, and again how far it is.
     """
     typed = dict(typed or {})
     if str(given) in PRESETS or str(given).endswith(".toml"):
@@ -165,8 +207,9 @@ def open_source(
 
 
 def _topic(path: Path) -> tuple[Path, str | None]:
-    """(the broker directory, the topic) of BROKER/TOPIC, which is no directory itself; else (the path, None), unpacked if it lies in
-    an archive."""
+    """(the broker directory, the topic) of BROKER/TOPIC, which is no directory itself; else (the
+    path, None), unpacked if it lies in an archive.
+    """
     path = file.absolute(path)
     if path.exists() or not path.parent.exists() or archive.is_archive(path):
         return path, None
@@ -185,7 +228,9 @@ def _is_one(path: Path) -> bool:
     return root.is_dir() and any(one.suffix == ".log" for one in root.iterdir())
 
 
-def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Watch) -> Source:
+def _of_partition(
+    path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Watch
+) -> Source:
     partition, base_offset = paths.open_segments(path)
     assumed = Assumed(versions.parse(version), GIVEN) if version else paths.assumed(path)
     told, release = version or assumed.text, assumed.version
@@ -193,18 +238,32 @@ def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_a
     if not segments:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
     logs = {partition.directory: [(partition, segments)]}
-    cases, faults = _cases(logs, _settings(partition, release, typed), told, read_ahead_bytes, watch)
+    cases, faults = _cases(
+        logs, _settings(partition, release, typed), told, read_ahead_bytes, watch
+    )
     if faults:
         raise faults[0]
     case = cases[0]
     if base_offset is not None:
         case = replace(case, logs=None)
         return Source(path.name, LOG, told, assumed.because, (case,))
-    return Source(path.name, PARTITION, told, assumed.because, (case,), unused=_unused([partition], partition.topic))
+    return Source(
+        path.name,
+        PARTITION,
+        told,
+        assumed.because,
+        (case,),
+        unused=_unused([partition], partition.topic),
+    )
 
 
 def _of_broker(
-    broker: Broker, topic: str | None, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Watch
+    broker: Broker,
+    topic: str | None,
+    version: str | None,
+    typed: dict[str, str],
+    read_ahead_bytes: int,
+    watch: Watch,
 ) -> Source:
     assumed = assumed_version(broker, version)
     settings = open_settings(broker, assumed.version, typed)
@@ -216,14 +275,36 @@ def _of_broker(
     if not by_topic:
         raise CannotOpen(broker.source, "holds no .log of a topic", kind="missing")
     default = settings.find("", SETTING) if topic is None else None
-    cases, faults = _cases(by_topic, settings, assumed.text, read_ahead_bytes, watch, {int(default.value)} if default else set())
+    cases, faults = _cases(
+        by_topic,
+        settings,
+        assumed.text,
+        read_ahead_bytes,
+        watch,
+        {int(default.value)} if default else set(),
+    )
     problems = [*broker.problems, *(Problem.of(fault.path, fault) for fault in faults)]
     if not cases:
         raise CannotOpen(problems[-1].path, problems[-1].what)
     name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
-    own = {_field(one.name): one.value for one in (settings.find("", name) for name in BROKERS) if one.origin != Origin.DEFAULT}
+    own = {
+        _field(one.name): one.value
+        for one in (settings.find("", name) for name in BROKERS)
+        if one.origin != Origin.DEFAULT
+    }
     aside = _unused(broker.partitions, topic)
-    return Source(name, kind, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata, aside, default, own)
+    return Source(
+        name,
+        kind,
+        assumed.text,
+        assumed.because,
+        tuple(cases),
+        tuple(problems),
+        has_metadata,
+        aside,
+        default,
+        own,
+    )
 
 
 def _unused(partitions: Sequence[Partition], topic: str | None) -> tuple[Unused, ...]:
@@ -237,7 +318,9 @@ def _field(name: str) -> str:
 
 
 def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> Settings:
-    """Those of the broker directory around the partition, if it lies in one; else what was typed, and Kafka's defaults."""
+    """Those of the broker directory around the partition, if it lies in one; else what was typed,
+    and Kafka's defaults.
+    """
     if not names.parse_directory(partition.directory):
         for name, text in typed.items():
             config_def.parse(name, text, release)
@@ -246,19 +329,35 @@ def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> 
 
 
 def _cases(
-    by_name: Mapping[str, Sequence[as_run.Log]], settings: Settings, version: str, read_ahead_bytes: int, watch: Watch,
+    by_name: Mapping[str, Sequence[as_run.Log]],
+    settings: Settings,
+    version: str,
+    read_ahead_bytes: int,
+    watch: Watch,
     also: Iterable[int] = (),
-) -> tuple[list[Case], list[CannotOpen]]:  # fmt: skip
+) -> tuple[list[Case], list[CannotOpen]]:
     """(a case of each topic that can be read, why others cannot).
 
-    Each is swept at the interval of every one, which is known for sure once all was read: where a glimpse was wrong, all is read again.
+    Each is swept at the interval of every one, which is known for sure once all was read: where a
+    glimpse was wrong, all is read again.
     """
     intervals = {name: as_run.glimpse(logs, settings) for name, logs in by_name.items()}
     while True:
         cases, faults = [], []
         for name, logs in by_name.items():
             try:
-                cases.append(_case(name, logs, settings, version, read_ahead_bytes, watch, intervals[name], {*also, *intervals.values()}))
+                cases.append(
+                    _case(
+                        name,
+                        logs,
+                        settings,
+                        version,
+                        read_ahead_bytes,
+                        watch,
+                        intervals[name],
+                        {*also, *intervals.values()},
+                    )
+                )
             except CannotOpen as fault:
                 faults.append(fault)
         told = intervals | {case.name: case.today.interval_bytes for case in cases}
@@ -268,46 +367,92 @@ def _cases(
 
 
 def _case(
-    name: str, logs: Sequence[as_run.Log], settings: Settings, version: str, read_ahead_bytes: int, watch: Watch,
-    looks_like: int, every: Iterable[int],
-) -> Case:  # fmt: skip
-    """A topic, or the segments given of one. looks_like: the interval that its own are measured with, one of every that is swept."""
+    name: str,
+    logs: Sequence[as_run.Log],
+    settings: Settings,
+    version: str,
+    read_ahead_bytes: int,
+    watch: Watch,
+    looks_like: int,
+    every: Iterable[int],
+) -> Case:
+    """A topic, or the segments given of one. looks_like: the interval that its own are measured
+    with, one of every that is swept.
+    """
     topic, of = logs[0][0].topic, profile(versions.parse(version))
-    known = {key: one for key, one in settings.of_topic(topic).items() if key in config_def.TOPIC_SETTINGS}
-    limits = {key: value for key, value in as_run.limits(logs).items() if known[key].origin == Origin.DEFAULT}
+    known = {
+        key: one
+        for key, one in settings.of_topic(topic).items()
+        if key in config_def.TOPIC_SETTINGS
+    }
+    limits = {
+        key: value
+        for key, value in as_run.limits(logs).items()
+        if known[key].origin == Origin.DEFAULT
+    }
     values = {key: one.value for key, one in known.items()} | limits
     config = log_config(values, settings.release)
     if settings.typed:
         _take(config, of, logs[0][0].directory)
     by_base_offset = search_profile(version).scan == BASE_OFFSET
-    gathering, evidence = Gathering(every, by_base_offset, read_ahead_bytes, of.per_append, held_bytes=looks_like), as_run.Evidence(logs)
+    gathering, evidence = (
+        Gathering(every, by_base_offset, read_ahead_bytes, of.per_append, held_bytes=looks_like),
+        as_run.Evidence(logs),
+    )
     for partition, segments in logs:
         for segment in segments:
             far = partial(watch, f"{partition.directory}/{segment.name}.log")
             far(0.0)
-            indexes = (segment.offset_index, segment.time_index) if segment.index and segment.timeindex else None
+            indexes = (
+                (segment.offset_index, segment.time_index)
+                if segment.index and segment.timeindex
+                else None
+            )
             gathering.add(_chunks(segment, evidence, far), indexes, far)
-    measured, (interval, source, is_coarse) = gathering.measured(), as_run.interval(settings.find(topic, SETTING), evidence.bounds())
+    measured, (interval, source, is_coarse) = (
+        gathering.measured(),
+        as_run.interval(settings.find(topic, SETTING), evidence.bounds()),
+    )
     config = replace(config, index_interval_bytes=interval)
     is_tiered = bool(values.get("remote.storage.enable"))
     is_coarse |= of.per_append and measured.held is not None and measured.held.gaps.is_coarse
     leaves_maps = not versions.INDEXES_UNMAPPED.of(versions.parse(version))
     inferred = tuple(sorted(limits))
-    today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=inferred, leaves_maps=leaves_maps)
+    today = Today(
+        interval,
+        source,
+        config,
+        topic,
+        len(logs),
+        is_tiered,
+        is_coarse,
+        inferred=inferred,
+        leaves_maps=leaves_maps,
+    )
     logs_again = tuple(_replayable(partition, of) for partition, _ in logs)
     return Case(name, today, measured, _entries(logs), _index_files(logs), logs_again)
 
 
-def _chunks(segment: Segment, evidence: as_run.Evidence, far: Callable[[float], None]) -> Iterator[np.ndarray]:
-    """The batches of the .log, array by array; evidence is given them too, and far is told which share of the work that is."""
+def _chunks(
+    segment: Segment, evidence: as_run.Evidence, far: Callable[[float], None]
+) -> Iterator[np.ndarray]:
+    """The batches of the .log, array by array; evidence is given them too, and far is told which
+    share of the work that is.
+    """
     for batches in segment.whole_scan():
         evidence.take(segment, batches)
         yield batches
-        far(READ_SHARE * int(batches["position"][-1] + batches["size_bytes"][-1]) / segment.log.size_bytes)
+        far(
+            READ_SHARE
+            * int(batches["position"][-1] + batches["size_bytes"][-1])
+            / segment.log.size_bytes
+        )
 
 
 def _take(config: LogConfig, of: Profile, directory: str) -> None:
-    """KafkavizError with Kafka's exception where no log can be made with settings that somebody typed."""
+    """KafkavizError with Kafka's exception where no log can be made with settings that somebody
+    typed.
+    """
     try:
         Writer(config, of, now_ms=0)
     except CannotLoad as refused:
@@ -319,12 +464,20 @@ def _entries(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int]
     segments = [one for _, own in logs for one in own]
     if not all(one.index and one.timeindex for one in segments):
         return None
-    return sum(len(one.offset_index) for one in segments), sum(len(one.time_index) for one in segments)
+    return sum(len(one.offset_index) for one in segments), sum(
+        len(one.time_index) for one in segments
+    )
 
 
 def _index_files(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int]:
     """(apparent bytes, allocated bytes) of every .index and .timeindex."""
-    files = [one for _, segments in logs for segment in segments for one in (segment.index, segment.timeindex) if one]
+    files = [
+        one
+        for _, segments in logs
+        for segment in segments
+        for one in (segment.index, segment.timeindex)
+        if one
+    ]
     return sum(one.size_bytes for one in files), sum(one.allocated_bytes for one in files)
 
 
@@ -336,43 +489,71 @@ def _replayable(partition: Partition, of: Profile) -> tuple[Chunks, int]:
 # ---- a workload
 
 
-def _of_workload(given: str, version: str | None, typed: dict[str, str], read_ahead_bytes: int) -> Source:
-    """The log that the workload's batches become with its settings; the sweep holds its segments."""
+def _of_workload(
+    given: str, version: str | None, typed: dict[str, str], read_ahead_bytes: int
+) -> Source:
+    """The log that the workload's batches become with its settings; the sweep holds its
+    segments.
+    """
     workload = simulation.opened(given, version, typed)
     plan = simulation.of_workload(workload, typed, None, version)
     text = version or workload.kafka_version
     is_typed = any(config_def.setting(name).name == SETTING for name in typed)
     is_own = SETTING in dict(workload.settings)
-    source = f"{SETTING}, {'as typed' if is_typed else 'of the workload' if is_own else f'default of Kafka {text}'}"
+    source = (
+        f"{SETTING}, "
+        f"{'as typed' if is_typed else 'of the workload' if is_own else f'default of Kafka {text}'}"
+    )
     by_base_offset = search_profile(text).scan == BASE_OFFSET
     per_append = plan.of.per_append
-    gathering = Gathering({plan.config.index_interval_bytes}, by_base_offset, read_ahead_bytes, per_append, by_append=per_append)
+    gathering = Gathering(
+        {plan.config.index_interval_bytes},
+        by_base_offset,
+        read_ahead_bytes,
+        per_append,
+        by_append=per_append,
+    )
     for segment in segments_of(plan):
         gathering.add(segment)
     is_coarse = plan.of.per_append and not plan.is_leader
-    today = Today(plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse)
+    today = Today(
+        plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse
+    )
     because = GIVEN if version else OF_WORKLOAD
     logs = ((_without_payload(plan), plan.start_offset),)
-    case = Case(workload.directory, today, gathering.measured(), logs=logs, is_leader=plan.is_leader)
+    case = Case(
+        workload.directory, today, gathering.measured(), logs=logs, is_leader=plan.is_leader
+    )
     return Source(given, WORKLOAD, text, because, (case,))
 
 
 def _without_payload(plan: Plan) -> Chunks:
-    return lambda: (Chunk(chunk.rows) for chunk in plan.chunks())  # nothing is written: the bytes are made, and dropped
+    # nothing is written: the bytes are made, and dropped
+    return lambda: (Chunk(chunk.rows) for chunk in plan.chunks())
 
 
 def segments_of(plan: Plan) -> Iterator[Iterable[np.ndarray]]:
-    """Of each segment that a plan makes the batches, array by array (incoming.INCOMING), to be taken before the next segment's.
+    """Of each segment that a plan makes the batches, array by array (incoming.INCOMING), to be
+    taken before the next segment's.
 
     KafkavizError with Kafka's exception where it takes one so.
     """
-    yield from ((rows for _, rows in pieces) for _, pieces in groupby(_pieces(plan), key=itemgetter(0)))
+    yield from (
+        (rows for _, rows in pieces) for _, pieces in groupby(_pieces(plan), key=itemgetter(0))
+    )
 
 
 def _pieces(plan: Plan) -> Iterator[tuple[int, np.ndarray]]:
     """(the number of the segment, some of its batches)."""
     try:
-        log = Writer(plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed, is_leader=plan.is_leader)
+        log = Writer(
+            plan.config,
+            plan.of,
+            now_ms=plan.start_ms,
+            start_offset=plan.start_offset,
+            seed=plan.seed,
+            is_leader=plan.is_leader,
+        )
     except CannotLoad as refused:
         raise KafkavizError(f"{plan.directory}: {refused.raised}") from None
     number = 0
@@ -381,7 +562,9 @@ def _pieces(plan: Plan) -> Iterator[tuple[int, np.ndarray]]:
         try:
             log.append(rows)
         except AppendFailed as failed:
-            raise KafkavizError(f"{plan.directory}, append {failed.append}: {failed.raised}") from None
+            raise KafkavizError(
+                f"{plan.directory}, append {failed.append}: {failed.raised}"
+            ) from None
         first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
         if len(first):
             yield number, first

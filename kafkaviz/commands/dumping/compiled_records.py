@@ -1,7 +1,7 @@
 """The lines of records, many batches a call: of batches of magic 2 that are in order and hold text.
 
-It prints what record_lines prints and stops before a batch that needs more than this: control records, damaged ones, old messages,
-text that is no UTF-8, and decoders of Kafka's own topics.
+It prints what record_lines prints and stops before a batch that needs more than this: control
+records, damaged ones, old messages, text that is no UTF-8, and decoders of Kafka's own topics.
 """
 
 from collections.abc import Iterator
@@ -23,11 +23,33 @@ def _bytes(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), np.uint8)
 
 
-_OFFSET, _CREATE, _APPEND = _bytes("| offset: "), _bytes(" CreateTime: "), _bytes(" LogAppendTime: ")
-_KEY_SIZE, _VALUE_SIZE, _SEQUENCE = _bytes(" keySize: "), _bytes(" valueSize: "), _bytes(" sequence: ")
-_HEADERS, _KEY, _PAYLOAD, _END = _bytes(" headerKeys: ["), _bytes(" key: "), _bytes(" payload: "), _bytes("]")
-_WORDS_BYTES = sum(map(len, (_OFFSET, _APPEND, _KEY_SIZE, _VALUE_SIZE, _SEQUENCE, _HEADERS, _KEY, _PAYLOAD, _END))) + 1
-_LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES  # of a record, without what its headers, key and value take
+_OFFSET, _CREATE, _APPEND = (
+    _bytes("| offset: "),
+    _bytes(" CreateTime: "),
+    _bytes(" LogAppendTime: "),
+)
+_KEY_SIZE, _VALUE_SIZE, _SEQUENCE = (
+    _bytes(" keySize: "),
+    _bytes(" valueSize: "),
+    _bytes(" sequence: "),
+)
+_HEADERS, _KEY, _PAYLOAD, _END = (
+    _bytes(" headerKeys: ["),
+    _bytes(" key: "),
+    _bytes(" payload: "),
+    _bytes("]"),
+)
+_WORDS_BYTES = (
+    sum(
+        map(
+            len,
+            (_OFFSET, _APPEND, _KEY_SIZE, _VALUE_SIZE, _SEQUENCE, _HEADERS, _KEY, _PAYLOAD, _END),
+        )
+    )
+    + 1
+)
+# of a record, without what its headers, key and value take
+_LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
 _LARGEST_INT = 2**31 - 1
 
 
@@ -35,7 +57,8 @@ _LARGEST_INT = 2**31 - 1
 class Written:
     """What a run of calls fills: lines, and pairs of offsets that do not follow each other.
 
-    last_offset: of the record before, -1 before the first. room, gaps: buffers; used_bytes, used_gaps: how far they are filled.
+    last_offset: of the record before, -1 before the first. room, gaps: buffers; used_bytes,
+    used_gaps: how far they are filled.
     """
 
     last_offset: int = -1
@@ -53,29 +76,59 @@ class Written:
     def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
         """Whether the empty buffers are large enough for a batch."""
         records = _most_records(int(batch["record_count"]), records_bytes)
-        return line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size and records <= len(self.gaps)
+        return (
+            line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size
+            and records <= len(self.gaps)
+        )
 
 
 def write(
-    written: Written, batches: np.ndarray, data: np.ndarray, starts: np.ndarray, ends: np.ndarray, compressed: bool, prints: bool,
-    lines: np.ndarray, line_ends: np.ndarray,
+    written: Written,
+    batches: np.ndarray,
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    compressed: bool,
+    prints: bool,
+    lines: np.ndarray,
+    line_ends: np.ndarray,
 ) -> tuple[int, int]:
-    """Writes each batch's line and its records' below it: (batches written, DONE, NEEDS_ROOM or OTHER for the next).
+    """Writes each batch's line and its records' below it: (batches written, DONE, NEEDS_ROOM or
+    OTHER for the next).
 
-    data[start:end] are the records of a batch, decompressed; lines, line_ends: the lines of the batches (uint8), and where each
-    begins and ends: one more than there are batches. prints: with keys and values.
-    """  # fmt: skip
+    data[start:end] are the records of a batch, decompressed; lines, line_ends: the lines of the
+    batches (uint8), and where each begins and ends: one more than there are batches. prints: with
+    keys and values.
+    """
     count, code, written.used_bytes, written.used_gaps, written.last_offset = _write(
-        batches, data, starts, ends, compressed, prints, lines, line_ends, written.room, written.used_bytes, written.gaps,
-        written.used_gaps, written.last_offset, np.zeros(1, ROW),
-    )  # fmt: skip
+        batches,
+        data,
+        starts,
+        ends,
+        compressed,
+        prints,
+        lines,
+        line_ends,
+        written.room,
+        written.used_bytes,
+        written.gaps,
+        written.used_gaps,
+        written.last_offset,
+        np.zeros(1, ROW),
+    )
     return count, code
 
 
 def write_large(
-    written: Written, batch: np.void, data: np.ndarray, place: tuple[int, int], compressed: bool, prints: bool
+    written: Written,
+    batch: np.void,
+    data: np.ndarray,
+    place: tuple[int, int],
+    compressed: bool,
+    prints: bool,
 ) -> Iterator[None]:
-    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer; each is to be taken before the next.
+    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer;
+    each is to be taken before the next.
 
     Gives nothing where not all of the records are for this module.
     """
@@ -84,8 +137,20 @@ def write_large(
     if not _is_plain(batches, data, position, end, compressed, prints, row):
         return
     while left:
-        position, done, written.used_bytes, written.used_gaps, written.last_offset, needed = _write_some(
-            batches, data, position, end, left, compressed, prints, written.room, written.gaps, written.last_offset, row
+        position, done, written.used_bytes, written.used_gaps, written.last_offset, needed = (
+            _write_some(
+                batches,
+                data,
+                position,
+                end,
+                left,
+                compressed,
+                prints,
+                written.room,
+                written.gaps,
+                written.last_offset,
+                row,
+            )
         )
         left -= done
         if needed > written.room.size:
@@ -110,8 +175,12 @@ def _is_plain(batches, data, start, end, compressed, prints, table):
 
 
 @njit(cache=True, boundscheck=True)
-def _write_some(batches, data, position, end, left, compressed, prints, out, gaps, last_offset, table):
-    """Fills the empty buffers with records that are in order: (position, records, bytes and gaps used, last offset, bytes needed)."""
+def _write_some(
+    batches, data, position, end, left, compressed, prints, out, gaps, last_offset, table
+):
+    """Fills the empty buffers with records that are in order: (position, records, bytes and gaps
+    used, last offset, bytes needed).
+    """
     batch, row, at, used_gaps, done = batches[0], table[0], 0, 0, 0
     while done < left:
         _, behind, _, _ = take_record(data, position, end, compressed, row)
@@ -122,7 +191,12 @@ def _write_some(batches, data, position, end, left, compressed, prints, out, gap
         if offset != last_offset + 1:
             gaps[used_gaps, 0], gaps[used_gaps, 1] = last_offset, offset
             used_gaps += 1
-        at, last_offset, position, done = _line(batch, offset, data, row, prints, out, at), offset, behind, done + 1
+        at, last_offset, position, done = (
+            _line(batch, offset, data, row, prints, out, at),
+            offset,
+            behind,
+            done + 1,
+        )
     return position, done, at, used_gaps, last_offset, 0
 
 
@@ -133,7 +207,22 @@ def _most_records(record_count, records_bytes):
 
 
 @njit(cache=True, boundscheck=True)
-def _write(batches, data, starts, ends, compressed, prints, lines, line_ends, out, at, gaps, used_gaps, last_offset, table):
+def _write(
+    batches,
+    data,
+    starts,
+    ends,
+    compressed,
+    prints,
+    lines,
+    line_ends,
+    out,
+    at,
+    gaps,
+    used_gaps,
+    last_offset,
+    table,
+):
     """write, compiled: (batches written, code, bytes used, gaps used, last offset)."""
     for place in range(len(batches)):
         start, end = starts[place], ends[place]
@@ -145,7 +234,20 @@ def _write(batches, data, starts, ends, compressed, prints, lines, line_ends, ou
         if at + room > len(out) or used_gaps + records > len(gaps):
             return place, NEEDS_ROOM, at, used_gaps, last_offset
         behind = _copy(lines, line_start, line_end, out, at)
-        found = _records(batches[place], data, start, end, compressed, prints, out, behind, gaps, used_gaps, last_offset, table)
+        found = _records(
+            batches[place],
+            data,
+            start,
+            end,
+            compressed,
+            prints,
+            out,
+            behind,
+            gaps,
+            used_gaps,
+            last_offset,
+            table,
+        )
         if found[0] < 0:
             return place, OTHER, at, used_gaps, last_offset
         at, used_gaps, last_offset = found
@@ -153,8 +255,12 @@ def _write(batches, data, starts, ends, compressed, prints, lines, line_ends, ou
 
 
 @njit(cache=True, boundscheck=True)
-def _records(batch, data, start, end, compressed, prints, out, at, gaps, used_gaps, last_offset, table):
-    """The lines of a batch's records: (bytes used, gaps used, last offset), the first -1 where they are not for this module."""
+def _records(
+    batch, data, start, end, compressed, prints, out, at, gaps, used_gaps, last_offset, table
+):
+    """The lines of a batch's records: (bytes used, gaps used, last offset), the first -1 where they
+    are not for this module.
+    """
     row, position = table[0], start
     if batch.record_count < 0:
         return -1, used_gaps, last_offset
@@ -185,16 +291,26 @@ def _line(batch, offset, data, row, prints, out, at):
     at = decimal(_sequence(batch.base_sequence, row.offset_delta), out, _put(_SEQUENCE, out, at))
     at = _put(_END, out, _header_names(data, row, out, _put(_HEADERS, out, at)))
     if prints and row.key_size_bytes >= 0:
-        at = _copy(data, row.key_position, row.key_position + row.key_size_bytes, out, _put(_KEY, out, at))
+        at = _copy(
+            data, row.key_position, row.key_position + row.key_size_bytes, out, _put(_KEY, out, at)
+        )
     if prints and row.value_size_bytes >= 0:
-        at = _copy(data, row.value_position, row.value_position + row.value_size_bytes, out, _put(_PAYLOAD, out, at))
+        at = _copy(
+            data,
+            row.value_position,
+            row.value_position + row.value_size_bytes,
+            out,
+            _put(_PAYLOAD, out, at),
+        )
     out[at] = 10
     return at + 1
 
 
 @njit(cache=True, boundscheck=True)
 def _sequence(base, delta):
-    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32 bits."""
+    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32
+    bits.
+    """
     if base < 0:
         return np.int64(-1)
     if base > np.int32(_LARGEST_INT - delta):
@@ -226,7 +342,9 @@ def _is_text(data, row, prints):
     if not prints:
         return True
     key, value = row.key_position, row.value_position
-    return is_utf8(data, key, key + max(row.key_size_bytes, 0)) and is_utf8(data, value, value + max(row.value_size_bytes, 0))
+    return is_utf8(data, key, key + max(row.key_size_bytes, 0)) and is_utf8(
+        data, value, value + max(row.value_size_bytes, 0)
+    )
 
 
 @njit(cache=True, boundscheck=True)
@@ -246,14 +364,24 @@ def _varint(data, position):
 
 @njit(cache=True, boundscheck=True)
 def is_utf8(data, start, end):
-    """Whether data[start:end] decodes: shortest forms, no halves of surrogate pairs, nothing above U+10FFFF."""
+    """Whether data[start:end] decodes: shortest forms, no halves of surrogate pairs, nothing above
+    U+10FFFF.
+    """
     at = start
     while at < end:
         lead = data[at]
         if lead < 0x80:
             at += 1
             continue
-        more = 1 if 0xC2 <= lead <= 0xDF else 2 if 0xE0 <= lead <= 0xEF else 3 if 0xF0 <= lead <= 0xF4 else 0
+        more = (
+            1
+            if 0xC2 <= lead <= 0xDF
+            else 2
+            if 0xE0 <= lead <= 0xEF
+            else 3
+            if 0xF0 <= lead <= 0xF4
+            else 0
+        )
         if more == 0 or at + more >= end:
             return False
         least = 0xA0 if lead == 0xE0 else 0x90 if lead == 0xF0 else 0x80

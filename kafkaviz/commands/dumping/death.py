@@ -16,7 +16,8 @@ STATUS = 1
 _INSIDE = re.compile("^byte [0-9]+ of the decompressed (records|messages): ")
 _NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
 _OUT_OF_BOUNDS = "IndexOutOfBoundsException"
-_CODEC_CAUSES = (  # our words, and what Java says; a text that ends with a colon goes on with the end of ours
+# our words, and what Java says; a text that ends with a colon goes on with the end of ours
+_CODEC_CAUSES = (
     ("incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
     ("incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
     ("incorrect length check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
@@ -26,27 +27,50 @@ _CODEC_CAUSES = (  # our words, and what Java says; a text that ends with a colo
     ("zstd: ", "com.github.luben.zstd.ZstdIOException: "),
 )
 _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
-_ILLEGAL_WORDS = ("newLimit > capacity", "Varint is too long", "Varlong is too long", "Unknown compression type id", "Invalid magic used")
+_ILLEGAL_WORDS = (
+    "newLimit > capacity",
+    "Varint is too long",
+    "Varlong is too long",
+    "Unknown compression type id",
+    "Invalid magic used",
+)
 _CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data expands")
 
 
 class Death(Exception):
-    """An exception nobody catches: its Java class, its message or None, and the words of what caused it.
+    """An exception nobody catches: its Java class, its message or None, and the words of what
+    caused it.
 
-    position: the byte of the file it is about, where there is one. fault: what cannot be opened or read, told for a person.
+    position: the byte of the file it is about, where there is one. fault: what cannot be opened or
+    read, told for a person.
     """
 
     def __init__(
-        self, java_class: str, message: str | None = None, causes: tuple[str, ...] = (), position: int | None = None,
+        self,
+        java_class: str,
+        message: str | None = None,
+        causes: tuple[str, ...] = (),
+        position: int | None = None,
         fault: KafkavizError | None = None,
     ) -> None:
         super().__init__(message)
-        self.java_class, self.message, self.causes, self.position, self.fault = java_class, message, causes, position, fault
+        self.java_class, self.message, self.causes, self.position, self.fault = (
+            java_class,
+            message,
+            causes,
+            position,
+            fault,
+        )
 
     def text(self) -> str:
         """What the JVM prints on stderr, without the frames of the stack."""
         told = self.java_class if self.message is None else f"{self.java_class}: {self.message}"
-        return "".join([f'Exception in thread "main" {told}\n', *(f"Caused by: {cause}\n" for cause in self.causes)])
+        return "".join(
+            [
+                f'Exception in thread "main" {told}\n',
+                *(f"Caused by: {cause}\n" for cause in self.causes),
+            ]
+        )
 
 
 def of_path(fault: CannotOpen, path: str) -> Death:
@@ -60,14 +84,19 @@ def of_path(fault: CannotOpen, path: str) -> Death:
 def of_records(what: str, is_legacy: bool = False, position: int | None = None) -> Death:
     """What iterating over damaged records throws, told by the words of the fault.
 
-    Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave records before it was noticed.
+    Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
+    records before it was noticed.
     """
     words = _INSIDE.sub("", what)
     if is_of_codec(words):
         return _of_codec(words, is_legacy, position)
     if words == _OUT_OF_BOUNDS:
         return Death(f"java.lang.{words}", position=position)
-    return Death(ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD, words, position=position)
+    return Death(
+        ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD,
+        words,
+        position=position,
+    )
 
 
 def is_of_codec(what: str) -> bool:
@@ -76,9 +105,16 @@ def is_of_codec(what: str) -> bool:
 
 
 def _of_codec(words: str, is_legacy: bool, position: int | None) -> Death:
-    """Data that cannot be decompressed: noticed when the stream is opened, or while its records are read."""
-    cause = next((java for ours, java in _CODEC_CAUSES if ours in words), "java.io.IOException: " + words.partition(": ")[2])
+    """Data that cannot be decompressed: noticed when the stream is opened, or while its records are
+    read.
+    """
+    cause = next(
+        (java for ours, java in _CODEC_CAUSES if ours in words),
+        "java.io.IOException: " + words.partition(": ")[2],
+    )
     if cause.endswith(": "):
         cause += words.rpartition(": ")[2]
     at_once = is_legacy or any(told in cause for told in _AT_ONCE)
-    return Death(KAFKA, cause if at_once else "Failed to decompress record stream", (cause,), position)
+    return Death(
+        KAFKA, cause if at_once else "Failed to decompress record stream", (cause,), position
+    )

@@ -11,7 +11,8 @@ from kafkaviz.format import control, internal, metadata, remote
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.message import KafkaRaises
 
-Decoder = Callable[[BatchRecord], list[bytes]]  # what a record prints: its key, its payload, both or nothing
+# what a record prints: its key, its payload, both or nothing
+Decoder = Callable[[BatchRecord], list[bytes]]
 _TOPICS = {"offsets": "offsets", "transaction-log": "transactions", "share-group-state": "share"}
 _PACKAGE = "org.apache.kafka.tools.api."
 
@@ -61,7 +62,11 @@ def _of_class(name: str) -> Callable[[bytes], bytes]:
     """One of the decoders that Kafka ships."""
     found = _CLASSES.get(name)
     if found is None:
-        raise Death(death.RUNTIME, "Failed to load decoder class", (f"java.lang.ClassNotFoundException: {name}",))
+        raise Death(
+            death.RUNTIME,
+            "Failed to load decoder class",
+            (f"java.lang.ClassNotFoundException: {name}",),
+        )
     return found
 
 

@@ -21,7 +21,8 @@ def string_hash(text: str) -> int:
 def hash_order(keys: Iterable[str]) -> list[str]:
     """The keys, put in one after another, in the order in which the tool's HashMap lists them.
 
-    16 buckets, doubled before an insertion that finds them three quarters full; a new key goes to the front of its bucket.
+    16 buckets, doubled before an insertion that finds them three quarters full; a new key goes to
+    the front of its bucket.
     """
     buckets: list[list[str]] = [[] for _ in range(16)]
     for count, key in enumerate(keys):
@@ -72,7 +73,9 @@ def parse_long(text: str) -> int:
 
 
 def decoded(data: bytes) -> bytes:
-    """UTF-8 read and written again by Java: malformed bytes become U+FFFD, half a surrogate pair one of them."""
+    """UTF-8 read and written again by Java: malformed bytes become U+FFFD, half a surrogate pair
+    one of them.
+    """
     try:
         data.decode()
         return data

@@ -1,4 +1,6 @@
-"""The small files of a segment as JSON lines: entries, producers, aborted transactions, and slots never written."""
+"""The small files of a segment as JSON lines: entries, producers, aborted transactions, and slots
+never written.
+"""
 
 import numpy as np
 
@@ -23,7 +25,10 @@ def dump_offset_index(path: str, options: Options, console: Console, judge: Judg
     index, count = offset_entries.read(path, base_offset), offset_index.written(slots)
     if _prints(options) and count:
         told = {"slot": np.arange(count), "relative_offset": slots["relative_offset"][:count]}
-        told |= {"offset": nullable(index.offsets[:count], np.full(count, known)), "position": index.positions[:count]}
+        told |= {
+            "offset": nullable(index.offsets[:count], np.full(count, known)),
+            "position": index.positions[:count],
+        }
         console.write(memoryview(render(*objects("offset_entry", told))))
     _print_unwritten(data, count, offset_index.ENTRY.itemsize, console)
     _print_problems(path, index, offset_index.ENTRY.itemsize, known, options, console, judge)
@@ -37,7 +42,10 @@ def dump_time_index(path: str, options: Options, console: Console, judge: Judge)
     times, count = time_entries.read(path, base_offset), time_index.written(slots)
     if _prints(options) and count:
         told = {"slot": np.arange(count), "timestamp_ms": times.timestamps_ms[:count]}
-        told |= {"relative_offset": slots["relative_offset"][:count], "offset": nullable(times.offsets[:count], np.full(count, known))}
+        told |= {
+            "relative_offset": slots["relative_offset"][:count],
+            "offset": nullable(times.offsets[:count], np.full(count, known)),
+        }
         console.write(memoryview(render(*objects("time_entry", told))))
     _print_unwritten(data, count, time_index.ENTRY.itemsize, console)
     _print_problems(path, times, time_index.ENTRY.itemsize, known, options, console, judge)
@@ -54,9 +62,15 @@ def dump_snapshot(path: str, console: Console, judge: Judge) -> None:
         return
     has_batch = rows["last_offset"] >= 0
     told = {"producer_id": rows["producer_id"], "producer_epoch": rows["producer_epoch"]}
-    told |= {name: nullable(rows[name], has_batch) for name in ("last_sequence", "last_offset", "offset_delta")}
+    told |= {
+        name: nullable(rows[name], has_batch)
+        for name in ("last_sequence", "last_offset", "offset_delta")
+    }
     told |= {"timestamp_ms": rows["timestamp_ms"]}
-    told |= {name: nullable(rows[name], rows[name] != -1) for name in ("coordinator_epoch", "current_txn_first_offset")}
+    told |= {
+        name: nullable(rows[name], rows[name] != -1)
+        for name in ("coordinator_epoch", "current_txn_first_offset")
+    }
     if len(rows):
         console.write(memoryview(render(*objects("producer", told))))
 
@@ -67,7 +81,11 @@ def dump_txn_index(path: str, console: Console, judge: Judge) -> None:
     entries = txn_index.parse(data)
     if len(entries):
         names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
-        console.write(memoryview(render(*objects("aborted_transaction", {name: entries[name] for name in names}))))
+        console.write(
+            memoryview(
+                render(*objects("aborted_transaction", {name: entries[name] for name in names}))
+            )
+        )
     for wrong in judge.of_txn_index(path):
         console.write(wrong)
 
@@ -82,7 +100,14 @@ def _base_offset(path: str, console: Console) -> tuple[int, bool]:
     try:
         return java.parse_long(path.rpartition("/")[2].partition(".")[0]), True
     except Death:
-        console.write(problem("unknown-file", None, None, "the name says no base offset: no absolute offsets, nothing is checked"))
+        console.write(
+            problem(
+                "unknown-file",
+                None,
+                None,
+                "the name says no base offset: no absolute offsets, nothing is checked",
+            )
+        )
         return 0, False
 
 
@@ -94,9 +119,17 @@ def _print_unwritten(data: bytes, count: int, entry_bytes: int, console: Console
 
 
 def _print_problems(
-    path: str, entries: OffsetEntries | TimeEntries, entry_bytes: int, known: bool, options: Options, console: Console, judge: Judge
+    path: str,
+    entries: OffsetEntries | TimeEntries,
+    entry_bytes: int,
+    known: bool,
+    options: Options,
+    console: Console,
+    judge: Judge,
 ) -> None:
-    """What `kafkaviz check` finds in the file; what Kafka's sanity check says where that was asked for, or where no more is known."""
+    """What `kafkaviz check` finds in the file; what Kafka's sanity check says where that was asked
+    for, or where no more is known.
+    """
     if known and not options.index_sanity_check:
         for line in judge.problems(path, entries.base_offset):
             console.write(line)
@@ -106,4 +139,10 @@ def _print_problems(
     except Death as fault:
         family, left = path.rpartition(".")[2], entries.size_bytes % entry_bytes
         place = (entries.size_bytes - left, left) if left else (0, entries.size_bytes)
-        console.write(problem(f"{family}-{'size-not-multiple' if left else 'not-monotonic'}", *place, fault.message))
+        console.write(
+            problem(
+                f"{family}-{'size-not-multiple' if left else 'not-monotonic'}",
+                *place,
+                fault.message,
+            )
+        )

@@ -1,4 +1,6 @@
-"""A dump as JSON lines: everything a file holds, one object a line, on past what would end Kafka's tool."""
+"""A dump as JSON lines: everything a file holds, one object a line, on past what would end Kafka's
+tool.
+"""
 
 from pathlib import Path
 
@@ -16,7 +18,10 @@ FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 
 
 def dump(options: Options, console: Console) -> int:
-    """Prints the files in order; 0. CannotOpen for a file that cannot be read, once what came before it is printed."""
+    """Prints the files in order; 0.
+
+    CannotOpen for a file that cannot be read, once what came before it is printed.
+    """
     judge = Judge()
     try:
         for path in map(java.path, options.files):
@@ -33,7 +38,14 @@ def _print_file(path: str, options: Options, console: Console, judge: Judge) -> 
     with file.reader(Path(path)):  # before anything is said of it
         info = file.info(Path(path))
     suffix = path.rpartition("/")[2].rpartition(".")[2]
-    console.write(line("file", path=encodable(path), format=suffix if suffix in FORMATS else None, size_bytes=info.size_bytes))
+    console.write(
+        line(
+            "file",
+            path=encodable(path),
+            format=suffix if suffix in FORMATS else None,
+            size_bytes=info.size_bytes,
+        )
+    )
     _dump_file(path, suffix, options, console, judge)
 
 

@@ -1,4 +1,6 @@
-"""A .log or .checkpoint as JSON lines: batches, with their records if those are asked for, and what is wrong with either."""
+"""A .log or .checkpoint as JSON lines: batches, with their records if those are asked for, and what
+is wrong with either.
+"""
 
 from base64 import b64encode
 
@@ -10,7 +12,15 @@ from kafkaviz.binary.codec import CODECS
 from kafkaviz.commands.dumping import death, records_file
 from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, last_sequence, timestamp_type
 from kafkaviz.commands.dumping.console import Console
-from kafkaviz.commands.dumping.json_words import Columns, flag_or_null, line, nullable, objects, problem, unwritten
+from kafkaviz.commands.dumping.json_words import (
+    Columns,
+    flag_or_null,
+    line,
+    nullable,
+    objects,
+    problem,
+    unwritten,
+)
 from kafkaviz.commands.dumping.judged import Judge
 from kafkaviz.commands.dumping.lines import Word, flag, rendered
 from kafkaviz.commands.dumping.options import MAX_INT, Options
@@ -27,7 +37,9 @@ TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log
 
 
 def dump(path: str, options: Options, console: Console, judge: Judge) -> None:
-    """The lines of one file; behind a place that no broker gets over it goes on where `kafkaviz check` does."""
+    """The lines of one file; behind a place that no broker gets over it goes on where `kafkaviz
+    check` does.
+    """
     at: int | None = 0
     with records_file.opened(path) as log:
         stop = min(log.size_bytes, max(0, options.max_bytes))
@@ -35,13 +47,17 @@ def dump(path: str, options: Options, console: Console, judge: Judge) -> None:
             at = _dump_stretch(log, at, stop, options, console, judge)
 
 
-def _dump_stretch(log: RecordsFile, at: int, stop: int, options: Options, console: Console, judge: Judge) -> int | None:
+def _dump_stretch(
+    log: RecordsFile, at: int, stop: int, options: Options, console: Console, judge: Judge
+) -> int | None:
     """The batches from a byte on, up to a break; the byte behind that, None at the end."""
     batches = log.batches(at, stop)
     for some in batches:
         valid = records_file.valid(log, some)
         broken = None if valid.all() else judge.break_at(log.path, some["position"][~valid])
-        whole = len(some) if broken is None else int(np.searchsorted(some["position"], broken.position))
+        whole = (
+            len(some) if broken is None else int(np.searchsorted(some["position"], broken.position))
+        )
         if whole:
             _print(some[:whole], valid[:whole], log, options, console)
         if broken is not None:
@@ -57,7 +73,9 @@ def _dump_stretch(log: RecordsFile, at: int, stop: int, options: Options, consol
 
 def _pass_over(broken: Break, why: str, stop: int, console: Console) -> int | None:
     """Tells of a break; where the batches go on."""
-    console.write(problem("batch-bad-length", broken.position, broken.resumed - broken.position, why))
+    console.write(
+        problem("batch-bad-length", broken.position, broken.resumed - broken.position, why)
+    )
     return broken.resumed if broken.resumed < stop else None
 
 
@@ -68,30 +86,45 @@ def _words(batches: Batches) -> str:
 
 
 def _print_tail(found: Tail | None, batches: Batches, console: Console) -> None:
-    """What stands behind the last batch that can be read; nothing of a file that is being written."""
+    """What stands behind the last batch that can be read; nothing of a file that is being
+    written.
+    """
     if found is None:
         return
-    message = _words(batches) if batches.death() else f"Found {found.size_bytes} invalid bytes at the end"
+    message = (
+        _words(batches) if batches.death() else f"Found {found.size_bytes} invalid bytes at the end"
+    )
     console.write(problem(TAIL_CODES[found.kind], found.position, found.size_bytes, message))
     if found.kind == "zeros":
         console.write(unwritten(found.position, found.size_bytes))
 
 
-def _print(batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: Options, console: Console) -> None:
+def _print(
+    batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: Options, console: Console
+) -> None:
     """The lines of an array of batches; at once where nothing goes between them."""
     text, ends = rendered(*objects("batch", _columns(batches, valid, _base_offsets(log, batches))))
-    quiet = valid & (batch.codec(batches) < len(CODECS)) & (batches["magic"] >= 0) & (batches["magic"] <= MAGIC_2)
+    quiet = (
+        valid
+        & (batch.codec(batches) < len(CODECS))
+        & (batches["magic"] >= 0)
+        & (batches["magic"] <= MAGIC_2)
+    )
     if quiet.all() and not options.deep:
         console.write(memoryview(text))
         return
     at = 0
-    for row, end, fine, is_valid in zip(batches, ends.tolist(), quiet.tolist(), valid.tolist(), strict=True):
+    for row, end, fine, is_valid in zip(
+        batches, ends.tolist(), quiet.tolist(), valid.tolist(), strict=True
+    ):
         console.write(text[at:end].tobytes())
         at = end
         if not fine:
             _print_problems(row, console)
         if options.deep:
-            _print_records(row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), is_valid, console)
+            _print_records(
+                row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), is_valid, console
+            )
 
 
 def _print_problems(row: np.void, console: Console) -> None:
@@ -101,13 +134,17 @@ def _print_problems(row: np.void, console: Console) -> None:
     if not 0 <= magic <= MAGIC_2:
         console.write(problem("batch-bad-magic", *where, f"magic is {magic}"))
     elif codec_id >= len(CODECS):
-        console.write(problem("decompress-failed", *where, f"Unknown compression type id: {codec_id}"))
+        console.write(
+            problem("decompress-failed", *where, f"Unknown compression type id: {codec_id}")
+        )
     else:
         console.write(problem(CRC, *where, f"the checksum of the batch is not {row['crc']}"))
 
 
 def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) -> None:
-    """The records of a batch, and what keeps the rest from being read: where its checksum is wrong, that."""
+    """The records of a batch, and what keeps the rest from being read: where its checksum is wrong,
+    that.
+    """
     is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
     try:
         for record in iterate(data):
@@ -115,18 +152,40 @@ def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) 
             console.write(_record_line(record, bool(has_time), told))
             if broken:
                 what = f"control record at offset {record.offset}: {broken}"
-                console.write(problem("record-malformed" if is_valid else CRC, int(row["position"]), len(data), what))
+                console.write(
+                    problem(
+                        "record-malformed" if is_valid else CRC,
+                        int(row["position"]),
+                        len(data),
+                        what,
+                    )
+                )
     except CorruptBytes as fault:
-        code = CRC if not is_valid else "decompress-failed" if death.is_of_codec(fault.what) else "record-malformed"
-        console.write(problem(code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what))
+        code = (
+            CRC
+            if not is_valid
+            else "decompress-failed"
+            if death.is_of_codec(fault.what)
+            else "record-malformed"
+        )
+        console.write(
+            problem(
+                code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what
+            )
+        )
 
 
 def _record_line(record: BatchRecord, has_time: bool, told: dict | None) -> bytes:
     return line(
-        "record", offset=record.offset, timestamp_ms=record.timestamp_ms if has_time else None, sequence=record.sequence,
-        key=_base64(record.key), value=_base64(record.value), headers=[[name, _base64(value)] for name, value in record.headers],
+        "record",
+        offset=record.offset,
+        timestamp_ms=record.timestamp_ms if has_time else None,
+        sequence=record.sequence,
+        key=_base64(record.key),
+        value=_base64(record.value),
+        headers=[[name, _base64(value)] for name, value in record.headers],
         control=told,
-    )  # fmt: skip
+    )
 
 
 def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
@@ -152,9 +211,13 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(base offsets, whether there is one): of a compressed wrapper it is that of its first message, if that can be read."""
+    """(base offsets, whether there is one): of a compressed wrapper it is that of its first
+    message, if that can be read.
+    """
     offsets, there = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
-    for place in np.flatnonzero((batches["magic"] < MAGIC_2) & (batch.codec(batches) != 0)).tolist():
+    for place in np.flatnonzero(
+        (batches["magic"] < MAGIC_2) & (batch.codec(batches) != 0)
+    ).tolist():
         row = batches[place]
         messages = legacy.read(log.bytes_at(int(row["position"]), int(row["size_bytes"]))).rows
         there[place] = bool(len(messages))
@@ -162,8 +225,12 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
     return offsets, there
 
 
-def _columns(batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]) -> Columns:
-    """Each field of a batch; null: what messages of magic 0 and 1 do not have, and -1 where it stands for none."""
+def _columns(
+    batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
+) -> Columns:
+    """Each field of a batch; null: what messages of magic 0 and 1 do not have, and -1 where it
+    stands for none.
+    """
     new, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
     has_sequence = new & (batches["base_sequence"] != -1)
     return {
@@ -182,7 +249,9 @@ def _columns(batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndar
         "base_timestamp_ms": nullable(batches["base_timestamp_ms"], new),
         "max_timestamp_ms": nullable(batches["max_timestamp_ms"], batches["magic"] != 0),
         "producer_id": nullable(batches["producer_id"], new & (batches["producer_id"] != -1)),
-        "producer_epoch": nullable(batches["producer_epoch"], new & (batches["producer_epoch"] != -1)),
+        "producer_epoch": nullable(
+            batches["producer_epoch"], new & (batches["producer_epoch"] != -1)
+        ),
         "base_sequence": nullable(batches["base_sequence"], has_sequence),
         "last_sequence": nullable(last_sequence(batches), has_sequence),
         "crc": batches["crc"],

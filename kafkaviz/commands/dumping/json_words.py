@@ -1,4 +1,6 @@
-"""The parts that JSON lines are made of: objects, problems, and columns that are null in some rows."""
+"""The parts that JSON lines are made of: objects, problems, and columns that are null in some
+rows.
+"""
 
 import json
 
@@ -7,7 +9,8 @@ import numpy as np
 from kafkaviz.commands.dumping.lines import Masked, Part, Word
 from kafkaviz.units import encodable
 
-Columns = dict[str, np.ndarray | Word | list[Part]]  # a column as lines.render has it, or more parts in a list
+# a column as lines.render has it, or more parts in a list
+Columns = dict[str, np.ndarray | Word | list[Part]]
 
 
 def line(kind: str, **fields) -> bytes:
@@ -17,7 +20,9 @@ def line(kind: str, **fields) -> bytes:
 
 def problem(code: str, position: int | None, size_bytes: int | None, message: str) -> bytes:
     """Something wrong: its code in the list of findings, and the bytes it is about."""
-    return line("problem", code=code, position=position, size_bytes=size_bytes, message=encodable(message))
+    return line(
+        "problem", code=code, position=position, size_bytes=size_bytes, message=encodable(message)
+    )
 
 
 def unwritten(position: int, size_bytes: int) -> bytes:

@@ -1,4 +1,6 @@
-"""What is wrong with a small file, and where a .log breaks off: as `kafkaviz check` has it, so that both say the same of the same bytes."""
+"""What is wrong with a small file, and where a .log breaks off: as `kafkaviz check` has it, so that
+both say the same of the same bytes.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -24,11 +26,14 @@ from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import ungrouped
 
-NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")  # of the second a line of its own kind tells
+# of the second a line of its own kind tells
+NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
 
 
 class Judge:
-    """Checks the segment of one file after another; what it was told of the last segment is kept for its other index."""
+    """Checks the segment of one file after another; what it was told of the last segment is kept
+    for its other index.
+    """
 
     def __init__(self) -> None:
         self._directory: Path | None = None
@@ -37,11 +42,18 @@ class Judge:
         self._read: tuple[str, Reading] | None = None
 
     def reading(self, path: str) -> Reading:
-        """What a pass over a .log or .checkpoint finds; it is made once something is wrong with the file."""
+        """What a pass over a .log or .checkpoint finds; it is made once something is wrong with the
+        file.
+        """
         if self._read is None or self._read[0] != path:
             found = Path(java.absolute(path))
             beside = found.with_suffix(".index")
-            segment = Segment(_base_offset(found.name), "closed", log=file.info(found), index=_info(beside) if beside.exists() else None)
+            segment = Segment(
+                _base_offset(found.name),
+                "closed",
+                log=file.info(found),
+                index=_info(beside) if beside.exists() else None,
+            )
             steps = Pass(segment)
             for _ in steps:
                 pass
@@ -54,14 +66,18 @@ class Judge:
         return next((one for one in self.reading(path).breaks if one.position in wanted), None)
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
-        """A line for each finding about an .index or .timeindex; what keeps its .log from being read is among them."""
+        """A line for each finding about an .index or .timeindex; what keeps its .log from being
+        read is among them.
+        """
         found = Path(java.absolute(path))
         partition, facts = self._of(found.parent)
         segment = _segment(partition, found, base_offset)
         if self._checked is None or self._checked[0] != segment:
             self._checked = segment, segment_checks.check(segment, facts)
         about = {found.name, segment.log.name if segment.log and self._is_unreadable else None}
-        yield from _lines(one for one in self._checked[1].findings if (one.file or "").rpartition("/")[2] in about)
+        yield from _lines(
+            one for one in self._checked[1].findings if (one.file or "").rpartition("/")[2] in about
+        )
 
     def of_snapshot(self, path: str) -> Iterator[bytes]:
         """A line for what keeps a .snapshot from being read."""
@@ -69,11 +85,15 @@ class Judge:
         return _lines(snapshots.of_file(file.info(found), self._of(found.parent)[1]))
 
     def of_txn_index(self, path: str) -> Iterator[bytes]:
-        """A line for each finding about a .txnindex that needs no .log; whether it tells all that was aborted takes the whole partition."""
+        """A line for each finding about a .txnindex that needs no .log; whether it tells all that
+        was aborted takes the whole partition.
+        """
         found = Path(java.absolute(path))
         partition, facts = self._of(found.parent)
         parsed = names.parse_file(found.name)
-        return _lines(aborted.of_file(_segment(partition, found, parsed.base_offset if parsed else 0), facts))
+        return _lines(
+            aborted.of_file(_segment(partition, found, parsed.base_offset if parsed else 0), facts)
+        )
 
     @property
     def _is_unreadable(self) -> bool:
@@ -105,17 +125,25 @@ def _around(directory: Path) -> tuple[Partition, Facts]:
         broker = open_broker(directory)
         if broker.partitions:  # none where it vanishes just now
             return broker.partitions[0], plan(broker).facts(broker.partitions[0])
-    return open_partition(directory, PartitionName(directory.name, 0)), Facts(directory.name, clean=None)
+    return open_partition(directory, PartitionName(directory.name, 0)), Facts(
+        directory.name, clean=None
+    )
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
-    """The segment that the file belongs to; one made of the files beside it where its name is not as Kafka writes it."""
+    """The segment that the file belongs to; one made of the files beside it where its name is not
+    as Kafka writes it.
+    """
     for one in partition.segments:
         if one.in_use and path.name in (found.name for found in one.files):
             return one
     stem = path.name.partition(".")[0]
     beside = {kind: path.parent / f"{stem}.{kind}" for kind in SEGMENT_FILES}
-    return Segment(base_offset, "closed", **{kind: _info(other) for kind, other in beside.items() if os.path.exists(other)})
+    return Segment(
+        base_offset,
+        "closed",
+        **{kind: _info(other) for kind, other in beside.items() if os.path.exists(other)},
+    )
 
 
 def _info(path: Path) -> file.FileInfo | None:

@@ -1,4 +1,5 @@
-"""Lines of text from columns of numbers, thousands at a time: constant words, decimals and choices between words.
+"""Lines of text from columns of numbers, thousands at a time: constant words, decimals and choices
+between words.
 
     render("offset: ", offsets, " position: ", positions, "\\n")
 
@@ -13,7 +14,9 @@ from numba import njit
 
 NUMBER_BYTES = 20  # -9223372036854775808
 _POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
-_TENS, _ONES = (np.array([ord(f"{number:02}"[place]) for number in range(100)], np.uint8) for place in range(2))
+_TENS, _ONES = (
+    np.array([ord(f"{number:02}"[place]) for number in range(100)], np.uint8) for place in range(2)
+)
 _TEXT, _NUMBER, _WORD, _MASKED = range(4)
 
 
@@ -42,7 +45,9 @@ def flag(column: np.ndarray) -> Word:
 
 
 def render(*parts: Part) -> np.ndarray:
-    """The bytes (uint8) of all lines; each part is a column of as many rows, or a text that stands in every row."""
+    """The bytes (uint8) of all lines; each part is a column of as many rows, or a text that stands
+    in every row.
+    """
     return rendered(*parts)[0]
 
 
@@ -70,11 +75,21 @@ def _laid_out(parts: tuple[Part, ...]) -> tuple:
 
 
 def _kind(part: Part) -> int:
-    return _TEXT if isinstance(part, str) else _WORD if isinstance(part, Word) else _MASKED if isinstance(part, Masked) else _NUMBER
+    return (
+        _TEXT
+        if isinstance(part, str)
+        else _WORD
+        if isinstance(part, Word)
+        else _MASKED
+        if isinstance(part, Masked)
+        else _NUMBER
+    )
 
 
 def _column(part: Part) -> np.ndarray:
-    return part.index if isinstance(part, Word) else part.numbers if isinstance(part, Masked) else part
+    return (
+        part.index if isinstance(part, Word) else part.numbers if isinstance(part, Masked) else part
+    )
 
 
 def _words(part: Part) -> tuple[str, ...]:
@@ -83,12 +98,22 @@ def _words(part: Part) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _joined(words: tuple[tuple[str, ...], ...]) -> tuple:
-    """All texts as one array, the start and end of each, the first of each part, and the most bytes a line can take."""
+    """All texts as one array, the start and end of each, the first of each part, and the most bytes
+    a line can take.
+    """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])
     first = np.cumsum([0, *map(len, words)])[:-1]
-    widest_bytes = sum(max((len(text.encode()) for text in part), default=NUMBER_BYTES) for part in words)
-    return np.frombuffer(b"".join(texts) or b" ", np.uint8), ends[:-1], ends[1:], first, widest_bytes
+    widest_bytes = sum(
+        max((len(text.encode()) for text in part), default=NUMBER_BYTES) for part in words
+    )
+    return (
+        np.frombuffer(b"".join(texts) or b" ", np.uint8),
+        ends[:-1],
+        ends[1:],
+        first,
+        widest_bytes,
+    )
 
 
 @njit(cache=True)

@@ -1,4 +1,6 @@
-"""A .log or a KRaft snapshot (.checkpoint): a line a batch, and below it, when asked for, a line a record."""
+"""A .log or a KRaft snapshot (.checkpoint): a line a batch, and below it, when asked for, a line a
+record.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -49,12 +51,24 @@ def head_line(name: str) -> str:
     if name == BOOTSTRAP:
         return "KRaft bootstrap snapshot"
     if len(name) < EPOCH.stop:
-        begin, end = (END_OFFSET.start, END_OFFSET.stop) if len(name) < END_OFFSET.stop else (EPOCH.start, EPOCH.stop)
-        raise Death("java.lang.StringIndexOutOfBoundsException", f"begin {begin}, end {end}, length {len(name)}")
-    return f"Snapshot end offset: {java.parse_long(name[END_OFFSET])}, epoch: {java.parse_long(name[EPOCH])}"
+        begin, end = (
+            (END_OFFSET.start, END_OFFSET.stop)
+            if len(name) < END_OFFSET.stop
+            else (EPOCH.start, EPOCH.stop)
+        )
+        raise Death(
+            "java.lang.StringIndexOutOfBoundsException",
+            f"begin {begin}, end {end}, length {len(name)}",
+        )
+    return (
+        f"Snapshot end offset: {java.parse_long(name[END_OFFSET])}, epoch: "
+        f"{java.parse_long(name[EPOCH])}"
+    )
 
 
-def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines | None") -> None:
+def _print(
+    batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines | None"
+) -> None:
     """The lines of an array of batches, up to one that ends the run."""
     whole = readable(batches)
     if whole:
@@ -69,7 +83,14 @@ def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: "Reco
         raise fault
 
 
-def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines", text: np.ndarray, ends: np.ndarray) -> None:
+def _print_deep(
+    batches: np.ndarray,
+    log: RecordsFile,
+    console: Console,
+    lines: "RecordLines",
+    text: np.ndarray,
+    ends: np.ndarray,
+) -> None:
     """Each line of a batch, and those of its records behind it."""
     at = 0
     for some, data in log.payloads(batches):

@@ -28,17 +28,26 @@ class OffsetEntries:
     def check(self) -> None:
         """OffsetIndex.sanityCheck; a Death where it throws."""
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
-            raise Death(death.CORRUPT_INDEX, (
-                f"Corrupt index found, index file {self.path} has non-zero size but the last offset is {self.offsets[-1]} "
-                f"which is less than the base offset {self.base_offset}"
-            ))  # fmt: skip
+            raise Death(
+                death.CORRUPT_INDEX,
+                (
+                    f"Corrupt index found, index file {self.path} has non-zero size but the last "
+                    f"offset is {self.offsets[-1]} which is less than the base offset "
+                    f"{self.base_offset}"
+                ),
+            )
         entry_bytes = offset_index.ENTRY.itemsize
         if self.size_bytes % entry_bytes:
-            what = f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a multiple of {entry_bytes}"
+            what = (
+                f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a "
+                f"multiple of {entry_bytes}"
+            )
             raise Death(death.CORRUPT_INDEX, f"Index file {self.path} {what}")
 
     def written(self) -> int:
-        """How many entries the tool looks at: a later slot with the base offset is taken for one never written."""
+        """How many entries the tool looks at: a later slot with the base offset is taken for one
+        never written.
+        """
         return until_base(self.offsets, self.base_offset)
 
 
@@ -73,7 +82,9 @@ def read(path: str, base_offset: int) -> OffsetEntries:
     data = index_content(path)
     slots = offset_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
-    return OffsetEntries(java.absolute(path), base_offset, len(data), offsets, slots["position"].astype("i8"))
+    return OffsetEntries(
+        java.absolute(path), base_offset, len(data), offsets, slots["position"].astype("i8")
+    )
 
 
 def index_content(path: str) -> bytes:
@@ -82,25 +93,41 @@ def index_content(path: str) -> bytes:
         return records_file.content(path)
     except Death as fault:
         missing = fault.java_class.endswith("NoSuchFileException")
-        raise Death(death.ILLEGAL_ARGUMENT, "Invalid max index size: -1") if missing else fault from None
+        raise (
+            Death(death.ILLEGAL_ARGUMENT, "Invalid max index size: -1") if missing else fault
+        ) from None
 
 
-def _entries(index: OffsetEntries, log: RecordsFile, options: Options, console: Console, report: Report) -> None:
-    """A line an entry; entries that are wrong go into the report, one that leads nowhere ends the run."""
+def _entries(
+    index: OffsetEntries, log: RecordsFile, options: Options, console: Console, report: Report
+) -> None:
+    """A line an entry; entries that are wrong go into the report, one that leads nowhere ends the
+    run.
+    """
     count, printed = index.written(), 0
     try:
-        for slot, found_offset in last_offsets(log, index.positions[:count], options.max_message_bytes):
+        for slot, found_offset in last_offsets(
+            log, index.positions[:count], options.max_message_bytes
+        ):
             printed = slot + 1
             if found_offset != index.offsets[slot]:
-                report.mismatches.setdefault(index.path, {})[int(index.offsets[slot])] = found_offset
+                report.mismatches.setdefault(index.path, {})[int(index.offsets[slot])] = (
+                    found_offset
+                )
     finally:
         if printed and not options.verify_index_only:
-            text = render("offset: ", index.offsets[:printed], " position: ", index.positions[:printed], "\n")
+            text = render(
+                "offset: ", index.offsets[:printed], " position: ", index.positions[:printed], "\n"
+            )
             console.write(memoryview(text))
 
 
-def last_offsets(log: RecordsFile, positions: np.ndarray, max_message_bytes: int) -> Iterator[tuple[int, int]]:
-    """(slot, last offset of the batch at its position), one slot after another; a Death at one without a batch."""
+def last_offsets(
+    log: RecordsFile, positions: np.ndarray, max_message_bytes: int
+) -> Iterator[tuple[int, int]]:
+    """(slot, last offset of the batch at its position), one slot after another; a Death at one
+    without a batch.
+    """
     for slot, position in enumerate(positions.tolist()):
         row = log.first_batch(position, log.checked_stop(position, max_message_bytes))
         if row is None:

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 
 STRING_DECODER = "org.apache.kafka.tools.api.StringDecoder"
-DECODERS = ("offsets", "transaction-log", "cluster-metadata", "remote-log-metadata", "share-group-state")  # the first one given decides
+# the first one given decides
+DECODERS = (
+    "offsets",
+    "transaction-log",
+    "cluster-metadata",
+    "remote-log-metadata",
+    "share-group-state",
+)
 MAX_INT = 2**31 - 1
 MAX_MESSAGE_BYTES = 5 * 1024 * 1024
 
@@ -12,8 +19,8 @@ MAX_MESSAGE_BYTES = 5 * 1024 * 1024
 class Options:
     """Kafka's own options, under Kafka's names.
 
-    decoder: one of DECODERS, or None for decoder classes. prints: keys and values are shown; deep: records are.
-    max_bytes: what is read of a .log; the largest int stands for all of it.
+    decoder: one of DECODERS, or None for decoder classes. prints: keys and values are shown; deep:
+    records are. max_bytes: what is read of a .log; the largest int stands for all of it.
     """
 
     files: tuple[str, ...] = ()

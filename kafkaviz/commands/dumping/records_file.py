@@ -1,4 +1,5 @@
-"""A .log as the tool reads it: batches one after another, and what it says of the place where it cannot go on.
+"""A .log as the tool reads it: batches one after another, and what it says of the place where it
+cannot go on.
 
 Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
 """
@@ -17,11 +18,23 @@ from kafkaviz.commands.dumping import death
 from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.options import MAX_INT
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, MAGIC_2, MAGIC_END, rows
+from kafkaviz.format.batch import (
+    CRC_START,
+    HEADER,
+    HEADER_BYTES,
+    LEAST_LENGTH,
+    LEGACY_HEADER,
+    LENGTH_END,
+    MAGIC_2,
+    MAGIC_END,
+    rows,
+)
 from kafkaviz.format.walk import End, Read, Walk
 from kafkaviz.log import file
 
-STRETCH_BYTES = 1 << 20  # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is held whole
+# what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
+# held whole
+STRETCH_BYTES = 1 << 20
 _LENGTH = slice(HEADER.fields["batch_length_bytes"][1], LENGTH_END)
 _MAGIC_AT = HEADER.fields["magic"][1]
 LEGACY_CRC_START = LEGACY_HEADER.fields["magic"][1]
@@ -39,9 +52,17 @@ class RecordsFile:
         """The byte behind a slice of it; a Death where FileRecords.slice throws."""
         told = f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         if position < 0:
-            raise Death(death.ILLEGAL_ARGUMENT, f"Invalid position: {position} in read from {told}", position=position)
+            raise Death(
+                death.ILLEGAL_ARGUMENT,
+                f"Invalid position: {position} in read from {told}",
+                position=position,
+            )
         if position > self.size_bytes:
-            raise Death(death.ILLEGAL_ARGUMENT, f"Slice from position {position} exceeds end position of {told}", position=position)
+            raise Death(
+                death.ILLEGAL_ARGUMENT,
+                f"Slice from position {position} exceeds end position of {told}",
+                position=position,
+            )
         if length_bytes < 0:
             raise Death(death.ILLEGAL_ARGUMENT, f"Invalid size: {length_bytes} in read from {told}")
         return min(self.size_bytes, position + length_bytes)
@@ -51,7 +72,9 @@ class RecordsFile:
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
-        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does; a Death where Kafka throws."""
+        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does; a
+        Death where Kafka throws.
+        """
         if stop - start <= MAGIC_END:
             return None
         head = self.bytes_at(start, HEADER_BYTES)
@@ -62,7 +85,10 @@ class RecordsFile:
             return None
         if len(head) < _header_bytes(head):
             raise cut_header(self, start, start, stop)
-        return rows(np.array([start]), np.frombuffer(head.ljust(HEADER_BYTES, b"\0"), np.uint8).reshape(1, -1))[0]
+        return rows(
+            np.array([start]),
+            np.frombuffer(head.ljust(HEADER_BYTES, b"\0"), np.uint8).reshape(1, -1),
+        )[0]
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
         """A stretch of it; shorter where the file ends."""
@@ -70,7 +96,9 @@ class RecordsFile:
         return buffer[: self.read(position, buffer)].tobytes()
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The same batches in order, some at a time, and their bytes (uint8), which are there until the next are asked for."""
+        """The same batches in order, some at a time, and their bytes (uint8), which are there until
+        the next are asked for.
+        """
         ends = batches["position"] + batches["size_bytes"]
         at, buffer = 0, np.empty(STRETCH_BYTES, np.uint8)
         while at < len(batches):
@@ -79,15 +107,22 @@ class RecordsFile:
             wanted = int(ends[behind - 1]) - start
             part = buffer[:wanted] if wanted <= STRETCH_BYTES else np.empty(wanted, np.uint8)
             if self.read(start, part) < wanted:
-                raise Death(death.KAFKA, f"the file {self.path} became shorter while it was read", position=start)
+                raise Death(
+                    death.KAFKA,
+                    f"the file {self.path} became shorter while it was read",
+                    position=start,
+                )
             part = part.view()
-            part.flags.writeable = False  # one type of array, so that one compiled version serves all
+            # one type of array, so that one compiled version serves all
+            part.flags.writeable = False
             yield batches[at:behind], part
             at = behind
 
 
 class Batches:
-    """The batches of a slice; once they are taken, end says where they stop and death what Kafka throws there."""
+    """The batches of a slice; once they are taken, end says where they stop and death what Kafka
+    throws there.
+    """
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
         self._log, self._start, self._stop = log, start, stop
@@ -100,7 +135,9 @@ class Batches:
         self.end = walk.end
 
     def death(self) -> Death | None:
-        """The exception of a step that cannot be made; None where the reader stops without a word."""
+        """The exception of a step that cannot be made; None where the reader stops without a
+        word.
+        """
         if self.end.reason == "bad-length":
             return bad_length(self._log, self.end.position)
         if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
@@ -136,7 +173,10 @@ def content(path: str) -> bytes:
 def bad_length(log: RecordsFile, position: int) -> Death:
     """A length field that no batch can have."""
     length = int.from_bytes(log.bytes_at(position, LENGTH_END)[_LENGTH], "big", signed=True)
-    what = f"Found record size {length} smaller than minimum record overhead ({LEAST_LENGTH}) in file {log.path}."
+    what = (
+        f"Found record size {length} smaller than minimum record overhead ({LEAST_LENGTH}) in file "
+        f"{log.path}."
+    )
     return Death(death.CORRUPT_RECORD, what, position=position)
 
 
@@ -144,11 +184,21 @@ def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> Death:
     """A batch that is whole by its length and ends the file before its header does."""
     head = log.bytes_at(position, HEADER_BYTES)
     if len(head) < MAGIC_END:  # the file has become shorter meanwhile
-        return Death(death.CORRUPT_RECORD, "Unexpected EOF while attempting to read the next batch", position=position)
+        return Death(
+            death.CORRUPT_RECORD,
+            "Unexpected EOF while attempting to read the next batch",
+            position=position,
+        )
     told = f"FileRecords(size={stop - start}, file={log.path}, start={start}, end={stop})"
     what = f"Failed to load record batch at position {position} from {told}"
-    cause = "java.io.EOFException: Failed to read `record batch header` from file channel. Expected to read "
-    cause += f"{_header_bytes(head)} bytes, but reached end of file after reading {len(head)} bytes. Started read from position {position}."
+    cause = (
+        "java.io.EOFException: Failed to read `record batch header` from file channel. Expected to "
+        "read "
+    )
+    cause += (
+        f"{_header_bytes(head)} bytes, but reached end of file after reading {len(head)} bytes. "
+        f"Started read from position {position}."
+    )
     return Death(death.KAFKA, what, (cause,), position)
 
 
@@ -163,12 +213,18 @@ def valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
     cuts = np.flatnonzero(large[1:] | large[:-1]) + 1
     for first, behind in pairwise([0, *cuts.tolist(), len(batches)]):
         some = batches[first:behind]
-        parts += [_valid_large(log, some)] if large[first:behind].any() else [_valid(group, data) for group, data in log.payloads(some)]
+        parts += (
+            [_valid_large(log, some)]
+            if large[first:behind].any()
+            else [_valid(group, data) for group, data in log.payloads(some)]
+        )
     return np.concatenate(parts)
 
 
 def _valid_large(log: RecordsFile, batch: np.ndarray) -> np.ndarray:
-    """The same for one batch that is not held whole: a length that cannot be believed may span the file."""
+    """The same for one batch that is not held whole: a length that cannot be believed may span the
+    file.
+    """
     is_legacy, found = bool(batch["magic"][0] < MAGIC_2), 0
     at, end = int(batch["position"][0]), int(batch["position"][0] + batch["size_bytes"][0])
     at += LEGACY_CRC_START if is_legacy else CRC_START
@@ -185,7 +241,14 @@ def _valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
     if not legacy.any():
         sums = crc32c.stretches(data, np.minimum(starts + CRC_START, ends), ends)
         return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)
-    return np.array([
-        crc32(data[start + LEGACY_CRC_START : end]) == row["crc"] if old else bool(_valid(row.reshape(1), data[start:end])[0])
-        for row, start, end, old in zip(batches, starts.tolist(), ends.tolist(), legacy.tolist(), strict=True)
-    ], np.bool_)  # fmt: skip
+    return np.array(
+        [
+            crc32(data[start + LEGACY_CRC_START : end]) == row["crc"]
+            if old
+            else bool(_valid(row.reshape(1), data[start:end])[0])
+            for row, start, end, old in zip(
+                batches, starts.tolist(), ends.tolist(), legacy.tolist(), strict=True
+            )
+        ],
+        np.bool_,
+    )

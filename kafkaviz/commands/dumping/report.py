@@ -13,8 +13,9 @@ Lists = dict[str, list[tuple[int, int]]]
 class Report:
     """Faults by the absolute path of their file.
 
-    mismatches: entry offset -> offset in the log, of an .index; non_consecutive: offset -> the one behind it, of a .log: a
-    second one of the same offset replaces the first. The rest are of a .timeindex, in its order, each twice if it is.
+    mismatches: entry offset -> offset in the log, of an .index; non_consecutive: offset -> the one
+    behind it, of a .log: a second one of the same offset replaces the first. The rest are of a
+    .timeindex, in its order, each twice if it is.
     """
 
     mismatches: Pairs = field(default_factory=dict)
@@ -24,17 +25,30 @@ class Report:
     non_consecutive: Pairs = field(default_factory=dict)
 
     def text(self) -> str:
-        """The groups one after another as DumpLogSegments of 4.3.1 prints them; files in the order of its hash maps."""
+        """The groups one after another as DumpLogSegments of 4.3.1 prints them; files in the order
+        of its hash maps.
+        """
         return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield from _group("Mismatches in :", self.mismatches, _falling, "  Index offset: {}, log offset: {}")
-        yield from _group("Found timestamp mismatch in :", self.timestamp_mismatches, iter, "  Index timestamp: {}, log timestamp: {}")
+        yield from _group(
+            "Mismatches in :", self.mismatches, _falling, "  Index offset: {}, log offset: {}"
+        )
+        yield from _group(
+            "Found timestamp mismatch in :",
+            self.timestamp_mismatches,
+            iter,
+            "  Index timestamp: {}, log timestamp: {}",
+        )
         before = "  Index timestamp: {}, Previously indexed timestamp: {}"
         yield from _group("Found out of order timestamp in :", self.out_of_order, iter, before)
         found = "Indexed offset: {}, found log offset: {}"
-        yield from _group("The following indexed offsets are not found in :", self.not_found, iter, found)
-        yield from _group("Non-consecutive offsets in ", self.non_consecutive, _rising, "  {} is followed by {}")
+        yield from _group(
+            "The following indexed offsets are not found in :", self.not_found, iter, found
+        )
+        yield from _group(
+            "Non-consecutive offsets in ", self.non_consecutive, _rising, "  {} is followed by {}"
+        )
 
 
 def _group(head: str, found: Pairs | Lists, pairs: Callable, line: str) -> Iterator[str]:

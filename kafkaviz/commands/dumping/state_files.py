@@ -1,4 +1,6 @@
-"""The small files beside a segment: the producers of a .snapshot, the aborted transactions of a .txnindex."""
+"""The small files beside a segment: the producers of a .snapshot, the aborted transactions of a
+.txnindex.
+"""
 
 import numpy as np
 
@@ -41,22 +43,43 @@ def dump_txn_index(path: str, console: Console) -> None:
 def _producer_lines(producers: np.ndarray) -> np.ndarray:
     is_open, has_batch = producers["current_txn_first_offset"] >= 0, producers["last_offset"] >= 0
     return render(
-        "producerId: ", producers["producer_id"], " producerEpoch: ", producers["producer_epoch"],
-        " coordinatorEpoch: ", producers["coordinator_epoch"],
-        " currentTxnFirstOffset: ", Word(is_open, ("OptionalLong.empty", "OptionalLong[")),
-        Masked(producers["current_txn_first_offset"], is_open), Word(is_open, ("", "]")),
-        " lastTimestamp: ", producers["timestamp_ms"],
-        Word(has_batch, ("", " firstSequence: ")), Masked(producer_snapshot.first_sequence(producers), has_batch),
-        Word(has_batch, ("", " lastSequence: ")), Masked(producers["last_sequence"], has_batch),
-        Word(has_batch, ("", " lastOffset: ")), Masked(producers["last_offset"], has_batch),
-        Word(has_batch, ("", " offsetDelta: ")), Masked(producers["offset_delta"], has_batch),
-        Word(has_batch, ("", " timestamp: ")), Masked(producers["timestamp_ms"], has_batch), "\n",
-    )  # fmt: skip
+        "producerId: ",
+        producers["producer_id"],
+        " producerEpoch: ",
+        producers["producer_epoch"],
+        " coordinatorEpoch: ",
+        producers["coordinator_epoch"],
+        " currentTxnFirstOffset: ",
+        Word(is_open, ("OptionalLong.empty", "OptionalLong[")),
+        Masked(producers["current_txn_first_offset"], is_open),
+        Word(is_open, ("", "]")),
+        " lastTimestamp: ",
+        producers["timestamp_ms"],
+        Word(has_batch, ("", " firstSequence: ")),
+        Masked(producer_snapshot.first_sequence(producers), has_batch),
+        Word(has_batch, ("", " lastSequence: ")),
+        Masked(producers["last_sequence"], has_batch),
+        Word(has_batch, ("", " lastOffset: ")),
+        Masked(producers["last_offset"], has_batch),
+        Word(has_batch, ("", " offsetDelta: ")),
+        Masked(producers["offset_delta"], has_batch),
+        Word(has_batch, ("", " timestamp: ")),
+        Masked(producers["timestamp_ms"], has_batch),
+        "\n",
+    )
 
 
 def _aborted_lines(entries: np.ndarray) -> np.ndarray:
     return render(
-        "version: ", entries["version"].astype("i8") >> 8, " producerId: ", entries["producer_id"],
-        " firstOffset: ", entries["first_offset"], " lastOffset: ", entries["last_offset"],
-        " lastStableOffset: ", entries["last_stable_offset"], "\n",
-    )  # fmt: skip
+        "version: ",
+        entries["version"].astype("i8") >> 8,
+        " producerId: ",
+        entries["producer_id"],
+        " firstOffset: ",
+        entries["first_offset"],
+        " lastOffset: ",
+        entries["last_offset"],
+        " lastStableOffset: ",
+        entries["last_stable_offset"],
+        "\n",
+    )

@@ -1,4 +1,6 @@
-"""A dump as text: what DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it ends with."""
+"""A dump as text: what DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it
+ends with.
+"""
 
 from kafkaviz.commands.dumping import java, logs
 from kafkaviz.commands.dumping.console import Console
@@ -24,7 +26,8 @@ def dump(options: Options, console: Console) -> int:
 def _dump_file(path: str, options: Options, console: Console, report: Report) -> None:
     """Prints one file by its suffix; a Death where the tool dies.
 
-    Each kind imports what it needs: codecs and the bodies of records take a while that a .log without its records can do without.
+    Each kind imports what it needs: codecs and the bodies of records take a while that a .log
+    without its records can do without.
     """
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:

@@ -1,7 +1,8 @@
-"""A .timeindex: its entries, and whether the batch that ends with the entry's offset has the entry's timestamp.
+"""A .timeindex: its entries, and whether the batch that ends with the entry's offset has the
+entry's timestamp.
 
-The tool reads the .log from the place the .index names to its end, for each entry anew. Here one pass serves all entries whose
-place is the start of a batch.
+The tool reads the .log from the place the .index names to its end, for each entry anew. Here one
+pass serves all entries whose place is the start of a batch.
 """
 
 from dataclasses import dataclass, field
@@ -36,16 +37,28 @@ class TimeEntries:
 
     def check(self) -> None:
         """TimeIndex.sanityCheck; a Death where it throws."""
-        told = f"Corrupt time index found, time index file ({self.path}) has non-zero size but the last"
+        told = (
+            f"Corrupt time index found, time index file ({self.path}) has non-zero size but the "
+            "last"
+        )
         if len(self.offsets) and self.timestamps_ms[-1] < self.timestamps_ms[0]:
             first, last = self.timestamps_ms[0], self.timestamps_ms[-1]
-            raise Death(death.CORRUPT_INDEX, f"{told} timestamp is {last} which is less than the first timestamp {first}")
+            raise Death(
+                death.CORRUPT_INDEX,
+                f"{told} timestamp is {last} which is less than the first timestamp {first}",
+            )
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
-            what = f"offset is {self.offsets[-1]} which is less than the first offset {self.base_offset}"
+            what = (
+                f"offset is {self.offsets[-1]} which is less than the first offset "
+                f"{self.base_offset}"
+            )
             raise Death(death.CORRUPT_INDEX, f"{told} {what}")
         entry_bytes = time_index.ENTRY.itemsize
         if self.size_bytes % entry_bytes:
-            what = f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a multiple of {entry_bytes}"
+            what = (
+                f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a "
+                f"multiple of {entry_bytes}"
+            )
             raise Death(death.CORRUPT_INDEX, f"Time index file {self.path} {what}")
 
     def written(self) -> int:
@@ -71,13 +84,26 @@ def read(path: str, base_offset: int) -> TimeEntries:
     data = offset_entries.index_content(path)
     slots = time_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
-    return TimeEntries(java.absolute(path), base_offset, len(data), slots["timestamp_ms"].astype("i8"), offsets)
+    return TimeEntries(
+        java.absolute(path), base_offset, len(data), slots["timestamp_ms"].astype("i8"), offsets
+    )
 
 
-def _entries(times: TimeEntries, index: OffsetEntries, log: RecordsFile, options: Options, console: Console, report: Report) -> None:
-    """A line an entry; entries that are wrong go into the report, one that cannot be looked up ends the run."""
+def _entries(
+    times: TimeEntries,
+    index: OffsetEntries,
+    log: RecordsFile,
+    options: Options,
+    console: Console,
+    report: Report,
+) -> None:
+    """A line an entry; entries that are wrong go into the report, one that cannot be looked up ends
+    the run.
+    """
     count = times.written()
-    matches = Matches.found(log, floor_positions(index, times.offsets[:count]), times.offsets[:count])
+    matches = Matches.found(
+        log, floor_positions(index, times.offsets[:count]), times.offsets[:count]
+    )
     printed, before_ms = 0, -1
     try:
         for slot in range(count):
@@ -86,11 +112,25 @@ def _entries(times: TimeEntries, index: OffsetEntries, log: RecordsFile, options
             printed, before_ms = slot + 1, timestamp_ms
     finally:
         if printed and not options.verify_index_only:
-            text = render("timestamp: ", times.timestamps_ms[:printed], " offset: ", times.offsets[:printed], "\n")
+            text = render(
+                "timestamp: ",
+                times.timestamps_ms[:printed],
+                " offset: ",
+                times.offsets[:printed],
+                "\n",
+            )
             console.write(memoryview(text))
 
 
-def _check(path: str, timestamp_ms: int, offset: int, before_ms: int, match: np.void | None, log: RecordsFile, report: Report) -> None:
+def _check(
+    path: str,
+    timestamp_ms: int,
+    offset: int,
+    before_ms: int,
+    match: np.void | None,
+    log: RecordsFile,
+    report: Report,
+) -> None:
     """Compares an entry with the first batch that ends at its offset or above."""
     if match is None or match["last_offset"] != offset:
         found_offset = NOT_FOUND if match is None else int(match["last_offset"])
@@ -104,17 +144,23 @@ def _check(path: str, timestamp_ms: int, offset: int, before_ms: int, match: np.
 
 
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
-    """The largest timestamp of a batch's records, -1 if it has none; a Death where they cannot be read."""
+    """The largest timestamp of a batch's records, -1 if it has none; a Death where they cannot be
+    read.
+    """
     position = int(row["position"])
     try:
         parts = offsets_and_times(log.bytes_at(position, int(row["size_bytes"])))
         return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
     except CorruptBytes as fault:
-        raise death.of_records(fault.what, row["magic"] < MAGIC_2, position + fault.position) from None
+        raise death.of_records(
+            fault.what, row["magic"] < MAGIC_2, position + fault.position
+        ) from None
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
-    """For each offset the position of the greatest entry at or below it, 0 if there is none: OffsetIndex.lookup."""
+    """For each offset the position of the greatest entry at or below it, 0 if there is none:
+    OffsetIndex.lookup.
+    """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
     slots = np.array([_floor_slot(index.offsets, offset) for offset in offsets.tolist()], np.int64)
@@ -122,7 +168,9 @@ def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
 
 
 def _floor_slot(keys: np.ndarray, target: int) -> int:
-    """The slot that AbstractIndex.indexSlotRangeFor ends at, also where the keys do not grow: its last 1024 entries first."""
+    """The slot that AbstractIndex.indexSlotRangeFor ends at, also where the keys do not grow: its
+    last 1024 entries first.
+    """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
     if keys[warm] < target:
@@ -144,7 +192,8 @@ WARM_ENTRIES = 8192 // 8
 
 @dataclass
 class Matches:
-    """For each of some (position, offset): the first batch from that position on that ends at the offset or above.
+    """For each of some (position, offset): the first batch from that position on that ends at the
+    offset or above.
 
     deaths: what ends the run at an entry, since all batches behind its position are read.
     """
@@ -160,9 +209,13 @@ class Matches:
 
     @classmethod
     def found(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """One pass from byte 0, and one more for each position at which no batch of that pass starts."""
+        """One pass from byte 0, and one more for each position at which no batch of that pass
+        starts.
+        """
         matches, left = cls(), np.arange(len(positions))
-        out_of_reach = [slot for slot in left.tolist() if not 0 <= positions[slot] <= log.size_bytes]
+        out_of_reach = [
+            slot for slot in left.tolist() if not 0 <= positions[slot] <= log.size_bytes
+        ]
         for slot in out_of_reach:
             matches.deaths[slot] = _slice_death(log, int(positions[slot]))
         left = np.setdiff1d(left, out_of_reach)
@@ -171,8 +224,17 @@ class Matches:
             left = matches._pass(log, int(positions[left[0]]), left, positions, offsets)
         return matches
 
-    def _pass(self, log: RecordsFile, start: int, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Reads from start to the end; the slots whose position is not the start of a batch read there."""
+    def _pass(
+        self,
+        log: RecordsFile,
+        start: int,
+        slots: np.ndarray,
+        positions: np.ndarray,
+        offsets: np.ndarray,
+    ) -> np.ndarray:
+        """Reads from start to the end; the slots whose position is not the start of a batch read
+        there.
+        """
         wanted, on_chain = np.unique(positions[slots]), set()
         batches = log.batches(start, log.checked_stop(start, MAX_INT))
         open_slots = slots
@@ -187,10 +249,17 @@ class Matches:
             self.rows.pop(slot, None)
         return slots[~reached]
 
-    def _take(self, some: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def _take(
+        self, some: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray
+    ) -> np.ndarray:
         """Notes the batches of an array that slots look for; the slots still open."""
-        starts, last_offsets = np.ascontiguousarray(some["position"]), np.ascontiguousarray(some["last_offset"])
-        slots_here = slots[(positions[slots] <= starts[-1]) & (offsets[slots] <= last_offsets.max())]
+        starts, last_offsets = (
+            np.ascontiguousarray(some["position"]),
+            np.ascontiguousarray(some["last_offset"]),
+        )
+        slots_here = slots[
+            (positions[slots] <= starts[-1]) & (offsets[slots] <= last_offsets.max())
+        ]
         grow = bool((last_offsets[1:] >= last_offsets[:-1]).all())
         firsts = np.searchsorted(starts, positions[slots_here])
         for slot, first in zip(slots_here.tolist(), firsts.tolist(), strict=True):
@@ -198,7 +267,9 @@ class Matches:
             place = int(np.searchsorted(rest, offset)) if grow else int(np.argmax(rest >= offset))
             if place < len(rest) and rest[place] >= offset:
                 self.rows[slot] = some[first + place].copy()
-        return slots[[slot not in self.rows for slot in slots.tolist()]] if len(slots_here) else slots
+        return (
+            slots[[slot not in self.rows for slot in slots.tolist()]] if len(slots_here) else slots
+        )
 
 
 def _slice_death(log: RecordsFile, position: int) -> Death:

@@ -47,15 +47,28 @@ def index_words(found: IndexSearch, answer: tuple[int, int], of: SearchProfile) 
 def search_words(search: IndexSearch) -> Iterator[str]:
     """Every probe of a search, and the entry."""
     found = search.found
-    warm = "" if found.warm_from_slot is None else f", warm section from slot {found.warm_from_slot}"
+    warm = (
+        "" if found.warm_from_slot is None else f", warm section from slot {found.warm_from_slot}"
+    )
     yield f"{search.file}: {units.many(found.entries, 'entry', 'entries')}{warm}"
     wide = max((len(str(probe.key)) for probe in found.probes), default=0)
     for probe in found.probes:
-        yield f"  slot {probe.slot:<8} {probe.key:>{wide}} {probe.compare} {found.target}   {_range(probe)}   page {probe.page}"
+        yield (
+            f"  slot {probe.slot:<8} {probe.key:>{wide}} {probe.compare} {found.target}   "
+            f"{_range(probe)}   page {probe.page}"
+        )
     pages = ", ".join(map(str, found.pages))
     if found.probes:
-        yield f"  {units.many(len(found.probes), 'probe')} on page{'' if len(found.pages) == 1 else 's'} {pages}"
-    yield f"  slot {found.slot}: {_entry(search.kind, search.entry)}" if search.entry else f"  no entry is at or below {found.target}"
+        yield (
+            f"  {units.many(len(found.probes), 'probe')} on page"
+            f"{'' if len(found.pages) == 1 else 's'} "
+            f"{pages}"
+        )
+    yield (
+        f"  slot {found.slot}: {_entry(search.kind, search.entry)}"
+        if search.entry
+        else f"  no entry is at or below {found.target}"
+    )
 
 
 def _target(found: Lookup) -> str:
@@ -68,19 +81,35 @@ def _target(found: Lookup) -> str:
 
 def _limit(found: Lookup) -> str:
     bounds = found.bounds
-    return "" if bounds.limit_offset == bounds.end_offset else f", last stable offset {bounds.limit_offset}"
+    return (
+        ""
+        if bounds.limit_offset == bounds.end_offset
+        else f", last stable offset {bounds.limit_offset}"
+    )
 
 
 def _segments(choices: Sequence[Choice], bounds: Bounds) -> Iterator[str]:
-    """The chosen ones and their neighbours; of the rest how many there are. Where none is searched, once why, and what they hold."""
+    """The chosen ones and their neighbours; of the rest how many there are.
+
+    Where none is searched, once why, and what they hold.
+    """
     whys = {one.why for one in choices}
     if len(whys) == 1 and not any(one.chosen for one in choices):
-        held = f"offsets {bounds.start_offset} to {bounds.end_offset - 1}" if bounds.start_offset < bounds.end_offset else "no offset"
+        held = (
+            f"offsets {bounds.start_offset} to {bounds.end_offset - 1}"
+            if bounds.start_offset < bounds.end_offset
+            else "no offset"
+        )
         yield f"{units.many(len(choices), 'segment')}, {held}: {whys.pop()}"
         return
     chosen = [place for place, one in enumerate(choices) if one.chosen] or [len(choices) - 1]
-    shown = [place for place in range(len(choices)) if any(abs(place - one) <= NEAR for one in chosen)]
-    yield f"{units.many(len(choices), 'segment')}{'' if len(shown) == len(choices) else f', {len(shown)} of them shown'}"
+    shown = [
+        place for place in range(len(choices)) if any(abs(place - one) <= NEAR for one in chosen)
+    ]
+    yield (
+        f"{units.many(len(choices), 'segment')}"
+        f"{'' if len(shown) == len(choices) else f', {len(shown)} of them shown'}"
+    )
     wide = max(len(str(choices[place].base_offset)) for place in shown)
     for place in shown:
         one = choices[place]
@@ -88,7 +117,9 @@ def _segments(choices: Sequence[Choice], bounds: Bounds) -> Iterator[str]:
 
 
 def _paired(found: Lookup) -> Iterator[tuple[IndexSearch | None, Scan | None]]:
-    """Searches and scans in the order in which they were made: of an offset in turns, of a timestamp the searches first."""
+    """Searches and scans in the order in which they were made: of an offset in turns, of a
+    timestamp the searches first.
+    """
     if len(found.searches) == len(found.scans):
         yield from zip(found.searches, found.scans, strict=True)
         return
@@ -103,14 +134,25 @@ def _scan(scan: Scan) -> Iterator[str]:
     if len(scan.reads) > STEPS:
         yield f"  and {units.many(len(scan.reads) - STEPS, 'read')} more"
     batch = scan.batch
-    total = f"{units.many(len(scan.reads), 'read')}, {units.size(sum(read.size for read in scan.reads))}"
-    what = f"offsets {batch.base_offset} to {batch.last_offset} in the batch at byte {batch.position}" if batch else "nothing is found"
+    total = (
+        f"{units.many(len(scan.reads), 'read')}, "
+        f"{units.size(sum(read.size for read in scan.reads))}"
+    )
+    what = (
+        f"offsets {batch.base_offset} to {batch.last_offset} in the batch at byte {batch.position}"
+        if batch
+        else "nothing is found"
+    )
     yield f"  {total}: {what}"
 
 
 def _result(found: Lookup) -> Iterator[str]:
     for fetch in found.fetches[1:]:
-        at = f"the batch at byte {fetch.batch.position} of {units.file_stem(fetch.segment)}.log" if fetch.batch else "nothing is there"
+        at = (
+            f"the batch at byte {fetch.batch.position} of {units.file_stem(fetch.segment)}.log"
+            if fetch.batch
+            else "nothing is there"
+        )
         yield f"fetch     from offset {fetch.offset} on, past what a consumer is not given: {at}"
     if found.error:
         yield f"error     {found.error.class_name.rpartition('.')[2]}: {found.error}"
@@ -118,8 +160,19 @@ def _result(found: Lookup) -> Iterator[str]:
         yield f"answer    none{_why_none(found)}"
     else:
         record, answer = found.record, found.answer
-        where = f", in the batch at byte {record.batch_position} of {units.file_stem(record.segment)}.log" if record else ""
-        at = "" if answer.timestamp_ms < 0 else f" of {answer.timestamp_ms} ({units.moment(answer.timestamp_ms)})"
+        where = (
+            (
+                f", in the batch at byte {record.batch_position} of "
+                f"{units.file_stem(record.segment)}.log"
+            )
+            if record
+            else ""
+        )
+        at = (
+            ""
+            if answer.timestamp_ms < 0
+            else f" of {answer.timestamp_ms} ({units.moment(answer.timestamp_ms)})"
+        )
         yield f"answer    offset {answer.offset}{at}{where}"
 
 
@@ -128,8 +181,15 @@ def _why_none(found: Lookup) -> str:
     if found.offset is None:
         return ""
     if bounds.limit_offset < bounds.end_offset:
-        return f": nothing from there to the last stable offset {bounds.limit_offset} is for this consumer"
-    return ": the log ends there" if found.offset == bounds.end_offset else f": no record from there to the log end {bounds.end_offset}"
+        return (
+            f": nothing from there to the last stable offset {bounds.limit_offset} is for this "
+            "consumer"
+        )
+    return (
+        ": the log ends there"
+        if found.offset == bounds.end_offset
+        else f": no record from there to the log end {bounds.end_offset}"
+    )
 
 
 def _range(probe: Probe) -> str:
@@ -138,5 +198,9 @@ def _range(probe: Probe) -> str:
 
 def _entry(kind: str, entry: tuple[int, int]) -> str:
     if kind == OFFSET:
-        return f"offset {entry[0]} is in the batch at byte {entry[1]}" if entry[1] else f"offset {entry[0]}, byte 0"
+        return (
+            f"offset {entry[0]} is in the batch at byte {entry[1]}"
+            if entry[1]
+            else f"offset {entry[0]}, byte 0"
+        )
     return f"up to timestamp {entry[0]}, by offset {entry[1]}"

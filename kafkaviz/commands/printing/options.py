@@ -15,14 +15,17 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def folder(text: str) -> Path:
-    """A folder with a name: the empty text, as of a variable that is not set, would be where one is."""
+    """A folder with a name: the empty text, as of a variable that is not set, would be where one
+    is.
+    """
     if not text:
         raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(text)
 
 
 def release(given: str | None, path: Path, told: str) -> str:
-    """The release that was given, else the one that the directory around a path looks like; a later one than any known is said on stderr.
+    """The release that was given, else the one that the directory around a path looks like; a later
+    one than any known is said on stderr.
 
     told: as of paths.assumed.
     """

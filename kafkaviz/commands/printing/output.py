@@ -1,4 +1,6 @@
-"""What commands print of their own: on any terminal, in any encoding, with digits that can be pasted."""
+"""What commands print of their own: on any terminal, in any encoding, with digits that can be
+pasted.
+"""
 
 import json
 import sys
@@ -9,14 +11,18 @@ from kafkaviz import units
 
 
 def set_up() -> None:
-    """Lets nothing that is printed end a command: what an encoding does not have is written out, as \\u2013."""
+    """Lets nothing that is printed end a command: what an encoding does not have is written out, as
+    \\u2013.
+    """
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # of a stream that somebody put in the place of a real one
             stream.reconfigure(errors="backslashreplace")
 
 
 def plain(text: str) -> str:
-    """Words for one line: names in them cannot drive the terminal, and digits stand without spaces between."""
+    """Words for one line: names in them cannot drive the terminal, and digits stand without spaces
+    between.
+    """
     return units.on_one_line(units.ungrouped(text))
 
 
@@ -26,12 +32,16 @@ def say(lines: Iterable[str]) -> None:
 
 
 def say_json(value: dict) -> None:
-    """Prints one object as JSON that is ASCII alone; bytes of names that are no UTF-8 become U+FFFD."""
+    """Prints one object as JSON that is ASCII alone; bytes of names that are no UTF-8 become
+    U+FFFD.
+    """
     print(json.dumps(_legible(value)))
 
 
 def say_newer(because: str, of: str = "") -> None:
-    """On stderr, where a directory is newer than any release that is known, that it is read as the newest; of: whose directory."""
+    """On stderr, where a directory is newer than any release that is known, that it is read as the
+    newest; of: whose directory.
+    """
     from kafkaviz.analyse.infer.version import newer
 
     if told := newer(because):

@@ -1,4 +1,6 @@
-"""kafkaviz simulate --live: a plan at the speed of the clock on the wall, into a directory that can be looked at meanwhile."""
+"""kafkaviz simulate --live: a plan at the speed of the clock on the wall, into a directory that can
+be looked at meanwhile.
+"""
 
 import signal
 import sys
@@ -24,18 +26,24 @@ MS = 1000
 
 
 def live(plan: Plan, out: Path, inputs: tuple[Path, ...], clean: bool) -> Simulated:
-    """Writes until the plan or Ctrl-C ends it; each roll is told on stderr. The directory is a running broker's until then."""
+    """Writes until the plan or Ctrl-C ends it; each roll is told on stderr.
+
+    The directory is a running broker's until then.
+    """
     out = elsewhere(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
-    appends = chain(list(islice(appends, 1)), appends)  # a codec that the release does not know is told before anything is written
+    # a codec that the release does not know is told before anything is written
+    appends = chain(list(islice(appends, 1)), appends)
     logs, started_s = OnDisk(out / plan.directory), time.monotonic()
     run = Run(plan, logs)
     shown = _Shown(run, logs, out)
     with _stoppable() as wait, failing_kindly(out):
         try:
             shown.bring_up_to_date()
-            for chunk in paced(appends, lambda: plan.start_ms + MS * (time.monotonic() - started_s), wait):
+            for chunk in paced(
+                appends, lambda: plan.start_ms + MS * (time.monotonic() - started_s), wait
+            ):
                 run.take(chunk)
                 shown.bring_up_to_date()
         except KafkavizError as fault:
@@ -46,14 +54,21 @@ def live(plan: Plan, out: Path, inputs: tuple[Path, ...], clean: bool) -> Simula
     return shown.end(clean)
 
 
-def paced(chunks: Iterable[Chunk], now_ms: Callable[[], float], wait: Callable[[float], bool]) -> Iterator[Chunk]:
-    """The same appends, each when its time has come; none is cut in two. wait(seconds): True where it is to end."""
+def paced(
+    chunks: Iterable[Chunk], now_ms: Callable[[], float], wait: Callable[[float], bool]
+) -> Iterator[Chunk]:
+    """The same appends, each when its time has come; none is cut in two. wait(seconds): True where
+    it is to end.
+    """
     for chunk in chunks:
         rows, at, ends = chunk.rows, 0, np.concatenate([[0], np.cumsum(chunk.rows["size_bytes"])])
         while at < len(rows):
             due = int(np.searchsorted(rows["now_ms"], now_ms(), "right"))
             if due > at:
-                yield Chunk(rows[at:due], None if chunk.data is None else memoryview(chunk.data)[ends[at] : ends[due]])
+                yield Chunk(
+                    rows[at:due],
+                    None if chunk.data is None else memoryview(chunk.data)[ends[at] : ends[due]],
+                )
                 at = due
             if wait(TICK_S):
                 return
@@ -72,7 +87,11 @@ class _Shown:
         segments = {one.base_offset: one for one in now.segments}
         for event in now.events[self._told :]:
             if event.kind == "roll" and event.segment in segments:
-                print(output.plain(segment_words(segments[event.segment])), file=sys.stderr, flush=True)
+                print(
+                    output.plain(segment_words(segments[event.segment])),
+                    file=sys.stderr,
+                    flush=True,
+                )
         self._told, self._since = len(now.events), now.segments[-1].base_offset
 
     def end(self, clean: bool) -> Simulated:
@@ -88,14 +107,18 @@ class _Shown:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, one: StoredFile) -> bool:
-        """Whether a file may differ from what was written before: a segment's before the last one then does not."""
+        """Whether a file may differ from what was written before: a segment's before the last one
+        then does not.
+        """
         name = names.parse_file(one.name.rpartition("/")[2])
         return name is None or name.base_offset >= self._since
 
 
 @contextmanager
 def _stoppable() -> Iterator[Callable[[float], bool]]:
-    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end: an append is never left half done."""
+    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end: an append is
+    never left half done.
+    """
     asked, before = [], {}
 
     def wait(seconds: float) -> bool:

@@ -1,1 +1,3 @@
-"""Logs made to be looked at: small ones that grow step by step, and indexes of any size for the searches."""
+"""Logs made to be looked at: small ones that grow step by step, and indexes of any size for the
+searches.
+"""

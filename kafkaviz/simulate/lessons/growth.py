@@ -1,9 +1,13 @@
-"""A log watched while it is written, append by append: what the counter said, which index got an entry and which did not, and why.
+"""A log watched while it is written, append by append: what the counter said, which index got an
+entry and which did not, and why.
 
-    batches of 1000 B, interval 4096    the sixth append finds 5000 B since the last entry, more than 4096:
-                                        the offset index gets (59, 5000), the time index (..:00.600, 59)
+    batches of 1000 B, interval 4096    the sixth append finds 5000 B since the last entry, more
+    than 4096:
+                                        the offset index gets (59, 5000), the time index (..:00.600,
+                                        59)
 
-Each step is plain values, read off a writer.Log before and after one thing happens to it; nothing is decided here.
+Each step is plain values, read off a writer.Log before and after one thing happens to it; nothing
+is decided here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +26,14 @@ from kafkaviz.simulate.writing.refusals import AppendFailed
 from kafkaviz.simulate.writing.roll import RollReason
 from kafkaviz.simulate.writing.writer import Log
 
-PRACTICE_BATCH = ("position", "size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "record_count")
+PRACTICE_BATCH = (
+    "position",
+    "size_bytes",
+    "base_offset",
+    "last_offset",
+    "max_timestamp_ms",
+    "record_count",
+)
 
 
 class What(StrEnum):
@@ -40,7 +51,9 @@ class What(StrEnum):
 
 @dataclass(frozen=True)
 class State:
-    """A segment at one moment. since_bytes: bytesSinceLastIndexEntry; index_bytes, timeindex_bytes: the lengths of the two files."""
+    """A segment at one moment. since_bytes: bytesSinceLastIndexEntry; index_bytes, timeindex_bytes:
+    the lengths of the two files.
+    """
 
     base_offset: int
     log_bytes: int
@@ -56,10 +69,11 @@ class State:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happened. segment: the number of its segment in Growth.segments; before, after: that segment's state.
+    """One thing that happened. segment: the number of its segment in Growth.segments; before,
+    after: that segment's state.
 
-    size_bytes, last_offset, timestamp_ms: of the batch that is appended, or that a roll is for; reason: of a roll;
-    offset: the target of a truncation; words: of a failure.
+    size_bytes, last_offset, timestamp_ms: of the batch that is appended, or that a roll is for;
+    reason: of a roll; offset: the target of a truncation; words: of a failure.
     """
 
     what: What
@@ -86,9 +100,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a segment held, at its fullest: a step shows the first of each. A truncation begins another of the same base offset.
+    """What a segment held, at its fullest: a step shows the first of each.
 
-    batches: (position, size, last offset, largest timestamp); offsets: (offset, position); times: (timestamp, offset).
+    A truncation begins another of the same base offset.
+
+    batches: (position, size, last offset, largest timestamp); offsets: (offset, position); times:
+    (timestamp, offset).
     """
 
     base_offset: int
@@ -127,7 +144,9 @@ class Restart:
 
 @dataclass(frozen=True)
 class Truncate:
-    """The log cut to an offset, as a follower does when it finds that its leader has something else there."""
+    """The log cut to an offset, as a follower does when it finds that its leader has something else
+    there.
+    """
 
     offset: int
     now_ms: int
@@ -154,7 +173,10 @@ def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> Growth:
 
 
 def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> Growth:
-    """Appends the batches of a stream, INCOMING, one append a step. CannotLoad where no log can be opened."""
+    """Appends the batches of a stream, INCOMING, one append a step.
+
+    CannotLoad where no log can be opened.
+    """
     watched = _Watched(Log(config, now_ms=start_ms))
     for place in range(len(rows)):
         if not watched.append(rows[place : place + 1], has_bytes=False):
@@ -167,7 +189,11 @@ def _rows(appends: Sequence[Append]) -> np.ndarray:
     rows["size_bytes"] = [one.size_bytes for one in appends]
     rows["record_count"] = [one.records for one in appends]
     rows["max_timestamp_ms"] = rows["now_ms"] = [one.timestamp_ms for one in appends]
-    rows["append"], rows["marker"], rows["magic"] = np.arange(len(appends)), NO_MARKER, batch.MAGIC_2
+    rows["append"], rows["marker"], rows["magic"] = (
+        np.arange(len(appends)),
+        NO_MARKER,
+        batch.MAGIC_2,
+    )
     return _renumbered(rows, 0, 0)
 
 
@@ -221,10 +247,14 @@ class _Watched:
         self._add(What.APPEND, before, self._state(log.active), **told)
         return True
 
-    def _rolled(self, full: OpenSegment, before: State, reason: RollReason | None, told: dict) -> None:
+    def _rolled(
+        self, full: OpenSegment, before: State, reason: RollReason | None, told: dict
+    ) -> None:
         """The last entry of the time index, then both files cut; as a step each."""
         trimmed = self._state(full)
-        ended = replace(trimmed, index_bytes=before.index_bytes, timeindex_bytes=before.timeindex_bytes)
+        ended = replace(
+            trimmed, index_bytes=before.index_bytes, timeindex_bytes=before.timeindex_bytes
+        )
         self._note_entries(full)
         self._add(What.ROLL, before, ended, reason=reason, **told)
         self._add(What.TRIM, ended, trimmed, reason=reason)
@@ -239,7 +269,14 @@ class _Watched:
     def _take(self, row: np.ndarray) -> None:
         active, seen = self._log.active, self._seen[-1]
         size = int(row["size_bytes"][0])
-        seen.batches.append((active.log_bytes - size, size, int(row["last_offset"][0]), int(row["max_timestamp_ms"][0])))
+        seen.batches.append(
+            (
+                active.log_bytes - size,
+                size,
+                int(row["last_offset"][0]),
+                int(row["max_timestamp_ms"][0]),
+            )
+        )
         self._note_entries(active)
 
     def _note_entries(self, segment: OpenSegment) -> None:
@@ -264,7 +301,10 @@ class _Watched:
         """Back to an offset; what was above it is gone."""
         log, before = self._log, self._state(self._log.active)
         log.truncate_to(offset, now_ms)
-        active, old = log.active, next(one for one in reversed(self._seen) if one.base_offset == log.active.base_offset)
+        active, old = (
+            log.active,
+            next(one for one in reversed(self._seen) if one.base_offset == log.active.base_offset),
+        )
         self._seen.append(
             Seen(
                 active.base_offset,
@@ -281,10 +321,17 @@ class _Watched:
     def _state(self, segment: OpenSegment) -> State:
         counters = segment.counters[0]
         return State(
-            segment.base_offset, segment.log_bytes, len(self._seen[-1].batches), int(counters["bytes_since_last_index_entry"]),
-            segment.index.count, segment.timeindex.count, segment.index.file_bytes, segment.timeindex.file_bytes,
-            int(counters["max_timestamp_ms"]), int(counters["max_timestamp_offset"]),
-        )  # fmt: skip
+            segment.base_offset,
+            segment.log_bytes,
+            len(self._seen[-1].batches),
+            int(counters["bytes_since_last_index_entry"]),
+            segment.index.count,
+            segment.timeindex.count,
+            segment.index.file_bytes,
+            segment.timeindex.file_bytes,
+            int(counters["max_timestamp_ms"]),
+            int(counters["max_timestamp_offset"]),
+        )
 
 
 # ---- two stories
@@ -293,7 +340,9 @@ START_MS = practice.START_MS
 
 
 def first_segments() -> Growth:
-    """Batches of 1000 B: five to an entry; then equal timestamps, a restart, a truncation and a roll, with indexes of 10 MiB."""
+    """Batches of 1000 B: five to an entry; then equal timestamps, a restart, a truncation and a
+    roll, with indexes of 10 MiB.
+    """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)
 
@@ -302,7 +351,8 @@ def _first_acts() -> Iterator[Act]:
     for number in range(11):
         yield Append(1000, 10, START_MS + 100 * (number + 1))
     for _ in range(5):
-        yield Append(1000, 10, START_MS + 1100)  # the clock stands still, as in a burst within one millisecond
+        # the clock stands still, as in a burst within one millisecond
+        yield Append(1000, 10, START_MS + 1100)
     yield Append(1000, 10, START_MS + 1700)
     yield Append(1000, 10, START_MS + 1800)
     yield Restart(START_MS + 60_000)
@@ -314,6 +364,10 @@ def _first_acts() -> Iterator[Act]:
 
 
 def full_time_index() -> Growth:
-    """Records of 119 B one by one, index.interval.bytes 150 and segment.index.bytes 300: the time index is full at 24 entries."""
+    """Records of 119 B one by one, index.interval.bytes 150 and segment.index.bytes 300: the time
+    index is full at 24 entries.
+    """
     config = LogConfig(index_interval_bytes=150, segment_index_bytes=300)
-    return grow(config, [Append(119, 1, START_MS + 1000 * number) for number in range(52)], START_MS)
+    return grow(
+        config, [Append(119, 1, START_MS + 1000 * number) for number in range(52)], START_MS
+    )

@@ -1,7 +1,9 @@
-"""The keys of an offset index that Kafka's rule writes of one workload or another: steady, bursty or heavy-tailed.
+"""The keys of an offset index that Kafka's rule writes of one workload or another: steady, bursty
+or heavy-tailed.
 
-An entry is written before the append that finds more than index.interval.bytes since the last one. Batches of 1000 bytes and one
-record, interval 4096: since the start 5000 bytes have gone by before batch 5, so that the keys are 5, 10, 15 and so on.
+An entry is written before the append that finds more than index.interval.bytes since the last one.
+Batches of 1000 bytes and one record, interval 4096: since the start 5000 bytes have gone by before
+batch 5, so that the keys are 5, 10, 15 and so on.
 """
 
 from collections.abc import Callable
@@ -22,7 +24,10 @@ Drawn = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many records
 
 @njit(cache=True)
 def entry_rows(size_bytes, interval_bytes):
-    """Which batches get an entry: (n,) of their rows. LogSegment.append of 4.3.1, each batch appended alone."""
+    """Which batches get an entry: (n,) of their rows.
+
+    LogSegment.append of 4.3.1, each batch appended alone.
+    """
     rows, count, since = np.empty(len(size_bytes), np.int64), 0, 0
     for row in range(len(size_bytes)):
         if since > interval_bytes:
@@ -34,7 +39,9 @@ def entry_rows(size_bytes, interval_bytes):
 
 
 def made_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
-    """The first keys of an index, offsets from 0: (entries,) int64, rising; each the last offset of its batch."""
+    """The first keys of an index, offsets from 0: (entries,) int64, rising; each the last offset of
+    its batch.
+    """
     random, interval = np.random.default_rng(seed), IndexConfig().index_interval_bytes
     sizes, counts, rows = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
     while len(rows) < entries:
@@ -54,7 +61,9 @@ def _steady(random: np.random.Generator) -> Drawn:
 
 
 def _bursty(random: np.random.Generator) -> Drawn:
-    stretches = 1 + random.exponential([QUIET_BATCHES, BUSY_BATCHES], (STRETCHES, 2)).astype(np.int64)
+    stretches = 1 + random.exponential([QUIET_BATCHES, BUSY_BATCHES], (STRETCHES, 2)).astype(
+        np.int64
+    )
     is_busy = np.repeat(np.tile([False, True], STRETCHES), stretches.ravel())
     quiet, busy = (_sizes(random, mean, 0.3, len(is_busy)) for mean in (300, 3000))
     return np.where(is_busy, busy, quiet), np.where(is_busy, 50, 1)
@@ -65,7 +74,11 @@ def _heavy(random: np.random.Generator) -> Drawn:
     return _sizes(random, 1000, 0.3, DRAWN_AT_ONCE), counts
 
 
-WORKLOADS: dict[str, Callable[[np.random.Generator], Drawn]] = {STEADY: _steady, BURSTY: _bursty, HEAVY: _heavy}
+WORKLOADS: dict[str, Callable[[np.random.Generator], Drawn]] = {
+    STEADY: _steady,
+    BURSTY: _bursty,
+    HEAVY: _heavy,
+}
 WORDS = {
     STEADY: "Batches of about 1000 B and ten records",
     BURSTY: "Small batches of one record, and in bursts large ones of 50",

@@ -1,8 +1,11 @@
-"""Logs made for lessons: one segment each, of which a search reads real bytes, though they lie in memory.
+"""Logs made for lessons: one segment each, of which a search reads real bytes, though they lie in
+memory.
 
     five()     the article's index: 5 entries, keys 6 14 22 26 31
-    twenty()   20 entries, small enough to draw each; with a warm section of 4 it has a cold part too
-    full()     1 310 720 entries, as many as 10 MiB hold; of its 500 MiB of log those bytes are made that are asked for
+    twenty()   20 entries, small enough to draw each; with a warm section of 4 it has a cold part
+    too
+    full()     1 310 720 entries, as many as 10 MiB hold; of its 500 MiB of log those bytes are made
+    that are asked for
     typed()    an index of the keys that somebody typed, and no log
 """
 
@@ -23,19 +26,36 @@ from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.stored import reader
 from kafkaviz.units import file_stem
 
-ROW = np.dtype([  # a batch, as far as a lookup looks at it; names as in format.batch.BATCH
-    ("position", "i8"), ("size_bytes", "i8"), ("base_offset", "i8"), ("last_offset", "i8"),
-    ("max_timestamp_ms", "i8"), ("record_count", "i8"),
-])  # fmt: skip
+ROW = np.dtype(
+    [  # a batch, as far as a lookup looks at it; names as in format.batch.BATCH
+        ("position", "i8"),
+        ("size_bytes", "i8"),
+        ("base_offset", "i8"),
+        ("last_offset", "i8"),
+        ("max_timestamp_ms", "i8"),
+        ("record_count", "i8"),
+    ]
+)
 START_MS = 1_700_000_000_000
-FIVE = ((156, 3, 180), (144, 4, 640), (159, 4, 1210), (110, 4, 1900), (87, 2, 2050), (182, 6, 2600), (212, 4, 3420), (220, 5, 4100))
+FIVE = (
+    (156, 3, 180),
+    (144, 4, 640),
+    (159, 4, 1210),
+    (110, 4, 1900),
+    (87, 2, 2050),
+    (182, 6, 2600),
+    (212, 4, 3420),
+    (220, 5, 4100),
+)
 TWENTY = (  # size in bytes, records, and the time of the newest in ms
-    (121, 3, 181), (161, 4, 359), (177, 4, 418), (137, 4, 508), (129, 4, 648), (78, 1, 863), (169, 4, 1096), (86, 1, 1265), (89, 1, 1323),
-    (133, 4, 1370), (139, 3, 1634), (173, 4, 1867), (82, 1, 1946), (124, 3, 2064), (141, 4, 2331), (118, 3, 2491), (127, 3, 2609),
-    (157, 4, 2741), (133, 3, 2885), (118, 3, 2947), (130, 3, 3105), (105, 2, 3166), (137, 4, 3237), (157, 4, 3438), (137, 4, 3603),
-    (111, 2, 3820), (80, 1, 4021), (81, 1, 4263), (149, 4, 4398), (121, 3, 4514), (141, 4, 4709), (89, 1, 4928), (97, 2, 5183),
-    (99, 2, 5341), (145, 4, 5381), (97, 2, 5679), (109, 2, 5873), (165, 4, 6166), (99, 2, 6335), (115, 2, 6507), (169, 4, 6678),
-    (145, 4, 6870), (149, 4, 6998), (148, 3, 7265), (80, 1, 7394), (79, 1, 7606), (137, 4, 7790), (99, 2, 7986),
+    (121, 3, 181), (161, 4, 359), (177, 4, 418), (137, 4, 508), (129, 4, 648), (78, 1, 863),
+    (169, 4, 1096), (86, 1, 1265), (89, 1, 1323), (133, 4, 1370), (139, 3, 1634), (173, 4, 1867),
+    (82, 1, 1946), (124, 3, 2064), (141, 4, 2331), (118, 3, 2491), (127, 3, 2609), (157, 4, 2741),
+    (133, 3, 2885), (118, 3, 2947), (130, 3, 3105), (105, 2, 3166), (137, 4, 3237), (157, 4, 3438),
+    (137, 4, 3603), (111, 2, 3820), (80, 1, 4021), (81, 1, 4263), (149, 4, 4398), (121, 3, 4514),
+    (141, 4, 4709), (89, 1, 4928), (97, 2, 5183), (99, 2, 5341), (145, 4, 5381), (97, 2, 5679),
+    (109, 2, 5873), (165, 4, 6166), (99, 2, 6335), (115, 2, 6507), (169, 4, 6678), (145, 4, 6870),
+    (149, 4, 6998), (148, 3, 7265), (80, 1, 7394), (79, 1, 7606), (137, 4, 7790), (99, 2, 7986),
     (148, 3, 8263), (87, 1, 8334),
 )  # fmt: skip
 FULL_ENTRIES, FULL_BATCH_BYTES, FULL_RECORDS = 1_310_720, 400, 4
@@ -43,7 +63,9 @@ FULL_ENTRIES, FULL_BATCH_BYTES, FULL_RECORDS = 1_310_720, 400, 4
 
 @dataclass(frozen=True)
 class Practice:
-    """A made log. batches: ROW; apart_ms: between two records of a batch; offset, timestamp_ms: targets worth a look."""
+    """A made log. batches: ROW; apart_ms: between two records of a batch; offset, timestamp_ms:
+    targets worth a look.
+    """
 
     log: ServedLog
     batches: np.ndarray
@@ -66,14 +88,23 @@ def twenty() -> Practice:
 
 @cache
 def full() -> Practice:
-    """An index without room for one entry more; its time index has an entry for each of the 655 361 ms."""
+    """An index without room for one entry more; its time index has an entry for each of the 655 361
+    ms.
+    """
     batches = np.empty(FULL_ENTRIES + 1, ROW)
     number = np.arange(len(batches))
     batches["position"], batches["size_bytes"] = number * FULL_BATCH_BYTES, FULL_BATCH_BYTES
     batches["base_offset"], batches["record_count"] = number * FULL_RECORDS, FULL_RECORDS
-    batches["last_offset"], batches["max_timestamp_ms"] = batches["base_offset"] + FULL_RECORDS - 1, START_MS + number // 2
+    batches["last_offset"], batches["max_timestamp_ms"] = (
+        batches["base_offset"] + FULL_RECORDS - 1,
+        START_MS + number // 2,
+    )
     read = lambda position, buffer: _fill_full(position, buffer)  # noqa: E731 - a Read
-    log = _served(batches, ServedFile("", len(batches) * FULL_BATCH_BYTES, _always(read)), *_indexed(batches, 256))
+    log = _served(
+        batches,
+        ServedFile("", len(batches) * FULL_BATCH_BYTES, _always(read)),
+        *_indexed(batches, 256),
+    )
     return Practice(log, batches, 0, 1_234_567, START_MS + 308_641)
 
 
@@ -87,19 +118,35 @@ def typed(keys: Sequence[int]) -> ServedLog:
 def _small(made: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> Practice:
     sizes, counts, newest = (np.array(column) for column in zip(*made, strict=True))
     batches = np.empty(len(made), ROW)
-    batches["size_bytes"], batches["record_count"], batches["max_timestamp_ms"] = sizes, counts, newest + START_MS
-    batches["position"], batches["base_offset"] = np.cumsum(sizes) - sizes, np.cumsum(counts) - counts
+    batches["size_bytes"], batches["record_count"], batches["max_timestamp_ms"] = (
+        sizes,
+        counts,
+        newest + START_MS,
+    )
+    batches["position"], batches["base_offset"] = (
+        np.cumsum(sizes) - sizes,
+        np.cumsum(counts) - counts,
+    )
     batches["last_offset"] = batches["base_offset"] + counts - 1
     data = b"".join(batch_bytes(row, apart_ms) for row in batches)
-    return Practice(_served(batches, _memory(data), *_indexed(batches, interval_bytes)), batches, apart_ms, **targets)
+    return Practice(
+        _served(batches, _memory(data), *_indexed(batches, interval_bytes)),
+        batches,
+        apart_ms,
+        **targets,
+    )
 
 
 def _indexed(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
     """The entries that Kafka writes for batches whose times never go back."""
     written = index_keys.entry_rows(np.ascontiguousarray(batches["size_bytes"]), interval_bytes)
     entries = np.empty(len(written), offset_index.ENTRY)
-    entries["relative_offset"], entries["position"] = batches["last_offset"][written], batches["position"][written]
-    newest, first = np.unique(batches["max_timestamp_ms"], return_index=True)  # the first batch that had each time
+    entries["relative_offset"], entries["position"] = (
+        batches["last_offset"][written],
+        batches["position"][written],
+    )
+    # the first batch that had each time
+    newest, first = np.unique(batches["max_timestamp_ms"], return_index=True)
     reached_ms = np.unique(batches["max_timestamp_ms"][written])
     times = np.empty(len(reached_ms), time_index.ENTRY)
     times["timestamp_ms"] = reached_ms
@@ -111,11 +158,21 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
     """A batch of magic 2 of exactly the size of a ROW, its values filled with dots."""
     count = int(row["record_count"])
     header = np.zeros(1, HEADER)
-    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = row["base_offset"], 2, count - 1, count
+    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = (
+        row["base_offset"],
+        2,
+        count - 1,
+        count,
+    )
     header["batch_length_bytes"] = int(row["size_bytes"]) - LENGTH_END
-    header["base_timestamp_ms"], header["max_timestamp_ms"] = int(row["max_timestamp_ms"]) - (count - 1) * apart_ms, row["max_timestamp_ms"]
+    header["base_timestamp_ms"], header["max_timestamp_ms"] = (
+        int(row["max_timestamp_ms"]) - (count - 1) * apart_ms,
+        row["max_timestamp_ms"],
+    )
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = UNKNOWN
-    data = bytearray(header.tobytes() + _records(count, apart_ms, int(row["size_bytes"]) - HEADER_BYTES))
+    data = bytearray(
+        header.tobytes() + _records(count, apart_ms, int(row["size_bytes"]) - HEADER_BYTES)
+    )
     header["crc"] = crc32c(bytes(data[CRC_START:]))
     data[:HEADER_BYTES] = header.tobytes()
     return bytes(data)
@@ -134,13 +191,21 @@ def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
 
 
 def _built(lengths: Sequence[int], apart_ms: int) -> bytes:
-    return record.build(Record(number, number * apart_ms, None, b"." * length) for number, length in enumerate(lengths))
+    return record.build(
+        Record(number, number * apart_ms, None, b"." * length)
+        for number, length in enumerate(lengths)
+    )
 
 
-def _served(batches: np.ndarray, log: ServedFile, entries: np.ndarray, times: np.ndarray) -> ServedLog:
+def _served(
+    batches: np.ndarray, log: ServedFile, entries: np.ndarray, times: np.ndarray
+) -> ServedLog:
     stem, modified_ms = file_stem(0), int(batches["max_timestamp_ms"][-1]) if len(batches) else 0
     log = ServedFile(f"{stem}.log", log.size_bytes, log.opened, modified_ms)
-    indexes = _memory(offset_index.build(entries), f"{stem}.index"), _memory(time_index.build(times), f"{stem}.timeindex")
+    indexes = (
+        _memory(offset_index.build(entries), f"{stem}.index"),
+        _memory(time_index.build(times), f"{stem}.timeindex"),
+    )
     return ServedLog("practice log", (ServedSegment(0, log, *indexes),))
 
 
@@ -157,12 +222,23 @@ def _always(read: Read) -> Callable[[], AbstractContextManager[Read]]:
 
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:
-    """Bytes of the full log: its batches differ in offset and time alone, and are made one by one."""
-    first, end = position // FULL_BATCH_BYTES, min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES)
+    """Bytes of the full log: its batches differ in offset and time alone, and are made one by
+    one.
+    """
+    first, end = (
+        position // FULL_BATCH_BYTES,
+        min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES),
+    )
     rows = np.zeros(max(0, -(-end // FULL_BATCH_BYTES) - first), ROW)
     number = first + np.arange(len(rows))
-    rows["size_bytes"], rows["base_offset"], rows["record_count"] = FULL_BATCH_BYTES, number * FULL_RECORDS, FULL_RECORDS
+    rows["size_bytes"], rows["base_offset"], rows["record_count"] = (
+        FULL_BATCH_BYTES,
+        number * FULL_RECORDS,
+        FULL_RECORDS,
+    )
     rows["max_timestamp_ms"] = START_MS + number // 2
-    data = b"".join(batch_bytes(row, 0) for row in rows)[position - first * FULL_BATCH_BYTES :][: max(0, end - position)]
+    data = b"".join(batch_bytes(row, 0) for row in rows)[position - first * FULL_BATCH_BYTES :][
+        : max(0, end - position)
+    ]
     buffer[: len(data)] = np.frombuffer(data, np.uint8)
     return len(data)

@@ -1,1 +1,3 @@
-"""What of one segment a recovery keeps, and the indexes, transactions and producers it builds of that."""
+"""What of one segment a recovery keeps, and the indexes, transactions and producers it builds of
+that.
+"""

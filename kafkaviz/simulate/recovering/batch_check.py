@@ -1,7 +1,8 @@
 """The check of whole batches: is each as large as its header at least, and its checksum right?
 
-As ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1: neither codec nor records are looked at. Of the fields in
-front of the checksum a broker may change the base offset and the leader epoch of magic 2, so no checksum covers them.
+As ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1: neither codec nor records are
+looked at. Of the fields in front of the checksum a broker may change the base offset and the leader
+epoch of magic 2, so no checksum covers them.
 """
 
 import zlib
@@ -23,7 +24,9 @@ class BatchCheck:
         self._read, self._buffer = read, np.empty(BUFFER_BYTES, np.uint8)
 
     def leading(self, batches: np.ndarray) -> tuple[int, str]:
-        """(how many of the first batches, format.batch.BATCH without gaps, are valid; "" or "crc" or "too-small" of the next)."""
+        """(how many of the first batches, format.batch.BATCH without gaps, are valid; "" or "crc"
+        or "too-small" of the next).
+        """
         ends = batches["position"] + batches["size_bytes"]
         at = 0
         while at < len(batches):
@@ -41,13 +44,22 @@ class BatchCheck:
         start, size_bytes = int(batches["position"][0]), int(batches["size_bytes"].sum())
         small = _too_small(batches)
         if size_bytes > len(self._buffer):
-            return small if small.any() else np.array([self._large(batches[0]) != batches["crc"][0]])
+            return (
+                small if small.any() else np.array([self._large(batches[0]) != batches["crc"][0]])
+            )
         window = self._buffer[: self._read(start, self._buffer[:size_bytes])]
         places, modern = batches["position"] - start, batches["magic"] >= batch.MAGIC_2
-        small |= places + batches["size_bytes"] > len(window)  # the file is shorter than it was said to be
-        crcs = stretches(window, np.where(small, 0, places + batch.CRC_START), np.where(small, 0, places + batches["size_bytes"]))
+        # the file is shorter than it was said to be
+        small |= places + batches["size_bytes"] > len(window)
+        crcs = stretches(
+            window,
+            np.where(small, 0, places + batch.CRC_START),
+            np.where(small, 0, places + batches["size_bytes"]),
+        )
         for at in np.flatnonzero(~modern).tolist():
-            crcs[at] = zlib.crc32(window[places[at] + batch.MAGIC_END - 1 : places[at] + batches["size_bytes"][at]])
+            crcs[at] = zlib.crc32(
+                window[places[at] + batch.MAGIC_END - 1 : places[at] + batches["size_bytes"][at]]
+            )
         return small | (crcs != batches["crc"])
 
     def _large(self, header: np.void) -> int:

@@ -1,7 +1,8 @@
-"""The leader epochs of a log: which epoch began at which offset, as the leader-epoch-checkpoint keeps it.
+"""The leader epochs of a log: which epoch began at which offset, as the leader-epoch-checkpoint
+keeps it.
 
-As LeaderEpochFileCache of Kafka 4.3.1. Epochs (0, 0), (3, 500), (5, 900) of a log that is cut to end at 800 become (0, 0), (3, 500);
-if it also starts at 600 now, (3, 600).
+As LeaderEpochFileCache of Kafka 4.3.1. Epochs (0, 0), (3, 500), (5, 900) of a log that is cut to
+end at 800 become (0, 0), (3, 500); if it also starts at 600 now, (3, 600).
 """
 
 from collections.abc import Iterable
@@ -36,22 +37,33 @@ class LeaderEpochs:
         self.entries.append((epoch, start))
 
     def take(self, batches: np.ndarray) -> None:
-        """Says so of each epoch in batches that is newer than all before; messages of magic 0 and 1 have none. format.batch.BATCH."""
+        """Says so of each epoch in batches that is newer than all before; messages of magic 0 and 1
+        have none. format.batch.BATCH.
+        """
         epochs = np.where(batches["magic"] >= MAGIC_2, batches["leader_epoch"], -1)
         newest = np.maximum.accumulate(np.concatenate([[self.latest], epochs]))
         for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
             self.assign(int(epochs[at]), int(batches["base_offset"][at]))
 
     def cut_to(self, log_start: int, log_end: int) -> bool:
-        """Forgets what lies at or above the log's end, and what ended before its start; whether Kafka writes the file for that."""
+        """Forgets what lies at or above the log's end, and what ended before its start; whether
+        Kafka writes the file for that.
+        """
         known = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]
         before = [epoch for epoch, start in self.entries if start <= log_start]
         if before:
-            self.entries = [(before[-1], log_start), *((epoch, start) for epoch, start in self.entries if start > log_start)]
+            self.entries = [
+                (before[-1], log_start),
+                *((epoch, start) for epoch, start in self.entries if start > log_start),
+            ]
         return bool(before) or len(self.entries) < known
 
     def text(self) -> bytes:
         """The file that Kafka writes for them."""
-        lines = ["0", str(len(self.entries)), *(f"{epoch} {start}" for epoch, start in self.entries)]
+        lines = [
+            "0",
+            str(len(self.entries)),
+            *(f"{epoch} {start}" for epoch, start in self.entries),
+        ]
         return "".join(f"{line}\n" for line in lines).encode()

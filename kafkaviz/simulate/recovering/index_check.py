@@ -1,10 +1,12 @@
-"""Which segments a load reads anew: those that were not flushed, and those with an index that it does not believe.
+"""Which segments a load reads anew: those that were not flushed, and those with an index that it
+does not believe.
 
 Of Kafka 4.3.1 the transaction index alone is looked at, up to 2.2 all three (KAFKA-7283).
 
-As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that is wrong and passes is followed
-blindly. What is asked for here are the bytes of one segment, wherever they lie: a load asks for them, and so does a lookup that
-wants to know whether a load would change what it reads.
+As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that
+is wrong and passes is followed blindly. What is asked for here are the bytes of one segment,
+wherever they lie: a load asks for them, and so does a lookup that wants to know whether a load
+would change what it reads.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +27,8 @@ class IndexFile(Protocol):
         """All of them."""
 
 
-Get = Callable[[str], IndexFile | None]  # "index", "timeindex" or "txnindex" of a segment, None where there is no such file
+# "index", "timeindex" or "txnindex" of a segment, None where there is no such file
+Get = Callable[[str], IndexFile | None]
 
 
 class Distrust(NamedTuple):
@@ -36,7 +39,9 @@ class Distrust(NamedTuple):
 
 
 def unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """The segments that an unclean start recovers: from the one on that holds the recovery point (LogLoader.recoverLog)."""
+    """The segments that an unclean start recovers: from the one on that holds the recovery point
+    (LogLoader.recoverLog).
+    """
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]
 
@@ -44,12 +49,14 @@ def unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
 def distrust(get: Get, base: int, of: Profile) -> Distrust | None:
     """Why a load recovers the segment of this base offset though it was flushed, or None.
 
-    A time index that is missing is no reason: an empty one is made. CorruptBytes in Kafka's words for a .txnindex of a version that
-    it does not know, which ends the load.
+    A time index that is missing is no reason: an empty one is made. CorruptBytes in Kafka's words
+    for a .txnindex of a version that it does not know, which ends the load.
     """
     if not get("index"):
         return Distrust("index-missing", "its .index is missing")
-    fault = _txn_fault(get("txnindex"), base) or (_old_fault(get, of) if of.checks_indexes else None)
+    fault = _txn_fault(get("txnindex"), base) or (
+        _old_fault(get, of) if of.checks_indexes else None
+    )
     return Distrust("index-corrupt", fault) if fault else None
 
 
@@ -64,7 +71,9 @@ def _txn_fault(file: IndexFile | None, base: int) -> str | None:
 
 
 def _old_fault(get: Get, of: Profile) -> str | None:
-    """The checks of the offset and the time index up to Kafka 2.2; an index that is missing has none."""
+    """The checks of the offset and the time index up to Kafka 2.2; an index that is missing has
+    none.
+    """
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         file = get(kind)
         if not file:
@@ -75,6 +84,10 @@ def _old_fault(get: Get, of: Profile) -> str | None:
         least = 1 if kind == "index" and of.first_offset_keys else 0
         if len(entries) and entries["relative_offset"][-1] < least:
             return f"{file.name}: its last entry does not lie above the base offset"
-        if kind == "timeindex" and len(entries) and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]:
+        if (
+            kind == "timeindex"
+            and len(entries)
+            and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]
+        ):
             return f"{file.name}: its last timestamp lies below its first"
     return None

@@ -1,8 +1,10 @@
-"""Recovering a segment: what Kafka makes of a .log alone, its indexes built anew and its tail cut off.
+"""Recovering a segment: what Kafka makes of a .log alone, its indexes built anew and its tail cut
+off.
 
-As LogSegment.recover of Kafka 1.1 to 4.4.0. Batches of 3000 bytes each with the last offsets 9, 19, 29 ..., and an interval of
-4096 bytes: the third batch starts 6000 bytes behind the last indexed place, 0, and gets the entry (29, 6000); the fifth starts
-6000 behind that one, and gets (49, 12000). At the first batch whose checksum is wrong the .log ends.
+As LogSegment.recover of Kafka 1.1 to 4.4.0. Batches of 3000 bytes each with the last offsets 9, 19,
+29 ..., and an interval of 4096 bytes: the third batch starts 6000 bytes behind the last indexed
+place, 0, and gets the entry (29, 6000); the fifth starts 6000 behind that one, and gets (49,
+12000). At the first batch whose checksum is wrong the .log ends.
 """
 
 from collections.abc import Iterable
@@ -45,16 +47,17 @@ class Raised:
 class Recovered:
     """What recovery made of a segment.
 
-    offset_entries, time_entries, aborted: the entries of the three indexes, with the dtype ENTRY of their formats.
-    valid_bytes: the .log up to the end of its last valid batch; the rest is cut. size_bytes: before.
-    stopped: why nothing more was valid: "end" all was; "short", "torn" or "bad-length" as format.walk has them; "too-small"
-    a batch shorter than its header; "crc" a wrong checksum; "marker" a transaction marker that cannot be read.
-    max_timestamp_ms, max_timestamp_offset: the largest timestamp and the last offset of the first batch that has it, or -1, -1.
-    next_offset: one past the last valid batch. producers_end_offset: the same of the last batch of magic 2, or None.
-    leader_epochs: (epoch, start offset), those given included.
-    open_transactions: of each producer with one, the first offset.
-    raised: the exception that ended it, or None. Then nothing was cut or trimmed, and valid_bytes is where it came to.
-    close_trims: as of config.Profile.
+    offset_entries, time_entries, aborted: the entries of the three indexes, with the dtype ENTRY of
+    their formats. valid_bytes: the .log up to the end of its last valid batch; the rest is cut.
+    size_bytes: before. stopped: why nothing more was valid: "end" all was; "short", "torn" or
+    "bad-length" as format.walk has them; "too-small" a batch shorter than its header; "crc" a wrong
+    checksum; "marker" a transaction marker that cannot be read. max_timestamp_ms,
+    max_timestamp_offset: the largest timestamp and the last offset of the first batch that has it,
+    or -1, -1. next_offset: one past the last valid batch. producers_end_offset: the same of the
+    last batch of magic 2, or None. leader_epochs: (epoch, start offset), those given included.
+    open_transactions: of each producer with one, the first offset. raised: the exception that ended
+    it, or None. Then nothing was cut or trimmed, and valid_bytes is where it came to. close_trims:
+    as of config.Profile.
     """
 
     base_offset: int
@@ -80,12 +83,19 @@ class Recovered:
         return 0 if self.raised else self.size_bytes - self.valid_bytes
 
     def index(self) -> bytes:
-        """The .index as recovery leaves it: trimmed to its entries, or after an exception as long as it may grow."""
-        return self._left(offset_index.build(self.offset_entries), self.config.offset_slots * offset_index.ENTRY.itemsize)
+        """The .index as recovery leaves it: trimmed to its entries, or after an exception as long
+        as it may grow.
+        """
+        return self._left(
+            offset_index.build(self.offset_entries),
+            self.config.offset_slots * offset_index.ENTRY.itemsize,
+        )
 
     def timeindex(self) -> bytes:
         """The .timeindex as recovery leaves it, in the same way."""
-        return self._left(time_index.build(self.time_entries), self.config.time_slots * time_index.ENTRY.itemsize)
+        return self._left(
+            time_index.build(self.time_entries), self.config.time_slots * time_index.ENTRY.itemsize
+        )
 
     def txnindex(self) -> bytes:
         """The .txnindex; where nothing was aborted it is empty, or was never made."""
@@ -93,13 +103,18 @@ class Recovered:
 
     def closed_index(self) -> bytes:
         """The .index once the segment was closed, which up to 4.3 trims it."""
-        return self.index() if self.raised and not self.close_trims else offset_index.build(self.offset_entries)
+        return (
+            self.index()
+            if self.raised and not self.close_trims
+            else offset_index.build(self.offset_entries)
+        )
 
     def closed_timeindex(self) -> bytes:
-        """The .timeindex once the segment was closed: with the entry of the segment's end, which recovery wrote if it came so far.
+        """The .timeindex once the segment was closed: with the entry of the segment's end, which
+        recovery wrote if it came so far.
 
-        After an exception a close writes it, up to 4.3. An end before the last entry, of offsets that run backwards, is refused again, and
-        a close passes over that.
+        After an exception a close writes it, up to 4.3. An end before the last entry, of offsets
+        that run backwards, is refused again, and a close passes over that.
         """
         if self.raised and not self.close_trims:
             return self.timeindex()
@@ -114,14 +129,24 @@ class Recovered:
 
 
 def recover(
-    read: Read, size_bytes: int, base_offset: int, config: IndexConfig, of: Profile = NEWEST, *,
-    stem: str = "", modified_ms: int = 0, leader_epochs: Iterable[tuple[int, int]] = (), open_transactions: dict[int, int] | None = None,
+    read: Read,
+    size_bytes: int,
+    base_offset: int,
+    config: IndexConfig,
+    of: Profile = NEWEST,
+    *,
+    stem: str = "",
+    modified_ms: int = 0,
+    leader_epochs: Iterable[tuple[int, int]] = (),
+    open_transactions: dict[int, int] | None = None,
 ) -> Recovered:
-    """What LogSegment.recover makes of a .log of this size; read(position, buffer) gives its bytes, as format.walk.Read.
+    """What LogSegment.recover makes of a .log of this size; read(position, buffer) gives its bytes,
+    as format.walk.Read.
 
-    stem: path of the segment without its ending, and modified_ms: time of its .log; Kafka's messages have them.
-    leader_epochs: what leader-epoch-checkpoint says. open_transactions: of each producer with an open one below the base offset,
-    its first offset. Memory is bounded by a chunk of the .log, 16 384 batches, and the entries.
+    stem: path of the segment without its ending, and modified_ms: time of its .log; Kafka's
+    messages have them. leader_epochs: what leader-epoch-checkpoint says. open_transactions: of each
+    producer with an open one below the base offset, its first offset. Memory is bounded by a chunk
+    of the .log, 16 384 batches, and the entries.
     """
     epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
     run = _Run(read, size_bytes, base_offset, config, of, stem, modified_ms, epochs, transactions)
@@ -132,11 +157,30 @@ class _Run:
     """One pass over a .log."""
 
     def __init__(
-        self, read: Read, size_bytes: int, base_offset: int, config: IndexConfig, of: Profile, stem: str, modified_ms: int,
-        leader_epochs: LeaderEpochs, transactions: OpenTransactions,
+        self,
+        read: Read,
+        size_bytes: int,
+        base_offset: int,
+        config: IndexConfig,
+        of: Profile,
+        stem: str,
+        modified_ms: int,
+        leader_epochs: LeaderEpochs,
+        transactions: OpenTransactions,
     ) -> None:
-        self._read, self._size_bytes, self._base_offset, self._config, self._profile = read, size_bytes, base_offset, config, of
-        self._stem, self._modified_ms, self._epochs, self._transactions = stem, modified_ms, leader_epochs, transactions
+        self._read, self._size_bytes, self._base_offset, self._config, self._profile = (
+            read,
+            size_bytes,
+            base_offset,
+            config,
+            of,
+        )
+        self._stem, self._modified_ms, self._epochs, self._transactions = (
+            stem,
+            modified_ms,
+            leader_epochs,
+            transactions,
+        )
         self._state = np.zeros(1, STATE)
         self._state["max_timestamp_ms"] = self._state["max_timestamp_offset"] = UNKNOWN
         self._offset_parts = [np.empty(0, offset_index.ENTRY)]
@@ -160,19 +204,34 @@ class _Run:
             self._finish()
         state = self._state[0]
         return Recovered(
-            self._base_offset, self._config, self._size_bytes, self._valid_bytes, self._stopped, np.concatenate(self._offset_parts),
-            np.concatenate(self._time_parts), self._transactions.aborted(), int(state["max_timestamp_ms"]),
-            int(state["max_timestamp_offset"]), self._next_offset, self._producers_end, tuple(self._epochs.entries),
-            self._transactions.open(), self._raised, self._profile.close_trims,
+            self._base_offset,
+            self._config,
+            self._size_bytes,
+            self._valid_bytes,
+            self._stopped,
+            np.concatenate(self._offset_parts),
+            np.concatenate(self._time_parts),
+            self._transactions.aborted(),
+            int(state["max_timestamp_ms"]),
+            int(state["max_timestamp_offset"]),
+            self._next_offset,
+            self._producers_end,
+            tuple(self._epochs.entries),
+            self._transactions.open(),
+            self._raised,
+            self._profile.close_trims,
         )
 
     def _take(self, batches: np.ndarray) -> None:
-        """Valid batches, one after another: into the indexes, then into the leader epochs and the producers' state."""
+        """Valid batches, one after another: into the indexes, then into the leader epochs and the
+        producers' state.
+        """
         before = self._state.copy()
         done, offset_entries, time_entries, fault = self._indexed(batches)
         try:
             self._transactions.take(self._read, batches[:done], self._stem)
-        except TransactionFault as found:  # it came before the other, or where nothing else went wrong
+        # it came before the other, or where nothing else went wrong
+        except TransactionFault as found:
             self._state = before
             done, offset_entries, time_entries, fault = self._indexed(batches[: found.batch + 1])
             self._raised = Raised(found.class_name, found.message) if found.class_name else None
@@ -183,7 +242,10 @@ class _Run:
             self._raised = self._exception(fault, batches[done])
         if done:
             last = batches[done - 1]
-            self._valid_bytes, self._next_offset = int(last["position"] + last["size_bytes"]), int(last["last_offset"]) + 1
+            self._valid_bytes, self._next_offset = (
+                int(last["position"] + last["size_bytes"]),
+                int(last["last_offset"]) + 1,
+            )
             modern = batches["last_offset"][:done][batches["magic"][:done] >= batch.MAGIC_2]
             self._producers_end = int(modern[-1]) + 1 if len(modern) else self._producers_end
             self._epochs.take(batches[:done])
@@ -191,15 +253,37 @@ class _Run:
     def _indexed(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
         """(batches taken, the new entries of both indexes, fault or 0)."""
         by_first = self._profile.first_offset_keys
-        key = with_first_offsets(self._read, batches)["base_offset"] if by_first else batches["last_offset"]
+        key = (
+            with_first_offsets(self._read, batches)["base_offset"]
+            if by_first
+            else batches["last_offset"]
+        )
         keys, positions, times, offsets = (np.empty(len(batches), np.int64) for _ in range(4))
-        columns = [np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))]
-        limits = (self._base_offset, self._config.index_interval_bytes, self._config.offset_slots, self._config.usable_time_slots)
+        columns = [
+            np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))
+        ]
+        limits = (
+            self._base_offset,
+            self._config.index_interval_bytes,
+            self._config.offset_slots,
+            self._config.usable_time_slots,
+        )
         ranged = versions.OFFSET_RANGE_CHECKED.of(self._profile.release)
-        done, new_offsets, new_times, fault = _index(*columns, *limits, ranged, self._state, keys, positions, times, offsets)
-        offset_entries, time_entries = np.empty(new_offsets, offset_index.ENTRY), np.empty(new_times, time_index.ENTRY)
-        offset_entries["relative_offset"], offset_entries["position"] = keys[:new_offsets], positions[:new_offsets]
-        time_entries["timestamp_ms"], time_entries["relative_offset"] = times[:new_times], offsets[:new_times]
+        done, new_offsets, new_times, fault = _index(
+            *columns, *limits, ranged, self._state, keys, positions, times, offsets
+        )
+        offset_entries, time_entries = (
+            np.empty(new_offsets, offset_index.ENTRY),
+            np.empty(new_times, time_index.ENTRY),
+        )
+        offset_entries["relative_offset"], offset_entries["position"] = (
+            keys[:new_offsets],
+            positions[:new_offsets],
+        )
+        time_entries["timestamp_ms"], time_entries["relative_offset"] = (
+            times[:new_times],
+            offsets[:new_times],
+        )
         return done, offset_entries, time_entries, fault
 
     def _finish(self) -> None:
@@ -207,62 +291,115 @@ class _Run:
         state = self._state[0]
         if state["time_entries"] and state["max_timestamp_offset"] < state["last_time_offset"]:
             self._raised = self._exception(TIME_BACKWARDS, None)
-        elif state["max_timestamp_ms"] > (state["last_time_ms"] if state["time_entries"] else UNKNOWN):
-            self._time_parts.append(_time_entry(state["max_timestamp_ms"], state["max_timestamp_offset"] - self._base_offset))
+        elif state["max_timestamp_ms"] > (
+            state["last_time_ms"] if state["time_entries"] else UNKNOWN
+        ):
+            self._time_parts.append(
+                _time_entry(
+                    state["max_timestamp_ms"], state["max_timestamp_offset"] - self._base_offset
+                )
+            )
 
     def _exception(self, fault: int, found: np.void | None) -> Raised:
         """What Kafka throws for a fault of the indexes."""
         state = self._state[0]
         if fault == OFFSET_FULL:
-            return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full index (size = {state['offset_entries']}).")
+            return Raised(
+                ILLEGAL_ARGUMENT,
+                f"Attempt to append to a full index (size = {state['offset_entries']}).",
+            )
         if fault == TIME_FULL:
-            return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full time index (size = {state['time_entries']}).")
+            return Raised(
+                ILLEGAL_ARGUMENT,
+                f"Attempt to append to a full time index (size = {state['time_entries']}).",
+            )
         if fault == OVERFLOW:
-            segment = f"LogSegment(baseOffset={self._base_offset}, size={self._size_bytes}, lastModifiedTime={self._modified_ms}, "
+            segment = (
+                f"LogSegment(baseOffset={self._base_offset}, size={self._size_bytes}, "
+                f"lastModifiedTime={self._modified_ms}, "
+            )
             segment += f"largestRecordTimestamp={state['max_timestamp_ms']})"
-            return Raised(OFFSET_OVERFLOW, f"Detected offset overflow at offset {found['last_offset']} in segment {segment}")
-        words = "Attempt to append an offset {} to {} {} no larger than the last offset appended ({}) to {}"
+            return Raised(
+                OFFSET_OVERFLOW,
+                f"Detected offset overflow at offset {found['last_offset']} in segment {segment}",
+            )
+        words = (
+            "Attempt to append an offset {} to {} {} no larger than the last offset appended ({}) "
+            "to {}"
+        )
         if fault == OFFSET_BACKWARDS:
             last, file = state["last_key"], f"{self._stem}.index"
-            return Raised(INVALID_OFFSET, words.format(found["last_offset"], "position", state["offset_entries"], last, file))
-        offset, last, file = f"({state['max_timestamp_offset']})", state["last_time_offset"], f"{self._stem}.timeindex"
-        return Raised(INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file))
+            return Raised(
+                INVALID_OFFSET,
+                words.format(found["last_offset"], "position", state["offset_entries"], last, file),
+            )
+        offset, last, file = (
+            f"({state['max_timestamp_offset']})",
+            state["last_time_offset"],
+            f"{self._stem}.timeindex",
+        )
+        return Raised(
+            INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file)
+        )
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
-    """An entry; of an offset that is too far away, which releases before 2.0 do not look at, the low 32 bits, as Java's toInt."""
-    return np.array([(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY)
+    """An entry; of an offset that is too far away, which releases before 2.0 do not look at, the
+    low 32 bits, as Java's toInt.
+    """
+    return np.array(
+        [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
+    )
 
 
 # ---- the pass over the batches
 
-STATE = np.dtype([
-    ("indexed_position", "i8"),  # of the last batch with an entry; 0 before the first
-    ("max_timestamp_ms", "i8"),
-    ("max_timestamp_offset", "i8"),
-    ("offset_entries", "i8"),
-    ("last_key", "i8"),  # of the last entry of the offset index, as an absolute offset
-    ("time_entries", "i8"),
-    ("last_time_ms", "i8"),
-    ("last_time_offset", "i8"),  # absolute too
-])
+STATE = np.dtype(
+    [
+        ("indexed_position", "i8"),  # of the last batch with an entry; 0 before the first
+        ("max_timestamp_ms", "i8"),
+        ("max_timestamp_offset", "i8"),
+        ("offset_entries", "i8"),
+        ("last_key", "i8"),  # of the last entry of the offset index, as an absolute offset
+        ("time_entries", "i8"),
+        ("last_time_ms", "i8"),
+        ("last_time_offset", "i8"),  # absolute too
+    ]
+)
 COLUMNS = ("last_offset", "max_timestamp_ms", "position")
 OVERFLOW, OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(1, 6)
 
 
 @njit(cache=True, boundscheck=True)
 def _index(
-    key, last_offset, max_timestamp_ms, position, base_offset, interval_bytes, offset_slots, time_slots, ranged, states, keys, positions,
-    times, offsets,
+    key,
+    last_offset,
+    max_timestamp_ms,
+    position,
+    base_offset,
+    interval_bytes,
+    offset_slots,
+    time_slots,
+    ranged,
+    states,
+    keys,
+    positions,
+    times,
+    offsets,
 ):
-    """Takes batches into both indexes: (how many, new offset entries, new time entries, the fault that stopped it or 0)."""
+    """Takes batches into both indexes: (how many, new offset entries, new time entries, the fault
+    that stopped it or 0).
+    """
     state, new_offsets, new_times = states[0], 0, 0
     for at in range(len(key)):
         relative = last_offset[at] - base_offset
         if ranged and not 0 <= relative <= MOST_RELATIVE:
             return at, new_offsets, new_times, OVERFLOW
         if max_timestamp_ms[at] > state.max_timestamp_ms:
-            state.max_timestamp_ms, state.max_timestamp_offset = max_timestamp_ms[at], last_offset[at]
+            state.max_timestamp_ms, state.max_timestamp_offset = (
+                max_timestamp_ms[at],
+                last_offset[at],
+            )
         if position[at] - state.indexed_position <= interval_bytes:
             continue
         if state.offset_entries >= offset_slots:
@@ -278,9 +415,15 @@ def _index(
         if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
             return at, new_offsets, new_times, TIME_BACKWARDS
         if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else UNKNOWN):
-            times[new_times], offsets[new_times] = state.max_timestamp_ms, state.max_timestamp_offset - base_offset
+            times[new_times], offsets[new_times] = (
+                state.max_timestamp_ms,
+                state.max_timestamp_offset - base_offset,
+            )
             new_times += 1
             state.time_entries += 1
-            state.last_time_ms, state.last_time_offset = state.max_timestamp_ms, state.max_timestamp_offset
+            state.last_time_ms, state.last_time_offset = (
+                state.max_timestamp_ms,
+                state.max_timestamp_offset,
+            )
         state.indexed_position = position[at]
     return len(key), new_offsets, new_times, 0

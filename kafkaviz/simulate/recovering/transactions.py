@@ -1,7 +1,9 @@
-"""Open and aborted transactions of a log: what its batches and markers make of the producers' state.
+"""Open and aborted transactions of a log: what its batches and markers make of the producers'
+state.
 
-As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, of whose state a transaction index needs this much alone. Producer
-7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the entry (7, 10, 30, 20), since below 20 everything is decided.
+As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, of whose state a transaction index
+needs this much alone. Producer 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the
+entry (7, 10, 30, 20), since below 20 everything is decided.
 """
 
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
 
 
 class TransactionFault(Exception):
-    """What ends a recovery at a batch: an exception of Kafka's (class, message), or a marker that cannot be read."""
+    """What ends a recovery at a batch: an exception of Kafka's (class, message), or a marker that
+    cannot be read.
+    """
 
     def __init__(self, batch_number: int, class_name: str | None = None, message: str = "") -> None:
         super().__init__(message)
@@ -43,17 +47,24 @@ class OpenTransactions:
         return np.array(self._aborted, txn_index.ENTRY)
 
     def take_aborted(self) -> np.ndarray:
-        """As aborted(), and those are forgotten: they go into the index of the segment that was written to."""
+        """As aborted(), and those are forgotten: they go into the index of the segment that was
+        written to.
+        """
         aborted = self.aborted()
         self._aborted.clear()
         return aborted
 
     def take(self, read: Read, batches: np.ndarray, stem: str = "") -> None:
-        """The next batches (format.batch.BATCH), of which markers are read; TransactionFault where Kafka's recovery ends."""
+        """The next batches (format.batch.BATCH), of which markers are read; TransactionFault where
+        Kafka's recovery ends.
+        """
         control = batch.is_control(batches)
         concerned = (batches["producer_id"] >= 0) & (control | batch.is_transactional(batches))
         for at in np.flatnonzero(concerned).tolist():
-            producer_id, base_offset = int(batches["producer_id"][at]), int(batches["base_offset"][at])
+            producer_id, base_offset = (
+                int(batches["producer_id"][at]),
+                int(batches["base_offset"][at]),
+            )
             if not control[at]:
                 self.begin(producer_id, base_offset)
             elif batches["record_count"][at]:
@@ -63,37 +74,63 @@ class OpenTransactions:
         """A transactional batch: the first one of a producer begins its transaction."""
         self._first_offsets.setdefault(producer_id, offset)
 
-    def end(self, producer_id: int, marker_offset: int, kind: int, at: int = 0, stem: str = "", behind: int | None = None) -> None:
+    def end(
+        self,
+        producer_id: int,
+        marker_offset: int,
+        kind: int,
+        at: int = 0,
+        stem: str = "",
+        behind: int | None = None,
+    ) -> None:
         """A marker, ABORT or COMMIT; TransactionFault where the transaction index refuses it.
 
-        at: the batch; stem: the segment it is in. behind: where the next transaction begins in the same append, if one does.
+        at: the batch; stem: the segment it is in. behind: where the next transaction begins in the
+        same append, if one does.
         """
         first_offset = self._first_offsets.pop(producer_id, None)
         if first_offset is None or kind != ABORT:
             return
         last = self._aborted[-1][3] if self._aborted else None
         if last is not None and marker_offset <= last:
-            words = f"The last offset of appended transactions must increase sequentially, but {marker_offset} is not greater than"
-            raise TransactionFault(at, "java.lang.IllegalArgumentException", f"{words} current last offset {last} of index {stem}.txnindex")
-        stable = min(self._first_offsets.values(), default=marker_offset + 1 if behind is None else behind)
+            words = (
+                "The last offset of appended transactions must increase sequentially, but "
+                f"{marker_offset} is not greater than"
+            )
+            raise TransactionFault(
+                at,
+                "java.lang.IllegalArgumentException",
+                f"{words} current last offset {last} of index {stem}.txnindex",
+            )
+        stable = min(
+            self._first_offsets.values(), default=marker_offset + 1 if behind is None else behind
+        )
         self._aborted.append((txn_index.VERSION, producer_id, first_offset, marker_offset, stable))
 
 
 @dataclass(frozen=True)
 class Marker:
-    """The end of a transaction. kind: ABORT or COMMIT; coordinator_epoch: of the transaction coordinator, -1 if it cannot be read."""
+    """The end of a transaction. kind: ABORT or COMMIT; coordinator_epoch: of the transaction
+    coordinator, -1 if it cannot be read.
+    """
 
     kind: int
     coordinator_epoch: int
 
 
 def marker(read: Read, header: np.void, at: int) -> Marker:
-    """What a control batch's first record says; TransactionFault, with the number of the batch, where Kafka cannot read it."""
+    """What a control batch's first record says; TransactionFault, with the number of the batch,
+    where Kafka cannot read it.
+    """
     data = np.empty(int(header["size_bytes"]) - batch.HEADER_BYTES, np.uint8)
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
         raise TransactionFault(at)
     try:
-        runs = record.runs(data.tobytes(), int(header["attributes"] & batch.CODEC_MASK), int(header["record_count"]))
+        runs = record.runs(
+            data.tobytes(),
+            int(header["attributes"] & batch.CODEC_MASK),
+            int(header["record_count"]),
+        )
         found = next(one for plain, table in runs for one in record.of_rows(plain, table[:1]))
     except CorruptBytes as fault:
         raise TransactionFault(at, None, fault.what) from None
@@ -104,4 +141,7 @@ def marker(read: Read, header: np.void, at: int) -> Marker:
             raise TransactionFault(at, None, fault.what) from None
     epoch = (found.value or b"")[EPOCH_AT:EPOCH_END]
     kind = int.from_bytes(found.key[TYPE_AT:TYPE_END], "big", signed=True)
-    return Marker(kind, int.from_bytes(epoch, "big", signed=True) if len(epoch) == EPOCH_END - EPOCH_AT else -1)
+    return Marker(
+        kind,
+        int.from_bytes(epoch, "big", signed=True) if len(epoch) == EPOCH_END - EPOCH_AT else -1,
+    )

@@ -1,4 +1,6 @@
-"""First offsets of compressed messages of magic 0 and 1: a wrapper's header tells its last one alone."""
+"""First offsets of compressed messages of magic 0 and 1: a wrapper's header tells its last one
+alone.
+"""
 
 import numpy as np
 
@@ -7,8 +9,12 @@ from kafkaviz.format.walk import Read
 
 
 def with_first_offsets(read: Read, batches: np.ndarray) -> np.ndarray:
-    """The batches (format.batch.BATCH), each wrapper with the offset of its first message; of one that cannot be read with its last."""
-    unknown = np.flatnonzero((batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN))
+    """The batches (format.batch.BATCH), each wrapper with the offset of its first message; of one
+    that cannot be read with its last.
+    """
+    unknown = np.flatnonzero(
+        (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)
+    )
     if not len(unknown):
         return batches
     batches = batches.copy()
@@ -16,5 +22,7 @@ def with_first_offsets(read: Read, batches: np.ndarray) -> np.ndarray:
         data = np.empty(int(batches["size_bytes"][at]), np.uint8)
         messages = legacy.read(data[: read(int(batches["position"][at]), data)])
         readable = messages.fault is None and len(messages.rows) > 0
-        batches["base_offset"][at] = messages.rows["offset"][0] if readable else batches["last_offset"][at]
+        batches["base_offset"][at] = (
+            messages.rows["offset"][0] if readable else batches["last_offset"][at]
+        )
     return batches

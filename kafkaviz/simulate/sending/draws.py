@@ -1,10 +1,13 @@
-"""Randomness that is the same on every machine: what is drawn depends on the seed and on whose turn it is, on nothing before.
+"""Randomness that is the same on every machine: what is drawn depends on the seed and on whose turn
+it is, on nothing before.
 
-Batch 7 of seed 1 has its own stream of numbers, and so has each of its records: a stream that is made in other pieces, or without
-its payload, draws the same. Whole numbers alone: numpy promises no stream across its releases, and a logarithm is not the same in
-every machine's library. So a distribution is a table of its quantiles, made once with decimal's logarithms, which are:
+Batch 7 of seed 1 has its own stream of numbers, and so has each of its records: a stream that is
+made in other pieces, or without its payload, draws the same. Whole numbers alone: numpy promises no
+stream across its releases, and a logarithm is not the same in every machine's library. So a
+distribution is a table of its quantiles, made once with decimal's logarithms, which are:
 
-    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893        what 0, .., 512, .., 1024 of 1024 draws lie below
+    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893        what 0, .., 512, .., 1024
+    of 1024 draws lie below
 """
 
 from dataclasses import dataclass
@@ -16,20 +19,36 @@ import numpy as np
 
 from kafkaviz.binary.compiled import njit
 
-CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL = SHAPES = ("constant", "uniform", "exponential", "lognormal")
+CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL = SHAPES = (
+    "constant",
+    "uniform",
+    "exponential",
+    "lognormal",
+)
 CELLS = 1024  # of a table, each as likely as the next
 FRACTION_BITS = 8  # of a table's numbers: a number of 3.5 is 896
 MOST = 2**31 - 1
 ONE_BITS = 20
 _DIGITS = 24  # that decimal works with
-_GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31, _S54, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(54), np.uint64(32)
+_GOLDEN, _FIRST, _SECOND = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+_S30, _S27, _S31, _S54, _S32 = (
+    np.uint64(30),
+    np.uint64(27),
+    np.uint64(31),
+    np.uint64(54),
+    np.uint64(32),
+)
 _ONE, _CELL_MASK = np.uint64(1), np.uint64((1 << ONE_BITS) - 1)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How a whole number varies: a constant (the mean), uniform from least to most, or about a mean and cut at least and most.
+    """How a whole number varies: a constant (the mean), uniform from least to most, or about a mean
+    and cut at least and most.
 
     shape: one of SHAPES; sigma: of a lognormal number's logarithm.
     """
@@ -43,18 +62,26 @@ class Spread:
 
 @lru_cache(maxsize=256)
 def table(spread: Spread) -> np.ndarray:
-    """(CELLS + 3,) int64: the least, the most, and the quantiles in 256ths, for drawn; read-only."""
+    """(CELLS + 3,) int64: the least, the most, and the quantiles in 256ths, for drawn;
+    read-only.
+    """
     with localcontext() as context:
         context.prec = _DIGITS
         quantiles = _quantiles(spread)
-        return _frozen(spread.least, spread.most, [int((number * 2**FRACTION_BITS).to_integral_value()) for number in quantiles])
+        return _frozen(
+            spread.least,
+            spread.most,
+            [int((number * 2**FRACTION_BITS).to_integral_value()) for number in quantiles],
+        )
 
 
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
-    """A table as table gives it, of ranks from 1 to count: rank r as often as 1 / r^exponent; 0 for all alike.
+    """A table as table gives it, of ranks from 1 to count: rank r as often as 1 / r^exponent; 0 for
+    all alike.
 
-    A density over numbers that are rounded to ranks: within some per cent of Zipf's law. It begins where rank 1 gets its share.
+    A density over numbers that are rounded to ranks: within some per cent of Zipf's law. It begins
+    where rank 1 gets its share.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -67,12 +94,16 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
         else:
             low, high = first**power - power, last**power
             ranks = [(low + (high - low) * step) ** (1 / power) for step in steps]
-        return _frozen(1, count, [int((rank * 2**FRACTION_BITS).to_integral_value()) for rank in ranks])
+        return _frozen(
+            1, count, [int((rank * 2**FRACTION_BITS).to_integral_value()) for rank in ranks]
+        )
 
 
 @lru_cache(maxsize=1)
 def waits() -> np.ndarray:
-    """A table as table gives it of how long the next of events that come by chance takes; 2^20 is the mean."""
+    """A table as table gives it of how long the next of events that come by chance takes; 2^20 is
+    the mean.
+    """
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 
@@ -127,7 +158,9 @@ def stream(of: np.uint64, number: int) -> np.uint64:
 
 @njit(cache=True)
 def drawn(numbers: np.ndarray, draw: np.uint64) -> int:
-    """A number of a table, by a draw of 64 bits: the highest ten choose the cell, the next twenty the place in it."""
+    """A number of a table, by a draw of 64 bits: the highest ten choose the cell, the next twenty
+    the place in it.
+    """
     cell = np.int64(draw >> _S54)
     place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)
     low, high = numbers[cell + 2], numbers[cell + 3]

@@ -1,11 +1,14 @@
-"""Building record batches of magic 2 in compiled loops: varints, records, markers, then headers with their checksum.
+"""Building record batches of magic 2 in compiled loops: varints, records, markers, then headers
+with their checksum.
 
-Records are laid behind a gap of 61 bytes; once all of a batch are there, or have been compressed, seal fills the gap:
+Records are laid behind a gap of 61 bytes; once all of a batch are there, or have been compressed,
+seal fills the gap:
 
     |  61 bytes  | record | record | record ||  61 bytes  | record ...
        seal: the header from the batch's row, and the CRC-32C of what it covers
 
-Byte for byte what format.record.build and the dtype of format.batch make; as DefaultRecord and DefaultRecordBatch of Kafka 4.3.1.
+Byte for byte what format.record.build and the dtype of format.batch make; as DefaultRecord and
+DefaultRecordBatch of Kafka 4.3.1.
 """
 
 import numpy as np
@@ -17,22 +20,44 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 MARKER_BYTES = 78  # a batch with the end of a transaction
 NULL = -1  # a size: the one byte 01 and nothing behind it
 
-_SEVEN, _LOW, _MORE, _TEN, _ZERO = np.uint64(7), np.uint64(127), np.uint64(128), np.uint64(10), np.uint64(48)
+_SEVEN, _LOW, _MORE, _TEN, _ZERO = (
+    np.uint64(7),
+    np.uint64(127),
+    np.uint64(128),
+    np.uint64(10),
+    np.uint64(48),
+)
 _AT = {name: place for name, (_, place) in HEADER.fields.items()}
-_LENGTH, _EPOCH, _MAGIC, _CRC = _AT["batch_length_bytes"], _AT["leader_epoch"], _AT["magic"], _AT["crc"]
+_LENGTH, _EPOCH, _MAGIC, _CRC = (
+    _AT["batch_length_bytes"],
+    _AT["leader_epoch"],
+    _AT["magic"],
+    _AT["crc"],
+)
 _ATTRIBUTES, _LAST_DELTA, _BASE_MS, _MAX_MS = (
-    _AT["attributes"], _AT["last_offset_delta"], _AT["base_timestamp_ms"], _AT["max_timestamp_ms"],
-)  # fmt: skip
-_PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = _AT["producer_id"], _AT["producer_epoch"], _AT["base_sequence"], _AT["record_count"]
+    _AT["attributes"],
+    _AT["last_offset_delta"],
+    _AT["base_timestamp_ms"],
+    _AT["max_timestamp_ms"],
+)
+_PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = (
+    _AT["producer_id"],
+    _AT["producer_epoch"],
+    _AT["base_sequence"],
+    _AT["record_count"],
+)
 
 
 def seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """Writes the header of each row into the gap in front of its records, and the checksum into the row too.
+    """Writes the header of each row into the gap in front of its records, and the checksum into the
+    row too.
 
-    rows: BATCH with any fields more; data (uint8): the batches one after another from 0, as long as their size_bytes say.
-    IndexError if they are longer than data.
+    rows: BATCH with any fields more; data (uint8): the batches one after another from 0, as long as
+    their size_bytes say. IndexError if they are longer than data.
     """
-    if rows["size_bytes"].sum() > len(data) or (len(rows) and rows["size_bytes"].min() < HEADER_BYTES):
+    if rows["size_bytes"].sum() > len(data) or (
+        len(rows) and rows["size_bytes"].min() < HEADER_BYTES
+    ):
         raise IndexError(f"{rows['size_bytes'].sum()} bytes of batches in {len(data)}")
     _seal(rows, data)
 
@@ -68,11 +93,14 @@ def _put_header(data, at, row):
 
 @njit(cache=True)
 def put_marker(data: np.ndarray, at: int, kind: int, coordinator_epoch: int) -> int:
-    """The one record of a control batch that ends a transaction (EndTransactionMarker), behind the gap at a byte: where it ends.
+    """The one record of a control batch that ends a transaction (EndTransactionMarker), behind the
+    gap at a byte: where it ends.
 
-    kind: 0 ABORT, 1 COMMIT. Key: version 0 and the kind; value: version 0 and the epoch of the coordinator.
+    kind: 0 ABORT, 1 COMMIT. Key: version 0 and the kind; value: version 0 and the epoch of the
+    coordinator.
     """
-    at = put_varint(data, at + HEADER_BYTES, 16)  # what follows: five varints of a byte, attributes, 4 bytes of key, 6 of value
+    # what follows: five varints of a byte, attributes, 4 bytes of key, 6 of value
+    at = put_varint(data, at + HEADER_BYTES, 16)
     for field in range(3):
         data[at + field] = 0  # attributes, both deltas
     at = put_varint(data, at + 3, 4)
@@ -138,7 +166,8 @@ def put_pieces(data: np.ndarray, at: int, count: int, pool: np.ndarray, start: i
     """count bytes of a pool from a byte on, and again from its beginning where it ends."""
     while count > 0:
         piece = min(count, len(pool) - start)
-        to, source = np.uint64(at), np.uint64(start)  # numba looks at the sign of any other index, at each byte
+        # numba looks at the sign of any other index, at each byte
+        to, source = np.uint64(at), np.uint64(start)
         for place in range(np.uint64(piece)):
             data[to + place] = pool[source + place]
         at, count, start = at + piece, count - piece, 0

@@ -1,8 +1,10 @@
-"""The compiled loop behind simulate.sending.streams: which batch comes next, when, with which records; laid where seal finds it.
+"""The compiled loop behind simulate.sending.streams: which batch comes next, when, with which
+records; laid where seal finds it.
 
 One turn is one batch, a data batch or the marker of a transaction:
 
-    time    0 ms     18 ms    36 ms           a batch of 9 records at 500 records a second stands for 18 ms
+    time    0 ms     18 ms    36 ms           a batch of 9 records at 500 records a second stands
+    for 18 ms
     batch   0 to 8   9 to 17  18 to 26
 """
 
@@ -24,65 +26,71 @@ from kafkaviz.simulate.sending.filling import (
     varint_bytes,
 )
 
-PLAN = np.dtype([  # a phase in numbers
-    ("unit_ns", "f8"),  # what a record, a byte or a batch takes at the phase's rate
-    ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
-    ("by_chance", "?"),
-    ("on_ns", "i8"),  # of a burst; 0 for no bursts
-    ("off_ns", "i8"),
-    ("most_ns", "i8"),
-    ("most_records", "i8"),
-    ("most_batches", "i8"),
-    ("most_bytes", "i8"),
-    ("start_ms", "i8"),  # of the workload
-    ("no_timestamps", "?"),
-    ("ahead_ms", "i8"),
-    ("other_time", "?"),  # from_ms on (-1 for the phase's own start), so many times as fast
-    ("from_ms", "i8"),
-    ("speed_thousandths", "i8"),
-    ("late_threshold", "i8"),
-    ("future_threshold", "i8"),
-    ("delay_ms", "i8"),
-    ("batch_bytes", "i8"),
-    ("key_bytes", "i8"),  # -1 for no keys
-    ("key_digits", "i8"),
-    ("key_count", "i8"),
-    ("keys_in_turn", "?"),
-    ("null_threshold", "i8"),
-    ("is_random", "?"),
-    ("header_count", "i8"),
-    ("attributes", "i8"),
-    ("marker_attributes", "i8"),
-    ("idempotent", "?"),
-    ("abort_threshold", "i8"),
-    ("leave_open", "?"),
-    ("epoch_each", "?"),  # a marker raises its producer's epoch (transaction.version 2)
-    ("leader_epoch", "i8"),
-    ("fetch_batches", "i8"),
-])
-STATE = np.dtype([  # where a stream is; between two batches alone
-    ("seed", "u8"),
-    ("next_offset", "i8"),
-    ("batches", "i8"),  # data batches so far, in all phases
-    ("records", "i8"),
-    ("append", "i8"),
-    ("in_append", "i8"),  # batches of the append that is not whole yet
-    ("clock_ns", "i8"),  # since the start of the workload
-    ("phase_start_ns", "i8"),
-    ("busy_ns", "i8"),  # of the phase, the time between bursts left out
-    ("last_amount", "i8"),  # of what the rate counts, in the batch before
-    ("phase_batches", "i8"),
-    ("phase_records", "i8"),
-    ("phase_bytes", "i8"),
-    ("marker_due", "i8"),  # the producer whose transaction ends now, or NOBODY
-])
-PRODUCER = np.dtype([
-    ("id", "i8"),
-    ("epoch", "i8"),
-    ("next_sequence", "i8"),
-    ("left", "i8"),  # batches until its transaction ends
-    ("open", "?"),
-])
+PLAN = np.dtype(
+    [  # a phase in numbers
+        ("unit_ns", "f8"),  # what a record, a byte or a batch takes at the phase's rate
+        ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
+        ("by_chance", "?"),
+        ("on_ns", "i8"),  # of a burst; 0 for no bursts
+        ("off_ns", "i8"),
+        ("most_ns", "i8"),
+        ("most_records", "i8"),
+        ("most_batches", "i8"),
+        ("most_bytes", "i8"),
+        ("start_ms", "i8"),  # of the workload
+        ("no_timestamps", "?"),
+        ("ahead_ms", "i8"),
+        ("other_time", "?"),  # from_ms on (-1 for the phase's own start), so many times as fast
+        ("from_ms", "i8"),
+        ("speed_thousandths", "i8"),
+        ("late_threshold", "i8"),
+        ("future_threshold", "i8"),
+        ("delay_ms", "i8"),
+        ("batch_bytes", "i8"),
+        ("key_bytes", "i8"),  # -1 for no keys
+        ("key_digits", "i8"),
+        ("key_count", "i8"),
+        ("keys_in_turn", "?"),
+        ("null_threshold", "i8"),
+        ("is_random", "?"),
+        ("header_count", "i8"),
+        ("attributes", "i8"),
+        ("marker_attributes", "i8"),
+        ("idempotent", "?"),
+        ("abort_threshold", "i8"),
+        ("leave_open", "?"),
+        ("epoch_each", "?"),  # a marker raises its producer's epoch (transaction.version 2)
+        ("leader_epoch", "i8"),
+        ("fetch_batches", "i8"),
+    ]
+)
+STATE = np.dtype(
+    [  # where a stream is; between two batches alone
+        ("seed", "u8"),
+        ("next_offset", "i8"),
+        ("batches", "i8"),  # data batches so far, in all phases
+        ("records", "i8"),
+        ("append", "i8"),
+        ("in_append", "i8"),  # batches of the append that is not whole yet
+        ("clock_ns", "i8"),  # since the start of the workload
+        ("phase_start_ns", "i8"),
+        ("busy_ns", "i8"),  # of the phase, the time between bursts left out
+        ("last_amount", "i8"),  # of what the rate counts, in the batch before
+        ("phase_batches", "i8"),
+        ("phase_records", "i8"),
+        ("phase_bytes", "i8"),
+        ("marker_due", "i8"),  # the producer whose transaction ends now, or NOBODY
+    ]
+)
+PRODUCER = np.dtype(
+    [
+        ("id", "i8"),
+        ("epoch", "i8"),
+        ("next_sequence", "i8"),
+        ("left", "i8"),  # batches until its transaction ends
+        ("open", "?"),
+    ]
+)
 HEADER_SPAN = np.dtype([("position", "i8"), ("size_bytes", "i8")])
 COUNTS, VALUES, RANKS, LATE, FUTURE, TRANSACTION, WAITS = range(7)  # rows of the tables
 FULL, NO_ROOM, DONE = 0, 1, 2
@@ -94,18 +102,45 @@ JSON_BYTES = 11  # {"n":,"t":""} without its number, one for the shortest text l
 
 _DRAW_WAIT, _DRAW_COUNT, _DRAW_TRANSACTION, _DRAW_END = 0, 1, 2, 3
 _RECORDS_FROM = 16  # of a batch's stream: the records' own
-_DRAW_VALUE, _DRAW_NULL, _DRAW_KEY, _DRAW_LATE, _DRAW_LATE_BY, _DRAW_FUTURE, _DRAW_FUTURE_BY, _DRAW_TEXT, _DRAW_HEADER = range(9)
+(
+    _DRAW_VALUE,
+    _DRAW_NULL,
+    _DRAW_KEY,
+    _DRAW_LATE,
+    _DRAW_LATE_BY,
+    _DRAW_FUTURE,
+    _DRAW_FUTURE_BY,
+    _DRAW_TEXT,
+    _DRAW_HEADER,
+) = range(9)
 _HEAD = np.frombuffer(b'{"n":', np.uint8)
 _MIDDLE = np.frombuffer(b',"t":"', np.uint8)
 _MS = 1_000_000
 
 
 @njit(cache=True)
-def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data, filled, used, enough_bytes, write):
-    """Lays batches from rows[filled] and data[used] on: (FULL, NO_ROOM or DONE, rows filled, bytes used).
+def lay(
+    plan,
+    tables,
+    prefix,
+    headers,
+    spans,
+    pool,
+    state,
+    producers,
+    rows,
+    data,
+    filled,
+    used,
+    enough_bytes,
+    write,
+):
+    """Lays batches from rows[filled] and data[used] on: (FULL, NO_ROOM or DONE, rows filled, bytes
+    used).
 
-    FULL with the first append that brings it to enough_bytes, or where the rows are all used.
-    A batch for which data has no room changes nothing: with more room it comes out the same. NO_ROOM does not come without write.
+    FULL with the first append that brings it to enough_bytes, or where the rows are all used. A
+    batch for which data has no room changes nothing: with more room it comes out the same. NO_ROOM
+    does not come without write.
     """
     while filled < len(rows) and (used < enough_bytes or state.in_append > 0):
         of = state.marker_due
@@ -123,7 +158,9 @@ def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data
         else:
             turn = state.batches % len(producers) if len(producers) > 1 else 0
             parts = (tables, prefix, headers, spans, pool)
-            if not _lay_batch(plan, parts, state, producers[turn], turn, wait_ns, rows[filled], data, used, write):
+            if not _lay_batch(
+                plan, parts, state, producers[turn], turn, wait_ns, rows[filled], data, used, write
+            ):
                 return NO_ROOM, filled, used
         used += rows[filled].size_bytes
         filled += 1
@@ -133,7 +170,11 @@ def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data
 @njit(cache=True)
 def _is_over(plan, state, wait_ns):
     """Whether the next batch is not of this phase any more."""
-    if state.phase_records >= plan.most_records or state.phase_batches >= plan.most_batches or state.phase_bytes >= plan.most_bytes:
+    if (
+        state.phase_records >= plan.most_records
+        or state.phase_batches >= plan.most_batches
+        or state.phase_bytes >= plan.most_bytes
+    ):
         return True
     since = _real_ns(plan, state.busy_ns + wait_ns)
     return since >= plan.most_ns or state.phase_start_ns + since >= LONGEST_NS
@@ -146,7 +187,11 @@ def _wait_ns(plan, tables, state):
     if plan.on_ns > 0:
         wait = wait * plan.on_ns / (plan.on_ns + plan.off_ns)
     if plan.by_chance:
-        wait = wait * drawn(tables[WAITS], stream(stream(state.seed, state.batches), _DRAW_WAIT)) / (1 << ONE_BITS)
+        wait = (
+            wait
+            * drawn(tables[WAITS], stream(stream(state.seed, state.batches), _DRAW_WAIT))
+            / (1 << ONE_BITS)
+        )
     return np.int64(min(wait, LONGEST_NS))
 
 
@@ -181,8 +226,19 @@ def _lay_batch(plan, parts, state, producer, turn, wait_ns, row, data, used, wri
         ms = _timestamp_ms(plan, tables, state, busy_ns - step_ns * (most - 1 - count), mine)
         delta_ms = ms - first_ms if count else 0
         value_bytes = _value_bytes(plan, tables, mine)
-        body = 1 + varint_bytes(delta_ms) + varint_bytes(count) + varint_bytes(plan.key_bytes) + max(plan.key_bytes, 0)
-        body += varint_bytes(value_bytes) + max(value_bytes, 0) + varint_bytes(plan.header_count) + len(headers)
+        body = (
+            1
+            + varint_bytes(delta_ms)
+            + varint_bytes(count)
+            + varint_bytes(plan.key_bytes)
+            + max(plan.key_bytes, 0)
+        )
+        body += (
+            varint_bytes(value_bytes)
+            + max(value_bytes, 0)
+            + varint_bytes(plan.header_count)
+            + len(headers)
+        )
         end = at + varint_bytes(body) + body
         if count and end - used > plan.batch_bytes:
             break
@@ -211,7 +267,10 @@ def _timestamp_ms(plan, tables, state, busy_ns, mine):
     since_ns = _real_ns(plan, busy_ns)
     if plan.other_time:
         since_us = since_ns // 1000
-        ms = since_us // _MS * plan.speed_thousandths + since_us % _MS * plan.speed_thousandths // _MS
+        ms = (
+            since_us // _MS * plan.speed_thousandths
+            + since_us % _MS * plan.speed_thousandths // _MS
+        )
         ms += plan.start_ms + state.phase_start_ns // _MS if plan.from_ms < 0 else plan.from_ms
     else:
         ms = plan.start_ms + (state.phase_start_ns + since_ns) // _MS
@@ -270,11 +329,18 @@ def _number(plan, tables, state, producer, turn, row, of):
     row.producer_id, row.producer_epoch, row.base_sequence = -1, -1, -1
     if not plan.idempotent:
         return
-    row.producer_id, row.producer_epoch, row.base_sequence = producer.id, producer.epoch, producer.next_sequence
+    row.producer_id, row.producer_epoch, row.base_sequence = (
+        producer.id,
+        producer.epoch,
+        producer.next_sequence,
+    )
     producer.next_sequence = (producer.next_sequence + row.record_count) % SEQUENCES
     if plan.attributes & TRANSACTIONAL:
         if not producer.open:
-            producer.open, producer.left = True, drawn(tables[TRANSACTION], stream(of, _DRAW_TRANSACTION))
+            producer.open, producer.left = (
+                True,
+                drawn(tables[TRANSACTION], stream(of, _DRAW_TRANSACTION)),
+            )
         producer.left -= 1
         if producer.left <= 0:
             state.marker_due = turn
@@ -283,7 +349,9 @@ def _number(plan, tables, state, producer, turn, row, of):
 @njit(cache=True)
 def _count(plan, state, row, size_bytes):
     """One more batch."""
-    state.last_amount = row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
+    state.last_amount = (
+        row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
+    )
     state.batches += 1
     state.records += row.record_count
     state.phase_batches += 1
@@ -300,7 +368,11 @@ def _lay_marker(plan, state, producer, row, data, used, write):
     aborts = happens(stream(stream(state.seed, state.batches), _DRAW_END), plan.abort_threshold)
     _place(plan, state, row, MARKER_BYTES, 1)
     row.attributes, row.marker = plan.marker_attributes, ABORT if aborts else COMMIT
-    row.base_timestamp_ms, row.max_timestamp_ms, row.deep_offset = row.now_ms, row.now_ms, row.base_offset
+    row.base_timestamp_ms, row.max_timestamp_ms, row.deep_offset = (
+        row.now_ms,
+        row.now_ms,
+        row.base_offset,
+    )
     if plan.epoch_each:
         producer.epoch, producer.next_sequence = producer.epoch + 1, 0
     row.producer_id, row.producer_epoch, row.base_sequence = producer.id, producer.epoch, -1
@@ -324,7 +396,11 @@ def _put_record(plan, parts, data, at, body, delta_ms, delta, value_bytes, numbe
     at = put_varint(data, at, plan.key_bytes)
     if plan.key_bytes >= 0:
         put_pieces(data, at, len(prefix), prefix, 0)
-        key = number % plan.key_count if plan.keys_in_turn else drawn(tables[RANKS], stream(mine, _DRAW_KEY)) - 1
+        key = (
+            number % plan.key_count
+            if plan.keys_in_turn
+            else drawn(tables[RANKS], stream(mine, _DRAW_KEY)) - 1
+        )
         put_digits(data, at + len(prefix), key, plan.key_digits)
         at += plan.key_bytes
     at = put_varint(data, at, value_bytes)
@@ -334,12 +410,19 @@ def _put_record(plan, parts, data, at, body, delta_ms, delta, value_bytes, numbe
     at = put_varint(data, at, plan.header_count)
     put_pieces(data, at, len(headers), headers, 0)
     for place in range(len(spans)):
-        put_hex(data, at + spans[place].position, stream(mine, _DRAW_HEADER + place), spans[place].size_bytes)
+        put_hex(
+            data,
+            at + spans[place].position,
+            stream(mine, _DRAW_HEADER + place),
+            spans[place].size_bytes,
+        )
 
 
 @njit(cache=True)
 def _put_value(plan, pool, data, at, count, number, mine):
-    """A value: a piece of the pool; as JSON around it where there is room for that: {"n":17,"t":"paid berlin"}."""
+    """A value: a piece of the pool; as JSON around it where there is room for that:
+    {"n":17,"t":"paid berlin"}.
+    """
     start = np.int64(stream(mine, _DRAW_TEXT) % np.uint64(len(pool)))
     places = digits(number)
     if plan.is_random or count <= JSON_BYTES + places + 1:

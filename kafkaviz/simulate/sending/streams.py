@@ -1,10 +1,12 @@
-"""The batches of a workload, in the order in which they reach the log: rows for a writer, and their bytes.
+"""The batches of a workload, in the order in which they reach the log: rows for a writer, and their
+bytes.
 
     for chunk in chunks(load(text), config, profile((4, 3, 1))):
         log.append(chunk.rows, chunk.data)
 
-The same workload and seed give the same records on every machine, in chunks of any size. A batch that is not compressed has the
-same bytes too; what a codec makes of it depends on the release of its library.
+The same workload and seed give the same records on every machine, in chunks of any size. A batch
+that is not compressed has the same bytes too; what a codec makes of it depends on the release of
+its library.
 """
 
 from collections.abc import Iterator
@@ -21,7 +23,16 @@ from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSA
 from kafkaviz.simulate.config import LogConfig, Profile
 from kafkaviz.simulate.incoming import INCOMING, Chunk
 from kafkaviz.simulate.sending import filling, laying
-from kafkaviz.simulate.sending.draws import MOST, Spread, rank_table, seeded, stream, table, threshold, waits
+from kafkaviz.simulate.sending.draws import (
+    MOST,
+    Spread,
+    rank_table,
+    seeded,
+    stream,
+    table,
+    threshold,
+    waits,
+)
 from kafkaviz.simulate.sending.laying import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
 from kafkaviz.simulate.sending.toml_fields import LONGEST_MS, duration_text
 from kafkaviz.simulate.sending.traffic import (
@@ -45,9 +56,31 @@ MS_NS = 1_000_000
 POOL_BYTES = 1 << 16
 NOTHING = np.empty(0, np.uint8)
 WORDS = (
-    "order", "paid", "shipped", "returned", "invoice", "customer", "basket", "checkout", "refund", "pending", "amsterdam", "berlin",
-    "lisbon", "nairobi", "osaka", "quito", "blue", "green", "small", "large", "express", "standard", "monday", "friday",
-)  # fmt: skip
+    "order",
+    "paid",
+    "shipped",
+    "returned",
+    "invoice",
+    "customer",
+    "basket",
+    "checkout",
+    "refund",
+    "pending",
+    "amsterdam",
+    "berlin",
+    "lisbon",
+    "nairobi",
+    "osaka",
+    "quito",
+    "blue",
+    "green",
+    "small",
+    "large",
+    "express",
+    "standard",
+    "monday",
+    "friday",
+)
 
 
 class _Parts(NamedTuple):
@@ -68,44 +101,64 @@ def chunks(
     payload: bool = True,
     batches_per_chunk: int = BATCHES_PER_CHUNK,
 ) -> Iterator[Chunk]:
-    """The batches of a workload, chunk after chunk; offsets from its start_offset, time from its start_ms, at most 100 years of it.
+    """The batches of a workload, chunk after chunk; offsets from its start_offset, time from its
+    start_ms, at most 100 years of it.
 
-    Of the config the timestamp type counts, of the profile its release: since 4.0 each marker raises its producer's epoch (KIP-890).
-    seed: the workload's own if none is given. payload: without it chunks have no data and crc is 0; what is compressed is made and
-    compressed all the same, as nothing else tells its size. No chunk ends within an append or goes on into the next phase.
-    KafkavizError for a codec that the release does not know.
+    Of the config the timestamp type counts, of the profile its release: since 4.0 each marker
+    raises its producer's epoch (KIP-890). seed: the workload's own if none is given. payload:
+    without it chunks have no data and crc is 0; what is compressed is made and compressed all the
+    same, as nothing else tells its size. No chunk ends within an append or goes on into the next
+    phase. KafkavizError for a codec that the release does not know.
     """
     state, producers = _begin(workload, seed)
     for number, phase in enumerate(workload.phases):
         if phase.silence_ms is not None:
-            _ensure_time(int(state["clock_ns"][0]) + phase.silence_ms * MS_NS, f"phase {number + 1}, silence")
+            _ensure_time(
+                int(state["clock_ns"][0]) + phase.silence_ms * MS_NS, f"phase {number + 1}, silence"
+            )
             state["clock_ns"] += phase.silence_ms * MS_NS
             continue
         _check(phase, of, number + 1)
         _ensure_time(int(state["clock_ns"][0]) + 1, f"phase {number + 1}")
         plan = _plan(phase, workload, config, of)
         _enter(state, phase)
-        yield from _phase_chunks(phase, plan, state, producers[: phase.producers], payload, batches_per_chunk)
+        yield from _phase_chunks(
+            phase, plan, state, producers[: phase.producers], payload, batches_per_chunk
+        )
 
 
 def _check(phase: Phase, of: Profile, number: int) -> None:
     """That the release takes such batches."""
-    what, way = ("batch of zstd", versions.ZSTD) if phase.codec == "zstd" else ("record batch", versions.RECORD_BATCHES)
+    what, way = (
+        ("batch of zstd", versions.ZSTD)
+        if phase.codec == "zstd"
+        else ("record batch", versions.RECORD_BATCHES)
+    )
     if not way.of(of.release):
         release = ".".join(map(str, of.release))
-        raise KafkavizError(f"phase {number}: Kafka {release} takes no {what}; the first that does is {versions.text(way.first)}")
+        raise KafkavizError(
+            f"phase {number}: Kafka {release} takes no {what}; the first that does is "
+            f"{versions.text(way.first)}"
+        )
 
 
 def _ensure_time(end_ns: int, where: str) -> None:
-    """KafkavizError behind 100 years: nothing of the phase would be laid, and some time later the clock would have no room."""
+    """KafkavizError behind 100 years: nothing of the phase would be laid, and some time later the
+    clock would have no room.
+    """
     if end_ns > laying.LONGEST_NS:
-        raise KafkavizError(f"{where}: a workload lasts {duration_text(LONGEST_MS)} at most, and this goes beyond")
+        raise KafkavizError(
+            f"{where}: a workload lasts {duration_text(LONGEST_MS)} at most, and this goes beyond"
+        )
 
 
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
     """(STATE, PRODUCER a producer) before the first phase."""
     state = np.zeros(1, STATE)
-    state["seed"], state["next_offset"] = seeded(workload.seed if seed is None else seed), workload.start_offset
+    state["seed"], state["next_offset"] = (
+        seeded(workload.seed if seed is None else seed),
+        workload.start_offset,
+    )
     producers = np.zeros(max(phase.producers for phase in workload.phases), PRODUCER)
     producers["id"] = FIRST_PRODUCER_ID + np.arange(len(producers))
     return state, producers
@@ -120,7 +173,12 @@ def _enter(state: np.ndarray, phase: Phase) -> None:
 
 
 def _phase_chunks(
-    phase: Phase, plan: tuple[np.ndarray, _Parts], state: np.ndarray, producers: np.ndarray, payload: bool, batches_per_chunk: int
+    phase: Phase,
+    plan: tuple[np.ndarray, _Parts],
+    state: np.ndarray,
+    producers: np.ndarray,
+    payload: bool,
+    batches_per_chunk: int,
 ) -> Iterator[Chunk]:
     """The chunks of one phase: rows and bytes are laid, the clock is put to its end."""
     write, done = payload or phase.codec != "none", False
@@ -140,18 +198,30 @@ def _phase_chunks(
 
 def _close(phase: Phase, plan: np.ndarray, state: np.ndarray) -> None:
     """A phase that its duration ended lasts as long as that."""
-    ended = state["phase_records"][0] < plan["most_records"][0] and state["phase_bytes"][0] < plan["most_bytes"][0]
+    ended = (
+        state["phase_records"][0] < plan["most_records"][0]
+        and state["phase_bytes"][0] < plan["most_bytes"][0]
+    )
     if ended:
         state["clock_ns"] = state["phase_start_ns"] + phase.duration_ms * MS_NS
 
 
 def _filled(
-    plan: tuple[np.ndarray, _Parts], state: np.ndarray, producers: np.ndarray, rows: np.ndarray, data: np.ndarray, write: bool
+    plan: tuple[np.ndarray, _Parts],
+    state: np.ndarray,
+    producers: np.ndarray,
+    rows: np.ndarray,
+    data: np.ndarray,
+    write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one append that finds too little."""
+    """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one
+    append that finds too little.
+    """
     filled, used, enough_bytes = 0, 0, CHUNK_BYTES if write else np.iinfo(np.int64).max
     while True:
-        why, filled, used = laying.lay(plan[0][0], *plan[1], state[0], producers, rows, data, filled, used, enough_bytes, write)
+        why, filled, used = laying.lay(
+            plan[0][0], *plan[1], state[0], producers, rows, data, filled, used, enough_bytes, write
+        )
         if why != NO_ROOM or (filled and state["in_append"][0] == 0):
             return filled, used, why == DONE, data
         data = np.concatenate([data, np.empty(max(len(data), CHUNK_BYTES), np.uint8)])
@@ -174,7 +244,9 @@ def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, payload: bool) -
 
 
 def _compressed(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
-    """The bytes with the records of each batch compressed, markers apart; the rows get the new sizes."""
+    """The bytes with the records of each batch compressed, markers apart; the rows get the new
+    sizes.
+    """
     ends = np.cumsum(rows["size_bytes"]).tolist()
     gap, pieces, start = bytes(HEADER_BYTES), [], 0
     for end, is_control in zip(ends, ((rows["attributes"] & CONTROL) != 0).tolist(), strict=True):
@@ -188,23 +260,31 @@ def _compressed(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarr
 # ---- a phase in numbers
 
 
-def _plan(phase: Phase, workload: Workload, config: LogConfig, of: Profile) -> tuple[np.ndarray, _Parts]:
+def _plan(
+    phase: Phase, workload: Workload, config: LogConfig, of: Profile
+) -> tuple[np.ndarray, _Parts]:
     """The phase as the compiled loop takes it."""
     plan = np.zeros(1, PLAN)
     headers, values = _headers(phase.headers)
-    by_name = {
-        "unit_ns": 1e9 / phase.rate,
-        "rate_of": (RECORDS, BYTES, BATCHES).index(phase.rate_of),
-        "by_chance": phase.arrivals == BY_CHANCE,
-        "start_ms": workload.start_ms,
-        "delay_ms": phase.delay_ms,
-        "fetch_batches": phase.fetch_batches,
-        "leader_epoch": phase.leader_epoch,
-        "batch_bytes": phase.batch_bytes,
-        "header_count": len(phase.headers),
-        "is_random": phase.content == RANDOM,
-        "null_threshold": threshold(phase.null_share),
-    } | _limits(phase) | _times(phase, workload) | _keys(phase) | _producers(phase, config, of)
+    by_name = (
+        {
+            "unit_ns": 1e9 / phase.rate,
+            "rate_of": (RECORDS, BYTES, BATCHES).index(phase.rate_of),
+            "by_chance": phase.arrivals == BY_CHANCE,
+            "start_ms": workload.start_ms,
+            "delay_ms": phase.delay_ms,
+            "fetch_batches": phase.fetch_batches,
+            "leader_epoch": phase.leader_epoch,
+            "batch_bytes": phase.batch_bytes,
+            "header_count": len(phase.headers),
+            "is_random": phase.content == RANDOM,
+            "null_threshold": threshold(phase.null_share),
+        }
+        | _limits(phase)
+        | _times(phase, workload)
+        | _keys(phase)
+        | _producers(phase, config, of)
+    )
     for name, value in by_name.items():
         plan[name] = value
     pool = _random() if phase.content == RANDOM else _text()
@@ -244,9 +324,11 @@ def _keys(phase: Phase) -> dict[str, int]:
         return {"key_bytes": filling.NULL}
     digits = len(str(phase.keys.count - 1))
     return {
-        "key_bytes": len(phase.keys.prefix.encode()) + digits, "key_digits": digits, "key_count": phase.keys.count,
+        "key_bytes": len(phase.keys.prefix.encode()) + digits,
+        "key_digits": digits,
+        "key_count": phase.keys.count,
         "keys_in_turn": phase.keys.in_turn,
-    }  # fmt: skip
+    }
 
 
 def _producers(phase: Phase, config: LogConfig, of: Profile) -> dict[str, int]:
@@ -266,15 +348,17 @@ def _producers(phase: Phase, config: LogConfig, of: Profile) -> dict[str, int]:
 def _tables(phase: Phase) -> np.ndarray:
     """The table of each number that is drawn, in laying's order."""
     nothing, keys = Spread(mean=0), phase.keys
-    return np.stack([
-        _within(phase.records_per_batch, 1, MOST_RECORDS),
-        _within(phase.value_bytes, 0, MOST_VALUE_BYTES),
-        rank_table(keys.count, keys.zipf) if keys else table(nothing),
-        _within(phase.late.by_ms if phase.late else nothing, 0, MOST),
-        _within(phase.future.by_ms if phase.future else nothing, 0, MOST),
-        _within(phase.transactions.batches if phase.transactions else nothing, 0, MOST_RECORDS),
-        waits(),
-    ])  # fmt: skip
+    return np.stack(
+        [
+            _within(phase.records_per_batch, 1, MOST_RECORDS),
+            _within(phase.value_bytes, 0, MOST_VALUE_BYTES),
+            rank_table(keys.count, keys.zipf) if keys else table(nothing),
+            _within(phase.late.by_ms if phase.late else nothing, 0, MOST),
+            _within(phase.future.by_ms if phase.future else nothing, 0, MOST),
+            _within(phase.transactions.batches if phase.transactions else nothing, 0, MOST_RECORDS),
+            waits(),
+        ]
+    )
 
 
 def _within(spread: Spread, least: int, most: int) -> np.ndarray:
@@ -286,7 +370,10 @@ def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
     """(the headers of each record, where their values lie in them)."""
     laid, spans = bytearray(), []
     for header in headers:
-        name, size = header.name.encode(), filling.NULL if header.size_bytes is None else header.size_bytes
+        name, size = (
+            header.name.encode(),
+            filling.NULL if header.size_bytes is None else header.size_bytes,
+        )
         laid += _varint(len(name)) + name + _varint(size)
         spans.append((len(laid), max(size, 0)))
         laid += bytes(max(size, 0))
@@ -315,7 +402,11 @@ def _text() -> np.ndarray:
 @lru_cache(maxsize=1)
 def _random() -> np.ndarray:
     """Bytes that no codec makes smaller."""
-    return _frozen(np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(np.uint8))
+    return _frozen(
+        np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(
+            np.uint8
+        )
+    )
 
 
 def _frozen(data: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
-"""Dataclasses as TOML: one list of fields a class, by which a table is read and written; what is wrong is told with its key.
+"""Dataclasses as TOML: one list of fields a class, by which a table is read and written; what is
+wrong is told with its key.
 
     FIELDS = (Field("records", whole(1)), Field("duration", duration(), "duration_ms"))
-    read(Phase, FIELDS, {"records": 0}, "orders.toml: phase 1, ")    KafkavizError: orders.toml: phase 1, records: 0 is below 1
+    read(Phase, FIELDS, {"records": 0}, "orders.toml: phase 1, ")    KafkavizError: orders.toml:
+    phase 1, records: 0 is below 1
 """
 
 import json
@@ -50,7 +52,8 @@ def wrong(where: str, what: str) -> KafkavizError:
 
 
 def read(of: type[T], known: Sequence[Field], table: object, where: str, **given: object) -> T:
-    """The dataclass of a table; KafkavizError for a key that is not known or missing, or a value that is no such thing.
+    """The dataclass of a table; KafkavizError for a key that is not known or missing, or a value
+    that is no such thing.
 
     where: what stands in front of a key in the error; given: what the class has from elsewhere.
     """
@@ -60,8 +63,13 @@ def read(of: type[T], known: Sequence[Field], table: object, where: str, **given
     for key in table:
         if key not in by_key:
             raise wrong(f"{where}{_key(key)}", f"no such key; there are {', '.join(by_key)}")
-    given |= {by_key[key].name: by_key[key].kind.read(value, f"{where}{key}") for key, value in table.items()}
-    needed = {one.name for one in fields(of) if one.default is MISSING and one.default_factory is MISSING}
+    given |= {
+        by_key[key].name: by_key[key].kind.read(value, f"{where}{key}")
+        for key, value in table.items()
+    }
+    needed = {
+        one.name for one in fields(of) if one.default is MISSING and one.default_factory is MISSING
+    }
     for field in known:
         if field.name in needed and field.name not in given:
             raise wrong(f"{where}{field.key}", "is missing")
@@ -73,8 +81,9 @@ def lines(value: object, known: Sequence[Field]) -> list[str]:
     defaults = {one.name: one.default for one in fields(value)}
     return [
         f"{field.key} = {field.kind.write(getattr(value, field.name))}"
-        for field in known if getattr(value, field.name) != defaults[field.name]
-    ]  # fmt: skip
+        for field in known
+        if getattr(value, field.name) != defaults[field.name]
+    ]
 
 
 def shown(value: object) -> str:
@@ -147,7 +156,11 @@ def number(least: float, most: float) -> Kind:
     """A number within limits."""
 
     def read_number(value: object, where: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
             raise wrong(where, f"{shown(value)} is no number")
         return _within(value, least, most, where)
 
@@ -168,12 +181,24 @@ def duration(least_ms: int = 0) -> Kind:
     def read_duration(value: object, where: str) -> int:
         found = _DURATION.fullmatch(value) if isinstance(value, str) else None
         if not found:
-            raise wrong(where, f'{shown(value)} is no duration; give one such as "250ms", "10s", "5min", "2h" or "7d"')
+            raise wrong(
+                where,
+                (
+                    f'{shown(value)} is no duration; give one such as "250ms", "10s", "5min", "2h" '
+                    'or "7d"'
+                ),
+            )
         ms = Decimal(found[1]) * UNITS_MS[found[2]]
         if ms != int(ms):
             raise wrong(where, f"{shown(value)} is no whole number of milliseconds")
         if not least_ms <= ms <= LONGEST_MS:
-            raise wrong(where, f"{shown(value)} is not between {duration_text(least_ms)} and {duration_text(LONGEST_MS)}")
+            raise wrong(
+                where,
+                (
+                    f"{shown(value)} is not between {duration_text(least_ms)} and "
+                    f"{duration_text(LONGEST_MS)}"
+                ),
+            )
         return int(ms)
 
     return Kind(read_duration, lambda ms: quoted(duration_text(ms)))
@@ -181,7 +206,9 @@ def duration(least_ms: int = 0) -> Kind:
 
 def duration_text(ms: int) -> str:
     """A time in the largest unit that leaves a whole number: 90min, 7d."""
-    unit = next(unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms"))
+    unit = next(
+        unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms")
+    )
     return f"{ms // UNITS_MS[unit]}{unit}"
 
 
@@ -202,11 +229,16 @@ def moment() -> Kind:
 
 def moment_text(ms: int) -> str:
     """Milliseconds since 1970 as TOML has a time."""
-    return (EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds" if ms % 1000 else "seconds").replace("+00:00", "Z")
+    return (
+        (EPOCH + timedelta(milliseconds=ms))
+        .isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def inner(of: type, known: Sequence[Field]) -> Kind:
     """A table in a table."""
+
     def write(value: object) -> str:
         return f"{{ {', '.join(lines(value, known))} }}"
 
@@ -221,4 +253,6 @@ def several(kind: Kind, most: int) -> Kind:
             raise wrong(where, f"{shown(value)} is no list of at most {most}")
         return tuple(kind.read(one, f"{where}[{place}]") for place, one in enumerate(value))
 
-    return Kind(read_several, lambda values: "[" + ", ".join(kind.write(one) for one in values) + "]")
+    return Kind(
+        read_several, lambda values: "[" + ", ".join(kind.write(one) for one in values) + "]"
+    )

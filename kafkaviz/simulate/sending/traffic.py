@@ -1,4 +1,6 @@
-"""What producers send: one phase of a workload, in which one kind of traffic comes, and the parts that describe it."""
+"""What producers send: one phase of a workload, in which one kind of traffic comes, and the parts
+that describe it.
+"""
 
 from dataclasses import dataclass
 
@@ -18,7 +20,8 @@ _ONE, _HUNDRED = Spread(), Spread(mean=100)
 class Keys:
     """count different keys: prefix and a number in digits.
 
-    zipf: rank r is drawn as often as 1 / r^zipf, 0 for all alike. in_turn: one after another instead.
+    zipf: rank r is drawn as often as 1 / r^zipf, 0 for all alike. in_turn: one after another
+    instead.
     """
 
     count: int
@@ -29,7 +32,9 @@ class Keys:
 
 @dataclass(frozen=True)
 class Header:
-    """A record header: hexadecimal digits that differ from record to record; null where it has no size."""
+    """A record header: hexadecimal digits that differ from record to record; null where it has no
+    size.
+    """
 
     name: str
     size_bytes: int | None = None
@@ -53,7 +58,8 @@ class Astray:
 
 @dataclass(frozen=True)
 class Transactions:
-    """Each producer sends so many batches, then its coordinator writes a marker: COMMIT, or ABORT for a share of them.
+    """Each producer sends so many batches, then its coordinator writes a marker: COMMIT, or ABORT
+    for a share of them.
 
     leave_open: those that are open where the phase ends get no marker.
     """
@@ -67,13 +73,15 @@ class Transactions:
 class Phase:
     """A stretch of time in which one kind of traffic comes, or in silence none.
 
-    It ends at the first of duration_ms, records, batches and size_bytes (before compression) that is given.
-    rate, rate_of: so many records, bytes before compression, or batches a second; a batch takes the time that the one before it
-    stands for, and its records come evenly within it.
+    It ends at the first of duration_ms, records, batches and size_bytes (before compression) that
+    is given. rate, rate_of: so many records, bytes before compression, or batches a second; a batch
+    takes the time that the one before it stands for, and its records come evenly within it.
     batch_bytes: a batch takes no further record that would make it larger, before compression.
-    clock_ahead_ms: the producers' clock before or behind the broker's. events_from_ms, events_speed: the timestamps are of another
-    time, which passes so many times as fast. late, future: a share of the records are off by more. timestamps: "none" for -1.
-    delay_ms: from a batch's last record to the broker. fetch_batches: so many batches come as one append, as to a follower.
+    clock_ahead_ms: the producers' clock before or behind the broker's. events_from_ms,
+    events_speed: the timestamps are of another time, which passes so many times as fast. late,
+    future: a share of the records are off by more. timestamps: "none" for -1. delay_ms: from a
+    batch's last record to the broker. fetch_batches: so many batches come as one append, as to a
+    follower.
     """
 
     name: str = ""

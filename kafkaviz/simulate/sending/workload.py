@@ -1,4 +1,5 @@
-"""A workload: what producers send to one topic-partition, as a small TOML file tells it, phase after phase.
+"""A workload: what producers send to one topic-partition, as a small TOML file tells it, phase
+after phase.
 
     topic = "orders"
     start = 2026-03-01T08:00:00Z
@@ -15,7 +16,8 @@
     [[phase]]
     silence = "8d"
 
-streams, beside this, makes the batches. A key that is not there has the value of the dataclass's field; presets() are files like this one.
+streams, beside this, makes the batches. A key that is not there has the value of the dataclass's
+field; presets() are files like this one.
 """
 
 import re
@@ -37,16 +39,29 @@ from kafkaviz.simulate.sending.workload_fields import ENDS, PHASE, RATE_KEYS, WO
 MOST_PHASES = 1000
 FILE_BYTES = 1 << 20  # the largest file that is read
 PRESETS = (  # as they are told best
-    "heartbeat", "orders", "clickstream", "iot", "backfill", "bad-clock", "late-phones", "append-time", "no-timestamps", "follower",
-    "strimzi", "day", "steady",
-)  # fmt: skip
+    "heartbeat",
+    "orders",
+    "clickstream",
+    "iot",
+    "backfill",
+    "bad-clock",
+    "late-phones",
+    "append-time",
+    "no-timestamps",
+    "follower",
+    "strimzi",
+    "day",
+    "steady",
+)
 
 _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Phases, and the log they are for: settings are (a topic's setting, its value), as kafka_version takes them."""
+    """Phases, and the log they are for: settings are (a topic's setting, its value), as
+    kafka_version takes them.
+    """
 
     phases: tuple[Phase, ...]
     title: str = ""
@@ -75,11 +90,18 @@ class Workload:
         return all(phase.fetch_batches == 1 for phase in self.phases)
 
 
-def load(source: str | Path, name: str = "workload", version: str | None = None, typed: Iterable[str] = ()) -> Workload:
-    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or name) and the key.
+def load(
+    source: str | Path,
+    name: str = "workload",
+    version: str | None = None,
+    typed: Iterable[str] = (),
+) -> Workload:
+    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or
+    name) and the key.
 
-    version: the release that is to run it, in place of its own: that one judges its settings. typed: names of settings whose values
-    somebody gives in place of the workload's, which then nobody asks about.
+    version: the release that is to run it, in place of its own: that one judges its settings.
+    typed: names of settings whose values somebody gives in place of the workload's, which then
+    nobody asks about.
     """
     if isinstance(source, Path):
         return load(_file_text(source), source.name, version, typed)
@@ -94,15 +116,22 @@ def load(source: str | Path, name: str = "workload", version: str | None = None,
     if version is not None:
         versions.parse(version)  # the fault of whoever gave it, not of the file
         table["kafka_version"] = version
-    found = tuple(_phase(one, f"{name}: phase {place}") for place, one in enumerate(phases, start=1))
+    found = tuple(
+        _phase(one, f"{name}: phase {place}") for place, one in enumerate(phases, start=1)
+    )
     workload = toml_fields.read(Workload, WORKLOAD, table, f"{name}: ", phases=found)
-    return _checked(replace(workload, settings=_settings(settings, workload, f"{name}: settings", typed)), name)
+    return _checked(
+        replace(workload, settings=_settings(settings, workload, f"{name}: settings", typed)), name
+    )
 
 
 def to_toml(workload: Workload) -> str:
     """The text of a file from which load gives the same workload."""
     head = toml_fields.lines(workload, WORKLOAD)
-    settings = [f"{quoted(name)} = {quoted(value) if isinstance(value, str) else shown(value)}" for name, value in workload.settings]
+    settings = [
+        f"{quoted(name)} = {quoted(value) if isinstance(value, str) else shown(value)}"
+        for name, value in workload.settings
+    ]
     parts = [head] if head else []
     parts += [["[settings]", *settings]] if settings else []
     parts += [["[[phase]]", *_phase_lines(phase)] for phase in workload.phases]
@@ -158,7 +187,9 @@ def _phase(table: object, where: str) -> Phase:
         raise wrong(where, f"give it an end: {', '.join(ENDS)}")
     rate = number(1e-6, 1e9).read(table[rates[0]], f"{where}, {rates[0]}")
     rest = {key: value for key, value in table.items() if key != rates[0]}
-    phase = replace(toml_fields.read(Phase, PHASE, rest, f"{where}, "), rate=rate, rate_of=RATE_KEYS[rates[0]])
+    phase = replace(
+        toml_fields.read(Phase, PHASE, rest, f"{where}, "), rate=rate, rate_of=RATE_KEYS[rates[0]]
+    )
     return _filled(phase, "records_per_batch" not in table and "batch_bytes" in table)
 
 
@@ -173,13 +204,18 @@ def _phase_lines(phase: Phase) -> list[str]:
         return toml_fields.lines(phase, PHASE)
     rate = next(key for key, of in RATE_KEYS.items() if of == phase.rate_of)
     found = [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
-    if not any(line.startswith("records_per_batch") for line in found):  # without it batch_bytes alone would count
+    # without it batch_bytes alone would count
+    if not any(line.startswith("records_per_batch") for line in found):
         found.append(f"records_per_batch = {phase.records_per_batch.mean}")
     return found
 
 
-def _settings(table: object, workload: Workload, where: str, typed: Iterable[str]) -> tuple[tuple[str, Value], ...]:
-    """The settings by topic name, as the release of the workload takes them, without those that were typed."""
+def _settings(
+    table: object, workload: Workload, where: str, typed: Iterable[str]
+) -> tuple[tuple[str, Value], ...]:
+    """The settings by topic name, as the release of the workload takes them, without those that
+    were typed.
+    """
     if not isinstance(table, dict):
         raise wrong(where, f"{shown(table)} is no table")
     try:
@@ -192,9 +228,14 @@ def _settings(table: object, workload: Workload, where: str, typed: Iterable[str
         if _topic_name(name) in replaced:
             continue
         if isinstance(value, (dict, list)):
-            raise wrong(f"{where}, {name}", 'is no single value; write the name in quotes: "segment.bytes" = 1048576')
+            raise wrong(
+                f"{where}, {name}",
+                'is no single value; write the name in quotes: "segment.bytes" = 1048576',
+            )
         try:
-            parsed = config_def.parse(name, shown(value) if not isinstance(value, str) else value, release)
+            parsed = config_def.parse(
+                name, shown(value) if not isinstance(value, str) else value, release
+            )
         except RefusedSetting as fault:
             raise wrong(f"{where}, {name}", str(fault)) from None
         if parsed[0] not in config_def.TOPIC_SETTINGS:
@@ -219,19 +260,33 @@ def _checked(workload: Workload, name: str) -> Workload:
         if phase.transactions and not phase.idempotent:
             raise wrong(f"{where}, transactions", "need idempotent = true")
         if phase.silence_ms is None and phase.leader_epoch < epoch:
-            raise wrong(f"{where}, leader_epoch", f"{phase.leader_epoch} is below {epoch}, that of a phase before")
+            raise wrong(
+                f"{where}, leader_epoch",
+                f"{phase.leader_epoch} is below {epoch}, that of a phase before",
+            )
         epoch = max(epoch, phase.leader_epoch)
     _fits(workload, name)
     return workload
 
 
 def _fits(workload: Workload, name: str) -> None:
-    """KafkavizError where silences and durations leave a phase no time: a workload lasts LONGEST_MS at most."""
+    """KafkavizError where silences and durations leave a phase no time: a workload lasts LONGEST_MS
+    at most.
+    """
     passed_ms = 0
     for place, phase in enumerate(workload.phases, start=1):
-        key, longest = "silence" if phase.silence_ms is not None else "duration", toml_fields.duration_text(LONGEST_MS)
+        key, longest = (
+            "silence" if phase.silence_ms is not None else "duration",
+            toml_fields.duration_text(LONGEST_MS),
+        )
         own_ms = (phase.duration_ms or 0) if phase.silence_ms is None else phase.silence_ms
-        is_bounded = phase.silence_ms is None and (phase.records or phase.batches or phase.size_bytes)  # may end long before
+        # may end long before
+        is_bounded = phase.silence_ms is None and (
+            phase.records or phase.batches or phase.size_bytes
+        )
         passed_ms += 0 if is_bounded else own_ms
         if passed_ms > LONGEST_MS:
-            raise wrong(f"{name}: phase {place}, {key}", f"a workload lasts {longest} at most, this is {own_ms} ms of {passed_ms} ms")
+            raise wrong(
+                f"{name}: phase {place}, {key}",
+                f"a workload lasts {longest} at most, this is {own_ms} ms of {passed_ms} ms",
+            )

@@ -1,4 +1,6 @@
-"""The keys of a workload's file: a list a table, by which simulate.sending.workload reads and writes it."""
+"""The keys of a workload's file: a list a table, by which simulate.sending.workload reads and
+writes it.
+"""
 
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.simulate.sending import toml_fields
@@ -52,7 +54,9 @@ def spread(least: int, most: int) -> Kind:
         low, high = value.get("least", least), value.get("most", most)
         if not least <= low <= high <= most:
             raise wrong(where, f"{low} to {high} is not within {least} to {most}")
-        if found.shape == UNIFORM and (not {"least", "most"} <= value.keys() or value.keys() & {"mean", "sigma"}):
+        if found.shape == UNIFORM and (
+            not {"least", "most"} <= value.keys() or value.keys() & {"mean", "sigma"}
+        ):
             raise wrong(where, "give least and most, or a shape and a mean")
         if found.shape != UNIFORM and not ("mean" in value and low <= found.mean <= high):
             raise wrong(where, f"give a mean from {low} to {high}")
@@ -65,7 +69,11 @@ def spread_text(value: Spread) -> str:
     """As spread reads it."""
     if value.shape == CONSTANT:
         return str(value.mean)
-    given = [line for line in toml_fields.lines(value, _SPREAD) if value.shape != UNIFORM or not line.startswith("shape")]
+    given = [
+        line
+        for line in toml_fields.lines(value, _SPREAD)
+        if value.shape != UNIFORM or not line.startswith("shape")
+    ]
     given += [f"mean = {value.mean!r}"] * (value.shape != UNIFORM and value.mean == Spread.mean)
     given += [f"least = {value.least}"] * (value.shape == UNIFORM and value.least == Spread.least)
     given += [f"most = {value.most}"] * (value.shape == UNIFORM and value.most == Spread.most)
@@ -75,12 +83,17 @@ def spread_text(value: Spread) -> str:
 _SHARE = number(0, 1)
 _ASTRAY = (Field("share", _SHARE), Field("by_ms", spread(0, MOST)))
 _KEYS = (
-    Field("count", whole(1)), Field("zipf", number(0, 4)), Field("in_turn", flag()), Field("prefix", text(1000)),
-)  # fmt: skip
+    Field("count", whole(1)),
+    Field("zipf", number(0, 4)),
+    Field("in_turn", flag()),
+    Field("prefix", text(1000)),
+)
 _HEADER = (Field("name", text(1000)), Field("size_bytes", whole(0, 1 << 20)))
 _TRANSACTIONS = (
-    Field("batches", spread(1, 1_000_000)), Field("abort_share", _SHARE), Field("leave_open", flag()),
-)  # fmt: skip
+    Field("batches", spread(1, 1_000_000)),
+    Field("abort_share", _SHARE),
+    Field("leave_open", flag()),
+)
 _BURSTS = (Field("on", duration(1), "on_ms"), Field("off", duration(), "off_ms"))
 RATE_KEYS = {f"{of}_per_s": of for of in RATES}
 ENDS = ("duration", "records", "batches", "bytes")

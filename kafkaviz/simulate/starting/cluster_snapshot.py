@@ -1,7 +1,9 @@
-"""The newest snapshot of the cluster's metadata, which a node reads before it follows the metadata log.
+"""The newest snapshot of the cluster's metadata, which a node reads before it follows the metadata
+log.
 
-As KRaftControlRecordStateMachine and RecordsIterator of Kafka 4.3.1: each batch's checksum is looked at, and one that is wrong ends
-the start. Of 00000000000000000200-0000000003.checkpoint and 00000000000000000900-0000000004.checkpoint the second alone is read.
+As KRaftControlRecordStateMachine and RecordsIterator of Kafka 4.3.1: each batch's checksum is
+looked at, and one that is wrong ends the start. Of 00000000000000000200-0000000003.checkpoint and
+00000000000000000900-0000000004.checkpoint the second alone is read.
 """
 
 from collections.abc import Iterator
@@ -23,7 +25,11 @@ CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 def newest(file_names: Iterator[str]) -> str | None:
     """The name of the newest finished snapshot, or None."""
     named = ((names.parse_file(name), name) for name in file_names)
-    found = [((one.base_offset, one.epoch), name) for one, name in named if one and (one.kind, one.suffix) == ("checkpoint", "")]
+    found = [
+        ((one.base_offset, one.epoch), name)
+        for one, name in named
+        if one and (one.kind, one.suffix) == ("checkpoint", "")
+    ]
     return max(found)[1] if found else None
 
 
@@ -32,19 +38,32 @@ def steps(log: StoredLog) -> Iterator[Step]:
     name = newest(file.name for file in log.files)
     found = _fault(next(file for file in log.files if file.name == name)) if name else None
     if found:
-        why = f"the newest snapshot of the cluster's metadata is damaged from byte {found[0]} on, which ends the start"
+        why = (
+            f"the newest snapshot of the cluster's metadata is damaged from byte {found[0]} on, "
+            "which ends the start"
+        )
         yield Step(
-            log.directory, None, "fail", "snapshot-corrupt", why, f"{log.directory}/{name}", error=found[1] and str(found[1]),
+            log.directory,
+            None,
+            "fail",
+            "snapshot-corrupt",
+            why,
+            f"{log.directory}/{name}",
+            error=found[1] and str(found[1]),
             way_out=way_outs.CLUSTER_SNAPSHOT,
-        )  # fmt: skip
+        )
 
 
 def _fault(file: StoredFile) -> tuple[int, Raised | None] | None:
-    """(the byte from which it cannot be read, what Kafka throws, None where its words are not known), or None."""
+    """(the byte from which it cannot be read, what Kafka throws, None where its words are not
+    known), or None.
+    """
     with file.opened() as read:
         walk = Walk(read, 0, file.size_bytes)
         for batches in walk:
-            for position, size_bytes in zip(batches["position"].tolist(), batches["size_bytes"].tolist(), strict=True):
+            for position, size_bytes in zip(
+                batches["position"].tolist(), batches["size_bytes"].tolist(), strict=True
+            ):
                 if size_bytes > LIMIT_BYTES:
                     return position, None
                 data = np.empty(size_bytes, np.uint8)

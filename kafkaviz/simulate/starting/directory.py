@@ -1,4 +1,7 @@
-"""A partition directory while a load changes it: what it holds by then, and each change as a Step. The real files stay as they are."""
+"""A partition directory while a load changes it: what it holds by then, and each change as a Step.
+
+The real files stay as they are.
+"""
 
 from typing import NoReturn
 
@@ -35,13 +38,17 @@ class Directory:
         return self.files.get(f"{file_stem(base)}.{kind}")
 
     def path(self, base: int) -> str:
-        """A segment's path without its ending, as Kafka's messages have it, relative to the broker directory."""
+        """A segment's path without its ending, as Kafka's messages have it, relative to the broker
+        directory.
+        """
         return f"{self.name}/{file_stem(base)}"
 
     def named(self) -> list[tuple[int, str, StoredFile]]:
         """(number, kind, file) of the files in use whose name begins with an offset."""
         parsed = ((names.parse_file(name), file) for name, file in self.files.items())
-        return [(name.base_offset, name.kind, file) for name, file in parsed if name and not name.suffix]
+        return [
+            (name.base_offset, name.kind, file) for name, file in parsed if name and not name.suffix
+        ]
 
     def suffixed(self, suffix: str) -> list[tuple[str, int]]:
         """(name, number) of the files with that suffix."""
@@ -49,7 +56,9 @@ class Directory:
 
     def delete(self, name: str, cause: str, why: str) -> None:
         """Takes a file away."""
-        self.say("delete", cause, why, number(name), name, size_bytes=self.files.pop(name).size_bytes)
+        self.say(
+            "delete", cause, why, number(name), name, size_bytes=self.files.pop(name).size_bytes
+        )
 
     def delete_segment(self, base: int, cause: str, why: str) -> None:
         """Takes the files of a segment away, as many as there are."""
@@ -62,12 +71,22 @@ class Directory:
         log = self.get(base, "log")
         if valid_bytes < log.size_bytes:
             self.files[log.name] = log.part(log.name, 0, valid_bytes)
-            self.say("truncate", cause, why, base, log.name, from_position=valid_bytes, size_bytes=log.size_bytes - valid_bytes)
+            self.say(
+                "truncate",
+                cause,
+                why,
+                base,
+                log.name,
+                from_position=valid_bytes,
+                size_bytes=log.size_bytes - valid_bytes,
+            )
 
     def put(self, base: int, kind: str, data: bytes, cause: str, why: str) -> bool:
         """Writes an index; whether that changes anything."""
         name, file = f"{file_stem(base)}.{kind}", self.get(base, kind)
-        if (file is None and kind == "txnindex" and not data) or (file and file.size_bytes == len(data) and file.content() == data):
+        if (file is None and kind == "txnindex" and not data) or (
+            file and file.size_bytes == len(data) and file.content() == data
+        ):
             return False
         self.put_file(in_memory(name, data), cause, why, base)
         return True
@@ -77,19 +96,38 @@ class Directory:
         self.files[file.name] = file
         self.say("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)
 
-    def fail(self, base: int | None, cause: str, raised: Raised, name: str, way_out: str, because: str = "", **more) -> NoReturn:
+    def fail(
+        self,
+        base: int | None,
+        cause: str,
+        raised: Raised,
+        name: str,
+        way_out: str,
+        because: str = "",
+        **more,
+    ) -> NoReturn:
         """Ends the load. because: what led to the exception, where that is known."""
-        end = "takes its log directory offline; a broker that has no other one halts" if raised.class_name == STORAGE else "ends the start"
+        end = (
+            "takes its log directory offline; a broker that has no other one halts"
+            if raised.class_name == STORAGE
+            else "ends the start"
+        )
         why = f"{because or f'loading {self.name} ends with an exception'}, which {end}"
         self.say("fail", cause, why, base, name, error=str(raised), way_out=way_out, **more)
         raise Failed
 
     def say(self, action: str, cause: str, why: str, base: int | None, name: str, **more) -> None:
         """One more step."""
-        self._steps[action, name, base] = Step(self.name, base, action, cause, why, f"{self.name}/{name}", **more)
+        self._steps[action, name, base] = Step(
+            self.name, base, action, cause, why, f"{self.name}/{name}", **more
+        )
 
 
 def number(name: str) -> int | None:
     """The number that a file's name begins with, up to its first dot."""
     digits = name.partition(".")[0]
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS else None
+    return (
+        int(digits)
+        if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS
+        else None
+    )

@@ -1,4 +1,6 @@
-"""Which .log a broker opens at all, before it looks into it: FileRecords.open, alike in Kafka 3.9.0 and 4.3.1."""
+"""Which .log a broker opens at all, before it looks into it: FileRecords.open, alike in Kafka 3.9.0
+and 4.3.1.
+"""
 
 from kafkaviz.simulate.recovering.recovery import Raised
 from kafkaviz.simulate.stored import MOST_LOG_BYTES
@@ -10,4 +12,10 @@ def refused(path: str, size_bytes: int) -> Raised | None:
     """What opening a .log of this size throws, if anything; path: as Kafka's message has it."""
     if size_bytes <= MOST_LOG_BYTES:
         return None
-    return Raised(KAFKA, f"The size of segment {path} ({size_bytes}) is larger than the maximum allowed segment size of {MOST_LOG_BYTES}")
+    return Raised(
+        KAFKA,
+        (
+            f"The size of segment {path} ({size_bytes}) is larger than the maximum allowed segment "
+            f"size of {MOST_LOG_BYTES}"
+        ),
+    )

@@ -1,7 +1,9 @@
-"""What deletions, compaction and splits left behind when a broker stopped, and what a load does with it first.
+"""What deletions, compaction and splits left behind when a broker stopped, and what a load does
+with it first.
 
-As LogLoader of Kafka 4.3.1: a .deleted file goes, and a .cleaned one, whose sources are still there. A .swap file is finished:
-what it replaces goes, and it takes its name. Only a .swap at or above a .cleaned is part of an unfinished split, and goes too.
+As LogLoader of Kafka 4.3.1: a .deleted file goes, and a .cleaned one, whose sources are still
+there. A .swap file is finished: what it replaces goes, and it takes its name. Only a .swap at or
+above a .cleaned is part of an unfinished split, and goes too.
 """
 
 from kafkaviz.format import offset_index
@@ -20,12 +22,24 @@ def put_away(directory: Directory) -> None:
     least = min(cleaned.values(), default=None)
     for name, _ in directory.suffixed("deleted"):
         if not name.endswith(SNAPSHOT_DELETED):
-            directory.delete(name, "leftover-deleted", "it was to be deleted and the broker stopped before it did")
+            directory.delete(
+                name,
+                "leftover-deleted",
+                "it was to be deleted and the broker stopped before it did",
+            )
     for name, base in directory.suffixed("swap"):
         if least is not None and base >= least:
-            directory.delete(name, "leftover-swap", f"an unfinished split left it: there are .cleaned files from offset {least} on")
+            directory.delete(
+                name,
+                "leftover-swap",
+                f"an unfinished split left it: there are .cleaned files from offset {least} on",
+            )
     for name in cleaned:
-        directory.delete(name, "leftover-cleaned", "compaction or a split was not finished; the old segments are still there")
+        directory.delete(
+            name,
+            "leftover-cleaned",
+            "compaction or a split was not finished; the old segments are still there",
+        )
 
 
 def put_swaps_in_place(directory: Directory, config: IndexConfig, of: Profile) -> None:
@@ -38,7 +52,12 @@ def put_swaps_in_place(directory: Directory, config: IndexConfig, of: Profile) -
     for name, base in directory.suffixed("swap"):
         if of.swaps_indexes or name.endswith(".log.swap"):
             file, plain = directory.files.pop(name), name.removesuffix(".swap")
-            directory.put_file(file.part(plain, 0, file.size_bytes), "leftover-swap", f"{name} takes its name", base)
+            directory.put_file(
+                file.part(plain, 0, file.size_bytes),
+                "leftover-swap",
+                f"{name} takes its name",
+                base,
+            )
         else:
             directory.delete(name, "leftover-swap", "the index of a swapped segment is built anew")
 
@@ -46,16 +65,27 @@ def put_swaps_in_place(directory: Directory, config: IndexConfig, of: Profile) -
 def _delete_replaced(directory: Directory, low: int, high: int) -> None:
     for name in list(directory.files):
         if not name.endswith(".swap") and number(name) is not None and low <= number(name) < high:
-            directory.delete(name, "leftover-swap", f"the .swap segments that replace offsets {low} to {high - 1} are finished")
+            directory.delete(
+                name,
+                "leftover-swap",
+                f"the .swap segments that replace offsets {low} to {high - 1} are finished",
+            )
 
 
 def _swap_end(directory: Directory, base: int) -> int:
     stem = file_stem(base)
-    return end_of(directory, directory.files[f"{stem}.log.swap"], directory.files.get(f"{stem}.index.swap"), base)
+    return end_of(
+        directory,
+        directory.files[f"{stem}.log.swap"],
+        directory.files.get(f"{stem}.index.swap"),
+        base,
+    )
 
 
 def _blank_index(directory: Directory, base: int, config: IndexConfig, of: Profile) -> None:
     """A finished segment without its index gets one of zeros, by the mere look for its end."""
     name = f"{file_stem(base)}.index.swap"
     if of.swaps_indexes and name not in directory.files:
-        directory.files[name] = in_memory(name, bytes(config.offset_slots * offset_index.ENTRY.itemsize))
+        directory.files[name] = in_memory(
+            name, bytes(config.offset_slots * offset_index.ENTRY.itemsize)
+        )

@@ -1,7 +1,9 @@
-"""Loading one log at a start: leftovers put away, segments checked, recovered or thrown away, producer snapshots put in order.
+"""Loading one log at a start: leftovers put away, segments checked, recovered or thrown away,
+producer snapshots put in order.
 
-As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.Profile). The files stay as they are: each change is
-a Step, and what the loader would find afterwards is kept beside them (directory.Directory).
+As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.Profile). The files
+stay as they are: each change is a Step, and what the loader would find afterwards is kept beside
+them (directory.Directory).
 """
 
 from collections.abc import Callable, Iterator
@@ -28,9 +30,11 @@ from kafkaviz.simulate.steps import CAUSES, Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
 from kafkaviz.units import file_stem
 
-OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
+# told of each recovered segment: directory, base offset
+OnRecovered = Callable[[str, int, Recovered], None]
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
-ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
+# of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
+ROUNDS = 1000
 
 
 class Overflow(Exception):
@@ -44,7 +48,14 @@ class Overflow(Exception):
 class Loading:
     """One load of one log; run() gives its steps."""
 
-    def __init__(self, log: StoredLog, clean: bool, of: Profile, why: str | None = None, watch: OnRecovered | None = None) -> None:
+    def __init__(
+        self,
+        log: StoredLog,
+        clean: bool,
+        of: Profile,
+        why: str | None = None,
+        watch: OnRecovered | None = None,
+    ) -> None:
         """why: a cause that stands for "unflushed" in every step of the recovery."""
         self._log, self._clean, self._profile, self._watch = log, clean, of, watch
         self._unflushed = why or "unflushed"
@@ -52,15 +63,25 @@ class Loading:
         self._bases: list[int] = []
         self._next_offsets: dict[int, int] = {}  # of the segments whose end is known
         self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
-        self.are_producers_unread = False  # after run(): the snapshots that were written are empty, whatever the batches say
+        # after run(): the snapshots that were written are empty, whatever the batches say
+        self.are_producers_unread = False
 
     def run(self) -> tuple[Step, ...]:
-        """What the load does, in its order; the snapshots last. One step is "fail" where it does not end well."""
+        """What the load does, in its order; the snapshots last.
+
+        One step is "fail" where it does not end well.
+        """
         try:
             known_epochs = self._read_epochs()
             put_away(self._directory)
             put_swaps_in_place(self._directory, self._log.config, self._profile)
-            self._snapshots = SnapshotFiles({base: file.content for base, kind, file in self._directory.named() if kind == "snapshot"})
+            self._snapshots = SnapshotFiles(
+                {
+                    base: file.content
+                    for base, kind, file in self._directory.named()
+                    if kind == "snapshot"
+                }
+            )
             self._splitting(self._load_segments)
             if not self._log.directory.endswith("-delete"):
                 self._splitting(self._recover_unflushed)
@@ -71,8 +92,14 @@ class Loading:
         return (*self._directory.steps, *self._snapshot_steps())
 
     def files(self) -> dict[str, StoredFile]:
-        """The directory as run() would leave it, without the producer snapshots; the last segment's indexes at their entries."""
-        return {name: file for name, file in self._directory.files.items() if not name.endswith(".snapshot")}
+        """The directory as run() would leave it, without the producer snapshots; the last segment's
+        indexes at their entries.
+        """
+        return {
+            name: file
+            for name, file in self._directory.files.items()
+            if not name.endswith(".snapshot")
+        }
 
     def snapshots(self) -> list[int]:
         """The offsets of the producer snapshots that run() would leave."""
@@ -90,23 +117,36 @@ class Loading:
         """One past the last offset that run() would leave."""
         base = self._bases[-1]
         if base not in self._next_offsets:
-            self._next_offsets[base] = end_of(self._directory, self._directory.get(base, "log"), self._directory.get(base, "index"), base)
+            self._next_offsets[base] = end_of(
+                self._directory,
+                self._directory.get(base, "log"),
+                self._directory.get(base, "index"),
+                base,
+            )
         return self._next_offsets[base]
 
     # ---- the small files
 
     def _read_epochs(self) -> list[Epoch]:
         name = names.LEADER_EPOCHS
-        data = self._read_small(name, small_files.leader_epochs_fault, "leader-epochs-bad", way_outs.LEADER_EPOCHS)
+        data = self._read_small(
+            name, small_files.leader_epochs_fault, "leader-epochs-bad", way_outs.LEADER_EPOCHS
+        )
         self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(data))
         return list(self._epochs.entries)
 
     def _read_partition_metadata(self) -> None:
         name, way_out = names.PARTITION_METADATA, way_outs.PARTITION_METADATA
-        self._read_small(name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out)
+        self._read_small(
+            name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out
+        )
 
-    def _read_small(self, name: str, fault: Callable[[bytes, str], Raised | None], cause: str, way_out: str) -> bytes:
-        """A small file's bytes, none where there is no file; the load ends where it cannot be read."""
+    def _read_small(
+        self, name: str, fault: Callable[[bytes, str], Raised | None], cause: str, way_out: str
+    ) -> bytes:
+        """A small file's bytes, none where there is no file; the load ends where it cannot be
+        read.
+        """
         file = self._directory.files.get(name)
         if file is None:
             return b""
@@ -123,7 +163,9 @@ class Loading:
         logs = {base for base, kind, _ in found if kind == "log"}
         for base, kind, file in sorted(found, key=lambda one: one[2].name):
             if kind in INDEXES and base not in logs:
-                self._directory.delete(file.name, "orphan-index", "there is no .log of that base offset")
+                self._directory.delete(
+                    file.name, "orphan-index", "there is no .log of that base offset"
+                )
             elif kind == "log":
                 self._check(base)
                 self._bases.append(base)
@@ -139,8 +181,12 @@ class Loading:
             found = distrust(get, base, self._profile)
         except CorruptBytes as fault:
             name = get("txnindex").name
-            words = fault.what.replace(",", f" in transaction index {self._directory.name}/{name},", 1)
-            self._directory.fail(base, "index-corrupt", Raised(file_records.KAFKA, words), name, way_outs.TXN_INDEX)
+            words = fault.what.replace(
+                ",", f" in transaction index {self._directory.name}/{name},", 1
+            )
+            self._directory.fail(
+                base, "index-corrupt", Raised(file_records.KAFKA, words), name, way_outs.TXN_INDEX
+            )
         if found:
             self._recover(base, found.cause, found.why, caught=False)
 
@@ -157,7 +203,12 @@ class Loading:
                 return
             except Overflow as found:
                 self._forget(found.base)
-                self._bases = sorted({*self._bases, *split(self._directory, found.base, self._log.config, self._profile)})
+                self._bases = sorted(
+                    {
+                        *self._bases,
+                        *split(self._directory, found.base, self._log.config, self._profile),
+                    }
+                )
 
     # ---- what was not flushed
 
@@ -177,10 +228,15 @@ class Loading:
     def _why_unflushed(self) -> str:
         if self._unflushed != "unflushed":
             return CAUSES[self._unflushed]
-        return f"the broker was not stopped cleanly, and the segment reaches above recovery point {self._log.recovery_point}"
+        return (
+            "the broker was not stopped cleanly, and the segment reaches above recovery point "
+            f"{self._log.recovery_point}"
+        )
 
     def _recover(self, base: int, cause: str, why: str, caught: bool) -> int:
-        """Recovers a segment, and says so; the bytes that were cut off. caught: offsets that run backwards empty it."""
+        """Recovers a segment, and says so; the bytes that were cut off. caught: offsets that run
+        backwards empty it.
+        """
         state = ProducerState(self._snapshots)
         state.rebuild(self._bases, self._log.log_start_offset, base, False, self._replay)
         found = self._recovered(base, state)
@@ -190,11 +246,23 @@ class Loading:
         if found.producers_end_offset is not None:
             state.transactions = OpenTransactions(dict(found.open_transactions))
             state.end(found.producers_end_offset)
-        self._directory.cut(base, found.valid_bytes, f"{why}: {way_outs.STOPPED.get(found.stopped, '')}")
-        built = (("index", found.index()), ("timeindex", found.timeindex()), ("txnindex", found.txnindex()))
+        self._directory.cut(
+            base, found.valid_bytes, f"{why}: {way_outs.STOPPED.get(found.stopped, '')}"
+        )
+        built = (
+            ("index", found.index()),
+            ("timeindex", found.timeindex()),
+            ("txnindex", found.txnindex()),
+        )
         changed = [self._directory.put(base, kind, data, cause, why) for kind, data in built]
         if not found.truncated_bytes and not any(changed):
-            self._directory.say("keep", cause, f"{why}; recovery finds it as it should be", base, f"{file_stem(base)}.log")
+            self._directory.say(
+                "keep",
+                cause,
+                f"{why}; recovery finds it as it should be",
+                base,
+                f"{file_stem(base)}.log",
+            )
         self._next_offsets[base] = found.next_offset
         return found.truncated_bytes
 
@@ -202,15 +270,24 @@ class Loading:
         log = self._directory.get(base, "log")
         with log.opened() as read:
             found = recover(
-                read, log.size_bytes, base, self._log.config, self._profile, stem=self._directory.path(base), modified_ms=log.modified_ms,
-                leader_epochs=self._epochs.entries, open_transactions=dict(state.transactions.open()),
+                read,
+                log.size_bytes,
+                base,
+                self._log.config,
+                self._profile,
+                stem=self._directory.path(base),
+                modified_ms=log.modified_ms,
+                leader_epochs=self._epochs.entries,
+                open_transactions=dict(state.transactions.open()),
             )
         if self._watch:
             self._watch(self._log.directory, base, found)
         return found
 
     def _raised(self, base: int, found: Recovered, cause: str, why: str, caught: bool) -> int:
-        """What the loader does with an exception of a recovery; the bytes that it cuts off, if it goes on."""
+        """What the loader does with an exception of a recovery; the bytes that it cuts off, if it
+        goes on.
+        """
         name, is_full = f"{file_stem(base)}.log", "full" in found.raised.message
         if found.raised.class_name == recovery.OFFSET_OVERFLOW:
             raise Overflow(base)
@@ -219,7 +296,9 @@ class Loading:
                 self._full(base, found)
             way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
             self._directory.fail(base, "exception", found.raised, name, way_out)
-        self._directory.cut(base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset")
+        self._directory.cut(
+            base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset"
+        )
         for kind in INDEXES:
             self._directory.put(base, kind, b"", "invalid-offset", "the segment was emptied")
         self._next_offsets[base] = base
@@ -228,15 +307,20 @@ class Loading:
     def _full(self, base: int, found: Recovered) -> NoReturn:
         """The load ends at the entry that its index has no room for."""
         is_time = "time index" in found.raised.message
-        entries, kind = (found.time_entries, "timeindex") if is_time else (found.offset_entries, "index")
+        entries, kind = (
+            (found.time_entries, "timeindex") if is_time else (found.offset_entries, "index")
+        )
         entry_bytes = entries.dtype.itemsize
         because = (
-            f"segment.index.bytes = {self._log.config.segment_index_bytes} leaves room for {len(entries)} entries in the .{kind} of "
-            f"segment {base}; recovery needs another at byte {found.valid_bytes} of its {found.size_bytes}, offset {found.next_offset}"
+            f"segment.index.bytes = {self._log.config.segment_index_bytes} leaves room for "
+            f"{len(entries)} entries in the .{kind} of segment {base}; recovery needs another at "
+            f"byte {found.valid_bytes} of its {found.size_bytes}, offset {found.next_offset}"
         )
         way_out = way_outs.INDEX_FULL.format(topic=self._log.topic)
         place = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
-        self._directory.fail(base, "index-full", found.raised, f"{file_stem(base)}.{kind}", way_out, because, **place)
+        self._directory.fail(
+            base, "index-full", found.raised, f"{file_stem(base)}.{kind}", way_out, because, **place
+        )
 
     def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
         """The batches of a segment from an offset on, for the state of the producers."""
@@ -245,7 +329,9 @@ class Loading:
             walk = Walk(read, 0, log.size_bytes)
             try:
                 for batches in walk:
-                    transactions.take(read, batches[batches["last_offset"] >= start], self._directory.path(base))
+                    transactions.take(
+                        read, batches[batches["last_offset"] >= start], self._directory.path(base)
+                    )
             except TransactionFault as fault:
                 raised = Raised(fault.class_name or CORRUPT_RECORD, fault.message)
                 self._directory.fail(base, "exception", raised, log.name, way_outs.PRODUCERS)
@@ -275,24 +361,44 @@ class Loading:
             self._bases, self._next_offsets[start] = [start], start
             for kind in ("log", "index", "timeindex"):
                 empty = in_memory(f"{file_stem(start)}.{kind}", b"")
-                self._directory.put_file(empty, "no-segment", f"the log has no segment: an empty one starts at {start}", start)
+                self._directory.put_file(
+                    empty,
+                    "no-segment",
+                    f"the log has no segment: an empty one starts at {start}",
+                    start,
+                )
 
     def _resize_last(self) -> None:
         """Makes room in the indexes of the segment that will be written to (resizeIndexes)."""
         base = self._bases[-1]
-        for kind, room in (("index", self._log.config.offset_slots), ("timeindex", self._log.config.time_slots)):
+        for kind, room in (
+            ("index", self._log.config.offset_slots),
+            ("timeindex", self._log.config.time_slots),
+        ):
             file, entry_bytes = self._directory.get(base, kind), INDEXES[kind].ENTRY.itemsize
             used, limit = file.size_bytes // entry_bytes * entry_bytes, room * entry_bytes
             if used > limit:
-                raised = Raised(recovery.ILLEGAL_ARGUMENT, f"newPosition > limit: ({used} > {limit})")
-                way_out = way_outs.INDEX_TOO_LARGE.format(topic=self._log.topic, file=file.name, limit=limit)
+                raised = Raised(
+                    recovery.ILLEGAL_ARGUMENT, f"newPosition > limit: ({used} > {limit})"
+                )
+                way_out = way_outs.INDEX_TOO_LARGE.format(
+                    topic=self._log.topic, file=file.name, limit=limit
+                )
                 self._directory.fail(base, "index-too-large", raised, file.name, way_out)
 
     def _settle_epochs(self, before: list[Epoch]) -> None:
-        is_written = self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset()) or self._epochs.entries != before
-        file, known = in_memory(names.LEADER_EPOCHS, self._epochs.text()), self._directory.files.get(names.LEADER_EPOCHS)
+        is_written = (
+            self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset())
+            or self._epochs.entries != before
+        )
+        file, known = (
+            in_memory(names.LEADER_EPOCHS, self._epochs.text()),
+            self._directory.files.get(names.LEADER_EPOCHS),
+        )
         if is_written and (known is None or known.content() != file.content()):
-            self._directory.put_file(file, "leader-epochs", "the epochs are those of the batches that are left", None)
+            self._directory.put_file(
+                file, "leader-epochs", "the epochs are those of the batches that are left", None
+            )
 
     def _forget(self, base: int) -> None:
         """Takes a segment out of the log, and its producer snapshot out of the directory."""
@@ -302,10 +408,16 @@ class Loading:
     def _snapshot_steps(self) -> Iterator[Step]:
         before = {base: file for base, kind, file in self._directory.named() if kind == "snapshot"}
         for offset in sorted(self._snapshots.deleted.keys() | self._snapshots.written):
-            path, why = f"{self._directory.path(offset)}.snapshot", f"the producers' state below offset {offset} is written"
+            path, why = (
+                f"{self._directory.path(offset)}.snapshot",
+                f"the producers' state below offset {offset} is written",
+            )
             step = Step(self._log.directory, None, "rebuild", "producer-state", why, path)
             if offset in self._snapshots.written:
                 yield replace(step, why=f"{step.why} anew") if offset in before else step
             elif offset in before:  # else it was written and deleted on the way
-                why, size_bytes = f"producer state: {self._snapshots.deleted[offset]}", before[offset].size_bytes
+                why, size_bytes = (
+                    f"producer state: {self._snapshots.deleted[offset]}",
+                    before[offset].size_bytes,
+                )
                 yield replace(step, action="delete", why=why, size_bytes=size_bytes)

@@ -1,4 +1,6 @@
-"""Where a .log ends, as a load finds it outside of a recovery: from its last index entry on, checksums unread."""
+"""Where a .log ends, as a load finds it outside of a recovery: from its last index entry on,
+checksums unread.
+"""
 
 import numpy as np
 
@@ -17,7 +19,8 @@ LENGTH_BYTES = 4
 def end_of(directory: Directory, log: StoredFile, index: StoredFile | None, base: int) -> int:
     """One past the last offset of a .log (LogSegment.readNextOffset, 4.3.1).
 
-    An entry whose batch is not there any more leads to the base offset, however many batches are left before it.
+    An entry whose batch is not there any more leads to the base offset, however many batches are
+    left before it.
     """
     key, position = _last_slot(index)
     end = None
@@ -38,13 +41,24 @@ def refuse_corrupt(directory: Directory, base: int, log: StoredFile, walk: Walk)
     with log.opened() as read:
         read(walk.end.position + LENGTH_END - LENGTH_BYTES, length)
     size = int.from_bytes(length.tobytes(), "big", signed=True)
-    words = f"Found record size {size} smaller than minimum record overhead (14) in file {directory.name}/{log.name}."
-    directory.fail(base, "log-corrupt", Raised(CORRUPT_RECORD, words), log.name, way_outs.CORRUPT_LOG)
+    words = (
+        f"Found record size {size} smaller than minimum record overhead (14) in file "
+        f"{directory.name}/{log.name}."
+    )
+    directory.fail(
+        base, "log-corrupt", Raised(CORRUPT_RECORD, words), log.name, way_outs.CORRUPT_LOG
+    )
 
 
 def _last_slot(index: StoredFile | None) -> tuple[int, int]:
-    """The relative offset and the position in the last slot of an offset index; zeros where there is none."""
+    """The relative offset and the position in the last slot of an offset index; zeros where there
+    is none.
+    """
     entry_bytes = offset_index.ENTRY.itemsize
     stop = index.size_bytes // entry_bytes * entry_bytes if index else 0
-    last = offset_index.parse(index.part(index.name, stop - entry_bytes, stop).content()) if stop else ()
+    last = (
+        offset_index.parse(index.part(index.name, stop - entry_bytes, stop).content())
+        if stop
+        else ()
+    )
     return last[0].item() if len(last) else (0, 0)

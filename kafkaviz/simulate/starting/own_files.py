@@ -1,8 +1,10 @@
-"""The files of a broker directory that a start reads before its first log: meta.properties, bootstrap.checkpoint and quorum-state.
+"""The files of a broker directory that a start reads before its first log: meta.properties,
+bootstrap.checkpoint and quorum-state.
 
-As MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka 4.3.1. A directory without a
-meta.properties that can be read counts as not there; of bootstrap.checkpoint every record is read, and no checksum is looked at: "x"
-holds no metadata.version, so the start ends.
+As MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka
+4.3.1. A directory without a meta.properties that can be read counts as not there; of
+bootstrap.checkpoint every record is read, and no checksum is looked at: "x" holds no
+metadata.version, so the start ends.
 """
 
 import re
@@ -25,14 +27,18 @@ CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 NONE_READABLE = Raised(RUNTIME, "No readable meta.properties files found.")
 NO_CLUSTER = Raised("java.util.NoSuchElementException", "No value present")
 ONLY_ONE = "a broker that has no other log directory does not start"
-BOOTSTRAP_BYTES = 1 << 20  # of bootstrap.checkpoint, and of its records: a directory is formatted with some of some dozen bytes
+# of bootstrap.checkpoint, and of its records: a directory is formatted with some of some dozen
+# bytes
+BOOTSTRAP_BYTES = 1 << 20
 QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 _NUMBER = re.compile("[+-]?[0-9]{1,10}")
 
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Their bytes, None where there is no file; has_metadata_log: KRaft's own log lies in the directory."""
+    """Their bytes, None where there is no file; has_metadata_log: KRaft's own log lies in the
+    directory.
+    """
 
     meta_properties: bytes | None
     bootstrap: bytes | None = None
@@ -68,7 +74,9 @@ def _fault_in(found: Mapping[str, str]) -> str | None:
     lacking = [one for one in ("cluster.id", "node.id") if version == "1" and one not in found]
     if lacking:
         return f"it does not tell {' and '.join(lacking)}"
-    if name in found and not (_NUMBER.fullmatch(found[name]) and -(1 << 31) <= int(found[name]) < 1 << 31):
+    if name in found and not (
+        _NUMBER.fullmatch(found[name]) and -(1 << 31) <= int(found[name]) < 1 << 31
+    ):
         return f"{name} {excerpt(found[name])!r} is no number"
     if "directory.id" in found and small_files.id_fault(found["directory.id"], META_PROPERTIES):
         return f"directory.id {excerpt(found['directory.id'])!r} is no id"
@@ -76,7 +84,9 @@ def _fault_in(found: Mapping[str, str]) -> str | None:
 
 
 def bootstrap_fault(data: bytes) -> Raised | None:
-    """What reading a bootstrap.checkpoint throws, or None; CannotOpen where its records are more than are looked at."""
+    """What reading a bootstrap.checkpoint throws, or None; CannotOpen where its records are more
+    than are looked at.
+    """
     batches, end = walk(data)
     set_features, left_bytes = set(), BOOTSTRAP_BYTES
     for row in batches[~batch.is_control(batches)]:
@@ -85,21 +95,43 @@ def bootstrap_fault(data: bytes) -> Raised | None:
             for record in batch_records.iterate(data[position : position + size_bytes]):
                 left_bytes -= record.size_bytes
                 if left_bytes < 0:
-                    raise CannotOpen(BOOTSTRAP, f"holds more than the {BOOTSTRAP_BYTES} bytes of records that are read", kind="large")
+                    raise CannotOpen(
+                        BOOTSTRAP,
+                        f"holds more than the {BOOTSTRAP_BYTES} bytes of records that are read",
+                        kind="large",
+                    )
                 try:
                     found = metadata.decode(record.value)
                 except CorruptBytes:
-                    return Raised(RUNTIME, f"unable to deserialize record at offset {record.offset}")
+                    return Raised(
+                        RUNTIME, f"unable to deserialize record at offset {record.offset}"
+                    )
                 if found.type.name == metadata.FEATURE_LEVEL:
                     set_features.add(found.values["name"])
         except CorruptBytes as fault:
             return Raised("org.apache.kafka.common.InvalidRecordException", fault.what)
     if end.reason == "bad-length":
-        size = int.from_bytes(data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END], "big", signed=True)
-        return Raised(CORRUPT_RECORD, f"Found record size {size} smaller than minimum record overhead (14) in file {BOOTSTRAP}.")
+        size = int.from_bytes(
+            data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END],
+            "big",
+            signed=True,
+        )
+        return Raised(
+            CORRUPT_RECORD,
+            (
+                f"Found record size {size} smaller than minimum record overhead (14) in file "
+                f"{BOOTSTRAP}."
+            ),
+        )
     if "metadata.version" not in set_features:
         source = f"the binary bootstrap metadata file: {BOOTSTRAP}"
-        return Raised(RUNTIME, f"No FeatureLevelRecord for metadata.version was found in the bootstrap metadata from {source}")
+        return Raised(
+            RUNTIME,
+            (
+                "No FeatureLevelRecord for metadata.version was found in the bootstrap metadata "
+                f"from {source}"
+            ),
+        )
     return None
 
 
@@ -114,9 +146,13 @@ def _properties(data: bytes | None, is_kraft: bool) -> Iterator[Step]:
     except CorruptBytes as refused:
         found, fault = {}, refused.what
     if fault:
-        yield _unknown_node(f"{META_PROPERTIES} says nothing to Kafka ({fault}): {ONLY_ONE}", NONE_READABLE)
+        yield _unknown_node(
+            f"{META_PROPERTIES} says nothing to Kafka ({fault}): {ONLY_ONE}", NONE_READABLE
+        )
     elif is_kraft and "cluster.id" not in found:
-        yield _unknown_node(f"{META_PROPERTIES} does not tell cluster.id, which ends the start", NO_CLUSTER)
+        yield _unknown_node(
+            f"{META_PROPERTIES} does not tell cluster.id, which ends the start", NO_CLUSTER
+        )
 
 
 def _unknown_node(why: str, raised: Raised) -> Step:
@@ -126,11 +162,19 @@ def _unknown_node(why: str, raised: Raised) -> Step:
 def _bootstrap(data: bytes) -> Iterator[Step]:
     raised = bootstrap_fault(data)
     if raised:
-        yield _fail("bootstrap", BOOTSTRAP, f"reading {BOOTSTRAP} ends with an exception, which ends the start", raised, way_outs.BOOTSTRAP)
+        yield _fail(
+            "bootstrap",
+            BOOTSTRAP,
+            f"reading {BOOTSTRAP} ends with an exception, which ends the start",
+            raised,
+            way_outs.BOOTSTRAP,
+        )
 
 
 def quorum_fault(data: bytes) -> tuple[str, Raised | None] | None:
-    """(what is wrong with a quorum-state, what reading it throws, None where its words are not known), or None."""
+    """(what is wrong with a quorum-state, what reading it throws, None where its words are not
+    known), or None.
+    """
     try:
         checkpoint.parse_quorum_state(data)
     except CorruptBytes as fault:
@@ -143,7 +187,10 @@ def quorum_fault(data: bytes) -> tuple[str, Raised | None] | None:
         return what, Raised(RUNTIME, f"QuorumStateData: {what}")
     if what.startswith(("the field", "a voter")):
         return what, None
-    return what, Raised("java.io.UncheckedIOException", f"Error while reading the Quorum status from the file {QUORUM_FILE}")
+    return what, Raised(
+        "java.io.UncheckedIOException",
+        f"Error while reading the Quorum status from the file {QUORUM_FILE}",
+    )
 
 
 def _quorum(data: bytes) -> Iterator[Step]:

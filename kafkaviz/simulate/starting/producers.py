@@ -1,6 +1,8 @@
-"""Producer snapshots at a start: which are deleted, which are written, and what is open at a segment's base offset.
+"""Producer snapshots at a start: which are deleted, which are written, and what is open at a
+segment's base offset.
 
-As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1, of whose state the open transactions are kept alone.
+As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1, of whose state the open
+transactions are kept alone.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +22,8 @@ Replay = Callable[[int, int, OpenTransactions], None]
 class SnapshotFiles:
     """The .snapshot files of a directory, by offset, and what became of them."""
 
-    known: dict[int, Callable[[], bytes] | Open]  # its bytes; what is open, for one that was written on the way
+    # its bytes; what is open, for one that was written on the way
+    known: dict[int, Callable[[], bytes] | Open]
     deleted: dict[int, str] = field(default_factory=dict)  # why each was
     written: set[int] = field(default_factory=set)
 
@@ -45,11 +48,19 @@ class SnapshotFiles:
         except CorruptBytes:
             return None
         begun = producers[producers["current_txn_first_offset"] >= 0]
-        return dict(zip(begun["producer_id"].tolist(), begun["current_txn_first_offset"].tolist(), strict=True))
+        return dict(
+            zip(
+                begun["producer_id"].tolist(),
+                begun["current_txn_first_offset"].tolist(),
+                strict=True,
+            )
+        )
 
 
 class ProducerState:
-    """The state of one log's producers up to an offset, built from the latest snapshot below it and the batches behind that."""
+    """The state of one log's producers up to an offset, built from the latest snapshot below it and
+    the batches behind that.
+    """
 
     def __init__(self, files: SnapshotFiles) -> None:
         self._files, self.transactions, self.is_unread = files, OpenTransactions(), False
@@ -66,11 +77,14 @@ class ProducerState:
         self._end_offset = offset
         self._take()
 
-    def rebuild(self, bases: list[int], log_start: int, offset: int, clean: bool, replay: Replay) -> None:
+    def rebuild(
+        self, bases: list[int], log_start: int, offset: int, clean: bool, replay: Replay
+    ) -> None:
         """The state below an offset, of a log with these base offsets (rebuildProducerState).
 
-        replay(from offset, base offset, transactions) takes the batches of a segment from an offset on. clean: after a clean stop,
-        a directory without any file gets empty ones and no batch is read.
+        replay(from offset, base offset, transactions) takes the batches of a segment from an offset
+        on. clean: after a clean stop, a directory without any file gets empty ones and no batch is
+        read.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.known:
@@ -91,11 +105,23 @@ class ProducerState:
     def _reload(self, log_start: int, offset: int) -> None:
         """Forgets the files out of range, and loads the latest that is left (truncateAndReload)."""
         for known in [known for known in self._files.known if known > offset or known <= log_start]:
-            self._files.delete(known, f"it lies above offset {offset}" if known > offset else "it lies at or below the log start")
+            self._files.delete(
+                known,
+                f"it lies above offset {offset}"
+                if known > offset
+                else "it lies at or below the log start",
+            )
         if offset == self._end_offset:
-            self._end_offset, self._snapshot_offset = max(offset, log_start), max(self._files.known, default=log_start)
+            self._end_offset, self._snapshot_offset = (
+                max(offset, log_start),
+                max(self._files.known, default=log_start),
+            )
             return
-        self.transactions, self._end_offset, self._snapshot_offset = OpenTransactions(), log_start, log_start
+        self.transactions, self._end_offset, self._snapshot_offset = (
+            OpenTransactions(),
+            log_start,
+            log_start,
+        )
         for known in sorted(self._files.known, reverse=True):
             open_transactions = self._files.open_at(known)
             if open_transactions is not None:
@@ -111,7 +137,9 @@ class ProducerState:
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
-    """Deletes files that belong to no segment, except the latest above all base offsets (removeStraySnapshots)."""
+    """Deletes files that belong to no segment, except the latest above all base offsets
+    (removeStraySnapshots).
+    """
     with_segment = set(bases)
     strays = sorted(known for known in files.known if known not in with_segment)
     keep = strays[-1:] if with_segment and strays and strays[-1] >= max(with_segment) else []
@@ -121,6 +149,8 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
 
 
 def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:
-    """The segments from the one that holds an offset up to another offset, not included (LogSegments.values)."""
+    """The segments from the one that holds an offset up to another offset, not included
+    (LogSegments.values).
+    """
     at = int(np.searchsorted(np.array(bases, np.int64), start, "right")) - 1
     yield from (base for base in bases[max(at, 0) :] if base < stop and start < stop)

@@ -1,7 +1,9 @@
-"""The two small files of a partition directory that a start reads, and what Kafka throws where it cannot.
+"""The two small files of a partition directory that a start reads, and what Kafka throws where it
+cannot.
 
-As LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka 4.3.1. An I/O error of either takes the whole log directory
-offline; a partition.metadata without its two lines, or with an id that is none, ends the start with another exception.
+As LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka 4.3.1. An I/O error of either takes
+the whole log directory offline; a partition.metadata without its two lines, or with an id that is
+none, ends the start with another exception.
 """
 
 import base64
@@ -13,7 +15,8 @@ from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, Raised
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
 NULL_POINTER = Raised(
-    "java.lang.NullPointerException", 'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null'
+    "java.lang.NullPointerException",
+    'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null',
 )
 ID_CHARACTERS, ID_BYTES = 24, 16  # the most that Kafka decodes, and what must come out
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
@@ -29,12 +32,18 @@ def leader_epochs_fault(data: bytes, path: str) -> Raised | None:
 
 
 def partition_metadata_fault(data: bytes, path: str) -> Raised | None:
-    """What reading partition.metadata throws, or None; neither the names before the colons nor a version from 0 on matter."""
+    """What reading partition.metadata throws, or None; neither the names before the colons nor a
+    version from 0 on matter.
+    """
     values = [_value(line.decode("utf-8", "replace")) for line in data.splitlines()[:2]]
     if not values:
         return NULL_POINTER
     version = values[0]
-    if version is None or not re.fullmatch("[+-]?[0-9]{1,10}", version) or not 0 <= int(version) < 1 << 31:
+    if (
+        version is None
+        or not re.fullmatch("[+-]?[0-9]{1,10}", version)
+        or not 0 <= int(version) < 1 << 31
+    ):
         return _unreadable(path)
     if len(values) == 1:
         return NULL_POINTER
@@ -44,14 +53,22 @@ def partition_metadata_fault(data: bytes, path: str) -> Raised | None:
 def id_fault(name: str, path: str) -> Raised | None:
     """What Uuid.fromString throws, or what follows for the id of all zeros."""
     if len(name) > ID_CHARACTERS:
-        return Raised(ILLEGAL_ARGUMENT, f"Input string with prefix `{name[:ID_CHARACTERS]}` is too long to be decoded as a base64 UUID")
+        return Raised(
+            ILLEGAL_ARGUMENT,
+            (
+                f"Input string with prefix `{name[:ID_CHARACTERS]}` is too long to be decoded as a "
+                "base64 UUID"
+            ),
+        )
     try:
         decoded = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
     except ValueError as fault:
         return Raised(ILLEGAL_ARGUMENT, str(fault))
     if len(decoded) != ID_BYTES:
         expected = f"which is not equal to the expected {ID_BYTES} bytes of a base64-encoded UUID"
-        return Raised(ILLEGAL_ARGUMENT, f"Input string `{name}` decoded as {len(decoded)} bytes, {expected}")
+        return Raised(
+            ILLEGAL_ARGUMENT, f"Input string `{name}` decoded as {len(decoded)} bytes, {expected}"
+        )
     return None if any(decoded) else _unreadable(path)
 
 

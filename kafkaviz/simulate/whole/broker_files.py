@@ -1,9 +1,11 @@
-"""The files that lie in a broker directory beside its topic-partitions, for a simulated broker of one log.
+"""The files that lie in a broker directory beside its topic-partitions, for a simulated broker of
+one log.
 
-As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them; what a release does not have yet
-is left out, and so is the metadata log. A broker of 4.3.1 that was stopped after offset 40000 leaves: bootstrap.checkpoint,
-.kafka_cleanshutdown with {"version":0,"brokerEpoch":1}, meta.properties of version 1, and recovery-point-offset-checkpoint with
-"heartbeat 0 40000".
+As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them;
+what a release does not have yet is left out, and so is the metadata log. A broker of 4.3.1 that was
+stopped after offset 40000 leaves: bootstrap.checkpoint, .kafka_cleanshutdown with
+{"version":0,"brokerEpoch":1}, meta.properties of version 1, and recovery-point-offset-checkpoint
+with "heartbeat 0 40000".
 """
 
 import base64
@@ -32,8 +34,8 @@ CALENDAR_MS = 146_097 * 86_400_000  # 400 years
 class BrokerState:
     """What a broker knew of its one log when it ended.
 
-    clean: it was stopped, and did not crash. log_start_offset: None where the first segment tells it. settings: by topic name.
-    ended_ms: when the files were written.
+    clean: it was stopped, and did not crash. log_start_offset: None where the first segment tells
+    it. settings: by topic name. ended_ms: when the files were written.
     """
 
     release: Release
@@ -50,7 +52,9 @@ class BrokerState:
 
 
 class Ids:
-    """The ids that a formatted directory and a new topic are given: by chance, the same for the same seed."""
+    """The ids that a formatted directory and a new topic are given: by chance, the same for the
+    same seed.
+    """
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng([seed & 0xFFFFFFFFFFFFFFFF, NODE_ID])
@@ -68,21 +72,33 @@ def own_files(state: BrokerState) -> Iterator[StoredFile]:
         yield in_memory(name, checkpoint.build_offsets(entries), state.ended_ms)
     if state.clean:
         has_epoch = versions.CLEAN_SHUTDOWN_EPOCH.of(release)
-        body = json.dumps({"version": 0, "brokerEpoch": BROKER_EPOCH}, separators=(",", ":")) if has_epoch else ""
+        body = (
+            json.dumps({"version": 0, "brokerEpoch": BROKER_EPOCH}, separators=(",", ":"))
+            if has_epoch
+            else ""
+        )
         yield in_memory(names.CLEAN_SHUTDOWN, body.encode(), state.ended_ms)
     if not state.clean or not versions.LOCK_REMOVED.of(release):
         yield in_memory(names.LOCK, b"", state.started_ms)
-    yield in_memory(names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms)
+    yield in_memory(
+        names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms
+    )
 
 
 def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[StoredFile]:
     """partition.metadata, where the release has it."""
     if versions.TOPIC_IDS.of(release):
-        yield in_memory(names.PARTITION_METADATA, checkpoint.build_partition_metadata(Ids(seed).topic), created_ms)
+        yield in_memory(
+            names.PARTITION_METADATA,
+            checkpoint.build_partition_metadata(Ids(seed).topic),
+            created_ms,
+        )
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """That all is simulated, and settings of a topic under a broker's names; Kafka does not look for the file there."""
+    """That all is simulated, and settings of a topic under a broker's names; Kafka does not look
+    for the file there.
+    """
     id_name = "node.id" if versions.KRAFT_READY.of(release) else "broker.id"
     found = {id_name: str(NODE_ID)}
     for name, value in settings.items():
@@ -93,22 +109,34 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
-    """bootstrap.checkpoint as `kafka-storage format` leaves it: the metadata.version, between the head and the foot of a snapshot."""
-    feature = metadata.build_feature_level(metadata.FeatureLevel("metadata.version", versions.formatting_level(release)))
+    """bootstrap.checkpoint as `kafka-storage format` leaves it: the metadata.version, between the
+    head and the foot of a snapshot.
+    """
+    feature = metadata.build_feature_level(
+        metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
+    )
     parts = (
         (_control(ControlType.SNAPSHOT_HEADER, bytes(11)), CONTROL),
         (Record(0, 0, None, feature), 0),
         (_control(ControlType.SNAPSHOT_FOOTER, bytes(3)), CONTROL),
     )
-    return b"".join(_batch(offset, [one], attributes, now_ms) for offset, (one, attributes) in enumerate(parts))
+    return b"".join(
+        _batch(offset, [one], attributes, now_ms) for offset, (one, attributes) in enumerate(parts)
+    )
 
 
 def _meta_properties(state: BrokerState, ids: Ids) -> bytes:
     is_kraft = versions.KRAFT_READY.of(state.release)
-    found = {"node.id": str(NODE_ID), "version": "1"} if is_kraft else {"broker.id": str(NODE_ID), "version": "0"}
+    found = (
+        {"node.id": str(NODE_ID), "version": "1"}
+        if is_kraft
+        else {"broker.id": str(NODE_ID), "version": "0"}
+    )
     if versions.DIRECTORY_IDS.of(state.release):
         found["directory.id"] = ids.directory
-    return checkpoint.build_properties(found | {"cluster.id": ids.cluster}, ["", _java_date(state.started_ms)])
+    return checkpoint.build_properties(
+        found | {"cluster.id": ids.cluster}, ["", _java_date(state.started_ms)]
+    )
 
 
 def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
@@ -125,7 +153,8 @@ def _broker_name(topic_name: str) -> str | None:
 
 
 def _java_date(ms: int) -> str:
-    """As java.util.Date prints it, in UTC, whose years have no end: a clock in microseconds is in the year 58692.
+    """As java.util.Date prints it, in UTC, whose years have no end: a clock in microseconds is in
+    the year 58692.
 
     After 400 years the days and their names come again (146 097 days, 20 871 weeks).
     """
@@ -151,8 +180,15 @@ def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms:
     """A batch of magic 2 of no producer."""
     records = list(records)
     body, header = record.build(records), np.zeros(1, HEADER)
-    header["base_offset"], header["batch_length_bytes"] = base_offset, HEADER_BYTES - LENGTH_END + len(body)
-    header["magic"], header["attributes"], header["last_offset_delta"] = MAGIC_2, attributes, len(records) - 1
+    header["base_offset"], header["batch_length_bytes"] = (
+        base_offset,
+        HEADER_BYTES - LENGTH_END + len(body),
+    )
+    header["magic"], header["attributes"], header["last_offset_delta"] = (
+        MAGIC_2,
+        attributes,
+        len(records) - 1,
+    )
     header["base_timestamp_ms"] = header["max_timestamp_ms"] = now_ms
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
     header["record_count"] = len(records)

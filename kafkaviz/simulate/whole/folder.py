@@ -1,4 +1,5 @@
-"""A simulated log on disk: where it may be written, its .log files while they grow, and all the rest in the end.
+"""A simulated log on disk: where it may be written, its .log files while they grow, and all the
+rest in the end.
 
 It makes new files alone: never in a directory of Kafka's, never over a file.
 """
@@ -30,29 +31,42 @@ HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on di
 
 
 def elsewhere(out: Path, inputs: Iterable[Path] = ()) -> Path:
-    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any directory that a broker may use.
+    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any
+    directory that a broker may use.
 
-    Also for one that a killed run left half filled: to a broker that folder would be a topic-partition of a bad name.
+    Also for one that a killed run left half filled: to a broker that folder would be a
+    topic-partition of a bad name.
     """
     out = out.absolute()
     with failing_kindly(out):
         real, own = out.resolve(), [path.resolve() for path in inputs]
-        kafkas = next((folder for folder in (real, *real.parents) if folder in own or is_kafkas(folder)), None)
+        kafkas = next(
+            (folder for folder in (real, *real.parents) if folder in own or is_kafkas(folder)), None
+        )
         left = sorted(real.glob(f"{ASIDE}*")) if kafkas is None and real.is_dir() else []
         holds_log = kafkas is None and real.is_dir() and _holds_log(real)
     if kafkas or holds_log:
         what = f"lies in {kafkas}" if kafkas not in (None, real) else "is a directory of Kafka's"
-        raise CannotOpen(out, f"{what}, where nothing is written", "name another folder", kind="file")
+        raise CannotOpen(
+            out, f"{what}, where nothing is written", "name another folder", kind="file"
+        )
     if left:
-        raise CannotOpen(left[0], "is what a run that was killed left behind", "remove it, or name another folder", kind="file")
+        raise CannotOpen(
+            left[0],
+            "is what a run that was killed left behind",
+            "remove it, or name another folder",
+            kind="file",
+        )
     return out
 
 
 def is_kafkas(folder: Path) -> bool:
-    """Whether a new folder in this one may lie in a broker's way: a broker directory, be its meta.properties lost, or a topic-partition.
+    """Whether a new folder in this one may lie in a broker's way: a broker directory, be its
+    meta.properties lost, or a topic-partition.
 
-    Told by any of a broker's own files but .lock, which others use too; by a segment's .log; by several topic-partitions and no other
-    folder. One that was copied by itself makes no broker directory of the folder that it lies in.
+    Told by any of a broker's own files but .lock, which others use too; by a segment's .log; by
+    several topic-partitions and no other folder. One that was copied by itself makes no broker
+    directory of the folder that it lies in.
     """
     if any(os.path.lexists(folder / name) for name in names.OWN_FILES if name != names.LOCK):
         return True
@@ -63,13 +77,23 @@ def is_kafkas(folder: Path) -> bool:
         return False
     if any(_is_log(entry.name) for entry in found):
         return True
-    folders = [Path(entry.path) for entry in found if entry.is_dir() and entry.name not in names.NO_PARTITIONS]
-    return len(folders) > 1 and all(names.parse_directory(one.name) for one in folders) and any(map(_is_partition, folders))
+    folders = [
+        Path(entry.path)
+        for entry in found
+        if entry.is_dir() and entry.name not in names.NO_PARTITIONS
+    ]
+    return (
+        len(folders) > 1
+        and all(names.parse_directory(one.name) for one in folders)
+        and any(map(_is_partition, folders))
+    )
 
 
 def _holds_log(folder: Path) -> bool:
     """Whether there is a .log in a folder, or in a topic-partition right below it."""
-    return any(folder.glob("*.log")) or any(names.parse_directory(one.name) and _is_partition(one) for one in folder.iterdir())
+    return any(folder.glob("*.log")) or any(
+        names.parse_directory(one.name) and _is_partition(one) for one in folder.iterdir()
+    )
 
 
 def _is_partition(folder: Path) -> bool:
@@ -87,18 +111,23 @@ def _is_log(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Aside:
-    """A folder that is filled before anything appears where it was asked for: path, until all is there; out, then."""
+    """A folder that is filled before anything appears where it was asked for: path, until all is
+    there; out, then.
+    """
 
     path: Path
     out: Path
 
 
 @contextmanager
-def new_files(out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False) -> Iterator[Aside]:
-    """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is left behind, no new folder either.
+def new_files(
+    out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False
+) -> Iterator[Aside]:
+    """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is
+    left behind, no new folder either.
 
-    CannotOpen as elsewhere, and where a file would take another's place. replacing_same: one that is the same to the byte may; OUT
-    may hold no other file of Kafka's then.
+    CannotOpen as elsewhere, and where a file would take another's place. replacing_same: one that
+    is the same to the byte may; OUT may hold no other file of Kafka's then.
     """
     out = elsewhere(out, inputs)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
@@ -144,15 +173,21 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
     """CannotOpen where something of such a name is there already."""
     for name in sorted(new_names):
         if os.path.lexists(out / name):
-            raise CannotOpen(out / name, "is there already", "name another folder, or an empty one", kind="file")
+            raise CannotOpen(
+                out / name, "is there already", "name another folder, or an empty one", kind="file"
+            )
 
 
 def _refuse_other_files(out: Path, aside: Path) -> None:
-    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be put there."""
+    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be
+    put there.
+    """
     others = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
         own, is_kafkas = aside / path.name, names.parse_file(path.name) or path.name in others
-        if is_kafkas and not (own.exists() and path.is_file() and filecmp.cmp(path, own, shallow=False)):
+        if is_kafkas and not (
+            own.exists() and path.is_file() and filecmp.cmp(path, own, shallow=False)
+        ):
             what = "is a file of Kafka's, and not what would be written"
             raise CannotOpen(path, what, "name another folder, or an empty one", kind="file")
 
@@ -161,7 +196,9 @@ def _refuse_other_files(out: Path, aside: Path) -> None:
 
 
 class OnDisk:
-    """log_bytes.LogBytes as files in a new folder; the one that is written to stays open until close."""
+    """log_bytes.LogBytes as files in a new folder; the one that is written to stays open until
+    close.
+    """
 
     def __init__(self, folder: Path) -> None:
         """folder: made with the first file, if it is not there."""
@@ -232,7 +269,9 @@ class OnDisk:
 
 
 def write(files: Iterable[StoredFile], folder: Path, there: Container[str] = ()) -> None:
-    """Puts files under their names below a folder, with their times; those that are there already get their length and time alone."""
+    """Puts files under their names below a folder, with their times; those that are there already
+    get their length and time alone.
+    """
     for file in files:
         path = folder / file.name
         with failing_kindly(path):
@@ -246,7 +285,8 @@ def write(files: Iterable[StoredFile], folder: Path, there: Container[str] = ())
 def _copy(file: StoredFile, path: Path) -> None:
     """The bytes of a file, with holes where there are only zeros."""
     buffer = np.empty(PIECE_BYTES, np.uint8)
-    with file.opened() as read, open(path, "r+b" if path.exists() else "xb") as out:  # no moment at which a reader finds it empty
+    # no moment at which a reader finds it empty
+    with file.opened() as read, open(path, "r+b" if path.exists() else "xb") as out:
         while got := read(out.tell(), buffer):
             if not buffer[:got].any():
                 out.seek(got, os.SEEK_CUR)

@@ -1,4 +1,6 @@
-"""Files that lie nowhere yet as a .tar.gz, with their times to the nanosecond, the same bytes each time."""
+"""Files that lie nowhere yet as a .tar.gz, with their times to the nanosecond, the same bytes each
+time.
+"""
 
 import gzip
 import io
@@ -16,13 +18,16 @@ LEVEL = 1  # of gzip: a page waits for it
 def archive(files: Iterable[StoredFile], root: str) -> bytes:
     """The archive; root: the folder that all names are put into."""
     packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=LEVEL, mtime=0) as zipped, tarfile.open(
-        fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT
-    ) as tar:
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=LEVEL, mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
         for file in files:
             member = tarfile.TarInfo(f"{root}/{file.name}")
             member.size, member.mtime = file.size_bytes, file.modified_ms // 1000
-            member.pax_headers = {"mtime": f"{file.modified_ms // 1000}.{file.modified_ms % 1000:03d}"}
+            member.pax_headers = {
+                "mtime": f"{file.modified_ms // 1000}.{file.modified_ms % 1000:03d}"
+            }
             with file.opened() as read:
                 tar.addfile(member, io.BufferedReader(_Reading(read, file.size_bytes)))
     return packed.getvalue()

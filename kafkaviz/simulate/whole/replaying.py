@@ -1,7 +1,9 @@
-"""A log that was there before as a stream of appends: to write it once more, with the same settings or with others.
+"""A log that was there before as a stream of appends: to write it once more, with the same settings
+or with others.
 
-What a .log does not tell is which batches came in one append, and when. A leader's append of magic 2 is one batch; of anything else
-the last offset of each append can be handed in. The clock is taken from the largest timestamp so far.
+What a .log does not tell is which batches came in one append, and when. A leader's append of magic
+2 is one batch; of anything else the last offset of each append can be handed in. The clock is taken
+from the largest timestamp so far.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,18 +25,23 @@ from kafkaviz.simulate.stored import StoredFile, StoredLog, reader
 PIECE_BYTES = 8 << 20
 
 
-def chunks(log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = None, payload: bool = True) -> Iterator[Chunk]:
+def chunks(
+    log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = None, payload: bool = True
+) -> Iterator[Chunk]:
     """The batches of every .log in use, in order, each chunk with its bytes or without.
 
-    append_ends: the last offset of each append, ascending; without it every batch is an append. A batch that cannot be read to its
-    end ends the stream of its segment, as it ends Kafka's; unread() tells what is left out by that. Checksums are not looked at.
+    append_ends: the last offset of each append, ascending; without it every batch is an append. A
+    batch that cannot be read to its end ends the stream of its segment, as it ends Kafka's;
+    unread() tells what is left out by that. Checksums are not looked at.
     """
     numbers, now_ms = _Numbers(append_ends), -1
     for file in sorted(_logs(log), key=lambda one: one.name):
         with file.opened() as read:
             for batches in _pieces(Walk(read, 0, file.size_bytes)):
                 rows = _rows(with_first_offsets(read, batches))
-                clock = np.maximum.accumulate(np.concatenate([[now_ms], rows["max_timestamp_ms"]]))[1:]
+                clock = np.maximum.accumulate(np.concatenate([[now_ms], rows["max_timestamp_ms"]]))[
+                    1:
+                ]
                 now_ms = int(clock[-1])
                 rows["now_ms"] = np.where(clock < 0, file.modified_ms, clock)
                 rows["append"] = numbers.of(rows)
@@ -42,7 +49,9 @@ def chunks(log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = N
                     _put_deep_offsets(read, rows)
                 if not payload:
                     _put_markers(read, rows)
-                yield Chunk(rows, _bytes_in(f"{log.directory}/{file.name}", read, rows) if payload else None)
+                yield Chunk(
+                    rows, _bytes_in(f"{log.directory}/{file.name}", read, rows) if payload else None
+                )
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,10 @@ class Unread:
 
 
 def unread(log: StoredLog) -> list[Unread]:
-    """What chunks() leaves out of each .log in use, for the length of a batch that leads nowhere. Reads all headers once more."""
+    """What chunks() leaves out of each .log in use, for the length of a batch that leads nowhere.
+
+    Reads all headers once more.
+    """
     found = []
     for file in sorted(_logs(log), key=lambda one: one.name):
         with file.opened() as read:
@@ -119,8 +131,14 @@ class _Numbers:
 
 
 def _put_deep_offsets(read: Read, rows: np.ndarray) -> None:
-    """Of uncompressed batches of magic 2 with the producer's times, the offset of the first record that has the largest."""
-    concerned = (rows["magic"] >= batch.MAGIC_2) & (batch.codec(rows) == 0) & ~batch.is_log_append_time(rows)
+    """Of uncompressed batches of magic 2 with the producer's times, the offset of the first record
+    that has the largest.
+    """
+    concerned = (
+        (rows["magic"] >= batch.MAGIC_2)
+        & (batch.codec(rows) == 0)
+        & ~batch.is_log_append_time(rows)
+    )
     for at in np.flatnonzero(concerned & (rows["record_count"] > 1)).tolist():
         data = _bytes(read, rows[at : at + 1])[batch.HEADER_BYTES :]
         try:

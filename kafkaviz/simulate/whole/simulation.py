@@ -1,8 +1,11 @@
-"""A log written from beginning to end: a plan of settings and appends, the run that writes it, and what came out.
+"""A log written from beginning to end: a plan of settings and appends, the run that writes it, and
+what came out.
 
-    simulate("orders", {"index.interval.bytes": 1024}).segments[0].rolled.words()       "1 048 300 + 520 > 1 048 576 B"
+    simulate("orders", {"index.interval.bytes": 1024}).segments[0].rolled.words()       "1 048 300 +
+    520 > 1 048 576 B"
 
-What comes out is a broker directory of one topic-partition; folder.write puts it on disk, packing.archive into a .tar.gz.
+What comes out is a broker directory of one topic-partition; folder.write puts it on disk,
+packing.archive into a .tar.gz.
 """
 
 import hashlib
@@ -40,9 +43,10 @@ DIGEST_BYTES = 1 << 20
 class Plan:
     """What is to be written.
 
-    directory: the topic-partition's name. settings: by topic name, those that are not the release's defaults.
-    start_ms, start_offset: the clock and the log's end when the partition is made; silent_ms: how long nothing comes at the end.
-    chunks: the appends, each time from the first on. are_made: by the workload; of others the checksums are looked at first.
+    directory: the topic-partition's name. settings: by topic name, those that are not the release's
+    defaults. start_ms, start_offset: the clock and the log's end when the partition is made;
+    silent_ms: how long nothing comes at the end. chunks: the appends, each time from the first on.
+    are_made: by the workload; of others the checksums are looked at first.
     """
 
     directory: str
@@ -62,8 +66,9 @@ class Plan:
 class SimulatedSegment:
     """A segment that was written.
 
-    offset_index, time_index: their entries, offset_index.ENTRY and time_index.ENTRY; log_bytes: without what is preallocated.
-    rolled: why it was rolled, None of the last and of one that no rule rolled.
+    offset_index, time_index: their entries, offset_index.ENTRY and time_index.ENTRY; log_bytes:
+    without what is preallocated. rolled: why it was rolled, None of the last and of one that no
+    rule rolled.
     """
 
     base_offset: int
@@ -77,7 +82,8 @@ class SimulatedSegment:
 class Simulated:
     """A broker directory of one topic-partition that was written.
 
-    files: all of it, each under its path in the directory. events: what happened beside the appends, in their order.
+    files: all of it, each under its path in the directory. events: what happened beside the
+    appends, in their order.
     """
 
     directory: str
@@ -93,7 +99,9 @@ class Simulated:
         return self.log_end_offset > self.log_start_offset
 
     def write(self, folder: Path | str) -> Path:
-        """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of Kafka's or where a file would go."""
+        """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of
+        Kafka's or where a file would go.
+        """
         from kafkaviz.simulate.whole.folder import new_files, write
 
         with new_files(Path(folder)) as aside:
@@ -107,73 +115,136 @@ class Simulated:
     def digests(self, base_offset: int) -> dict[str, str]:
         """SHA-256 of each file of a segment, by name."""
         stem = f"{self.directory}/{file_stem(base_offset)}."
-        return {one.name.rpartition("/")[2]: digest(one) for one in self.files if one.name.startswith(stem)}
+        return {
+            one.name.rpartition("/")[2]: digest(one)
+            for one in self.files
+            if one.name.startswith(stem)
+        }
 
 
 def simulate(
-    workload: Workload | Path | str, settings: Mapping[str, Value] | None = None, seed: int | None = None,
-    version: str | None = None, clean: bool = True,
-) -> Simulated:  # fmt: skip
+    workload: Workload | Path | str,
+    settings: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+    version: str | None = None,
+    clean: bool = True,
+) -> Simulated:
     """What Kafka writes of a workload, all of its bytes in memory.
 
-    workload: one that was read, the path of a TOML file, or the name of a preset. settings: by a topic's or a broker's name, over those of
-    the workload; RefusedSetting with Kafka's reason. seed, version: instead of the workload's. clean: whether the broker is stopped in
-    the end; else it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot be opened.
+    workload: one that was read, the path of a TOML file, or the name of a preset. settings: by a
+    topic's or a broker's name, over those of the workload; RefusedSetting with Kafka's reason.
+    seed, version: instead of the workload's. clean: whether the broker is stopped in the end; else
+    it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot
+    be opened.
     """
     settings = settings or {}
-    return Run(of_workload(opened(workload, version, settings), settings, seed, version), InMemory()).carry_out(clean)
+    return Run(
+        of_workload(opened(workload, version, settings), settings, seed, version), InMemory()
+    ).carry_out(clean)
 
 
-def opened(workload: Workload | Path | str, version: str | None = None, typed: Iterable[str] = ()) -> Workload:
-    """A workload by the name of a preset, or by the path of its file; version, typed: as workload.load takes them."""
+def opened(
+    workload: Workload | Path | str, version: str | None = None, typed: Iterable[str] = ()
+) -> Workload:
+    """A workload by the name of a preset, or by the path of its file; version, typed: as
+    workload.load takes them.
+    """
     if isinstance(workload, Workload):
         return workload
     if workload in PRESETS:
         return preset(workload, version, typed)
     path = Path(workload)
-    if isinstance(workload, str) and path.name == workload and not path.suffix and not path.exists():
+    if (
+        isinstance(workload, str)
+        and path.name == workload
+        and not path.suffix
+        and not path.exists()
+    ):
         refuse_name(workload)
     return load(path, version=version, typed=typed)
 
 
 def refuse_name(name: str) -> NoReturn:
     """KafkavizError of a name that stands for nothing."""
-    raise KafkavizError(f"{name}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}")
+    raise KafkavizError(
+        f"{name}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}"
+    )
 
 
-def of_workload(workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None) -> Plan:
-    """The plan of a workload, under other settings, seed or release than its own where they are given."""
+def of_workload(
+    workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None
+) -> Plan:
+    """The plan of a workload, under other settings, seed or release than its own where they are
+    given.
+    """
     release = versions.parse(version or workload.kafka_version)
     known = _settings(dict(workload.settings), settings, release)
-    return _planned(workload, log_config(known, release), known, workload.seed if seed is None else seed, profile(release))
+    return _planned(
+        workload,
+        log_config(known, release),
+        known,
+        workload.seed if seed is None else seed,
+        profile(release),
+    )
 
 
 def of_config(workload: Workload, config: LogConfig) -> Plan:
-    """The plan of a workload with settings that are a LogConfig already, whatever they were in the workload."""
+    """The plan of a workload with settings that are a LogConfig already, whatever they were in the
+    workload.
+    """
     usual = log_config({}, workload.release)
-    changed = {one.name: getattr(config, one.name) for one in fields(config) if getattr(config, one.name) != getattr(usual, one.name)}
+    changed = {
+        one.name: getattr(config, one.name)
+        for one in fields(config)
+        if getattr(config, one.name) != getattr(usual, one.name)
+    }
     known = {name.replace("_", "."): value for name, value in changed.items()}
     return _planned(workload, config, known, workload.seed, profile(workload.release))
 
 
-def _planned(workload: Workload, config: LogConfig, known: Mapping[str, Value], seed: int, of: Profile) -> Plan:
+def _planned(
+    workload: Workload, config: LogConfig, known: Mapping[str, Value], seed: int, of: Profile
+) -> Plan:
     last = [phase.silence_ms or 0 for phase in workload.phases]
     silent_ms = sum(last[place] for place in range(len(last)) if all(last[place:]))
     return Plan(
-        workload.directory, config, of, known, seed, workload.start_ms, lambda: streams.chunks(workload, config, of, seed),
-        workload.start_offset, silent_ms, workload.is_leader,
-    )  # fmt: skip
+        workload.directory,
+        config,
+        of,
+        known,
+        seed,
+        workload.start_ms,
+        lambda: streams.chunks(workload, config, of, seed),
+        workload.start_offset,
+        silent_ms,
+        workload.is_leader,
+    )
 
 
-def of_log(log: StoredLog, own: Mapping[str, Value], settings: Mapping[str, Value], seed: int, release: Release) -> Plan:
-    """The plan to append the batches of a log once more. own: the settings of the log; settings: as of simulate."""
+def of_log(
+    log: StoredLog,
+    own: Mapping[str, Value],
+    settings: Mapping[str, Value],
+    seed: int,
+    release: Release,
+) -> Plan:
+    """The plan to append the batches of a log once more. own: the settings of the log; settings: as
+    of simulate.
+    """
     of, known = profile(release), _settings(dict(own), settings, release)
     first = next(iter(replaying.chunks(log, of, payload=False)), None)
     start_ms = 0 if first is None else int(first.rows["now_ms"][0])
     return Plan(
-        log.directory, log_config(known, release), of, known, seed, start_ms, lambda: replaying.chunks(log, of),
-        replaying.start_offset(log), are_made=False,
-    )  # fmt: skip
+        log.directory,
+        log_config(known, release),
+        of,
+        known,
+        seed,
+        start_ms,
+        lambda: replaying.chunks(log, of),
+        replaying.start_offset(log),
+        are_made=False,
+    )
 
 
 class Run:
@@ -186,9 +257,15 @@ class Run:
         self._last_ms, self._watermark = plan.start_ms, plan.start_offset
         try:
             self.log = Log(
-                plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed & 0xFFFFFFFFFFFFFFFF,
-                is_leader=plan.is_leader, partition=plan.directory, logs=logs,
-            )  # fmt: skip
+                plan.config,
+                plan.of,
+                now_ms=plan.start_ms,
+                start_offset=plan.start_offset,
+                seed=plan.seed & 0xFFFFFFFFFFFFFFFF,
+                is_leader=plan.is_leader,
+                partition=plan.directory,
+                logs=logs,
+            )
         except CannotLoad as refused:
             raise KafkavizError(f"{plan.directory}: {refused.raised}") from None
         logs.append(plan.start_offset, b"", 0)
@@ -206,11 +283,18 @@ class Run:
             return
         first = self.log.active.base_offset
         try:
-            self.log.append(chunk.rows, chunk.data, None if self.plan.are_made else replaying.valid(chunk))
+            self.log.append(
+                chunk.rows, chunk.data, None if self.plan.are_made else replaying.valid(chunk)
+            )
         except AppendFailed as failed:
-            raise KafkavizError(f"{self.plan.directory}, append {failed.append}: {failed.raised}") from None
+            raise KafkavizError(
+                f"{self.plan.directory}, append {failed.append}: {failed.raised}"
+            ) from None
         if self.log.log_end_offset > LAST_OFFSET:
-            raise KafkavizError(f"{self.plan.directory}: its last offset is {LAST_OFFSET}, behind which a log has no offset left")
+            raise KafkavizError(
+                f"{self.plan.directory}: its last offset is {LAST_OFFSET}, behind which a log has "
+                "no offset left"
+            )
         self._note_times(chunk.rows, first)
 
     def silence(self, until_ms: int) -> None:
@@ -227,17 +311,36 @@ class Run:
         """What there is by now; clean: after a close. Without, as a crash would leave it."""
         log = self.log
         segments = tuple(
-            SimulatedSegment(one.base_offset, one.log_bytes, one.index.entries.copy(), one.timeindex.entries.copy(), one.rolled)
+            SimulatedSegment(
+                one.base_offset,
+                one.log_bytes,
+                one.index.entries.copy(),
+                one.timeindex.entries.copy(),
+                one.rolled,
+            )
             for one in log.segments
         )
         files = (*self._partition_files(clean), *broker_files.own_files(self._state(clean)))
-        return Simulated(self.plan.directory, segments, tuple(log.events), files, log.log_start_offset, log.log_end_offset)
+        return Simulated(
+            self.plan.directory,
+            segments,
+            tuple(log.events),
+            files,
+            log.log_start_offset,
+            log.log_end_offset,
+        )
 
     def _note_times(self, rows: np.ndarray, first: int) -> None:
-        """When each segment was written to last, and how far the high watermark was when it was kept last."""
+        """When each segment was written to last, and how far the high watermark was when it was
+        kept last.
+        """
         bases = [one.base_offset for one in self.log.segments if one.base_offset >= first]
         ends = np.searchsorted(rows["base_offset"], [*bases[1:], np.iinfo(np.int64).max])
-        self._written_ms |= {base: int(rows["now_ms"][end - 1]) for base, end in zip(bases, ends.tolist(), strict=True) if end}
+        self._written_ms |= {
+            base: int(rows["now_ms"][end - 1])
+            for base, end in zip(bases, ends.tolist(), strict=True)
+            if end
+        }
         self.now_ms = max(self.now_ms, int(rows["now_ms"][-1]))
         kept = int(np.searchsorted(rows["now_ms"], self._kept_ms(WATERMARK_EVERY_MS), "right"))
         if kept:
@@ -252,27 +355,53 @@ class Run:
 
     def _state(self, clean: bool) -> BrokerState:
         log, name = self.log, names.parse_directory(self.plan.directory)
-        flushed = [event.offset for event in log.events if event.kind == "roll" and event.now_ms <= self._kept_ms(RECOVERY_POINT_EVERY_MS)]
+        flushed = [
+            event.offset
+            for event in log.events
+            if event.kind == "roll" and event.now_ms <= self._kept_ms(RECOVERY_POINT_EVERY_MS)
+        ]
         start = log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None
         return BrokerState(
-            self.plan.of.release, name.topic, name.partition, clean,
-            high_watermark=log.log_end_offset if clean or self._last_ms <= self._kept_ms(WATERMARK_EVERY_MS) else self._watermark,
-            recovery_point=log.log_end_offset if clean else max(flushed, default=self.plan.start_offset),
-            log_start_offset=start, started_ms=self.plan.start_ms, ended_ms=self.now_ms, seed=self.plan.seed, settings=self.plan.settings,
-        )  # fmt: skip
+            self.plan.of.release,
+            name.topic,
+            name.partition,
+            clean,
+            high_watermark=log.log_end_offset
+            if clean or self._last_ms <= self._kept_ms(WATERMARK_EVERY_MS)
+            else self._watermark,
+            recovery_point=log.log_end_offset
+            if clean
+            else max(flushed, default=self.plan.start_offset),
+            log_start_offset=start,
+            started_ms=self.plan.start_ms,
+            ended_ms=self.now_ms,
+            seed=self.plan.seed,
+            settings=self.plan.settings,
+        )
 
     def _partition_files(self, clean: bool) -> Iterator[StoredFile]:
         """The topic-partition's directory, with the time of each file."""
         plan = self.plan
-        rolled_ms = {event.segment: event.now_ms for event in self.log.events if event.kind == "roll"}
+        rolled_ms = {
+            event.segment: event.now_ms for event in self.log.events if event.kind == "roll"
+        }
         made_ms = {event.offset: event.now_ms for event in self.log.events if event.kind == "roll"}
-        for file in (*self.log.stored().files, *broker_files.partition_metadata(plan.of.release, plan.seed, plan.start_ms)):
+        for file in (
+            *self.log.stored().files,
+            *broker_files.partition_metadata(plan.of.release, plan.seed, plan.start_ms),
+        ):
             name, modified_ms = names.parse_file(file.name), self.now_ms
             if file.name in (names.LEADER_EPOCHS, names.PARTITION_METADATA):
                 modified_ms = plan.start_ms
             elif name.kind == "log":
-                modified_ms = self._written_ms.get(name.base_offset, made_ms.get(name.base_offset, plan.start_ms))
-                if not clean and plan.config.preallocate and name.base_offset == self.log.active.base_offset:
+                modified_ms = self._written_ms.get(
+                    name.base_offset, made_ms.get(name.base_offset, plan.start_ms)
+                )
+                if (
+                    not clean
+                    and plan.config.preallocate
+                    and name.base_offset == self.log.active.base_offset
+                ):
                     file = file.grown(plan.config.segment_bytes)
             elif name.kind == "snapshot":
                 modified_ms = made_ms.get(name.base_offset, self.now_ms)
@@ -294,11 +423,17 @@ def digest(file: StoredFile) -> str:
     return found.hexdigest()
 
 
-def _settings(own: dict[str, Value], typed: Mapping[str, Value], release: Release) -> dict[str, Value]:
-    """The settings that count, by topic name; RefusedSetting for one that the release does not take."""
+def _settings(
+    own: dict[str, Value], typed: Mapping[str, Value], release: Release
+) -> dict[str, Value]:
+    """The settings that count, by topic name; RefusedSetting for one that the release does not
+    take.
+    """
     given = {}
     for name, value in typed.items():
-        topic_name, parsed = config_def.parse(name, str(value).lower() if isinstance(value, bool) else str(value), release)
+        topic_name, parsed = config_def.parse(
+            name, str(value).lower() if isinstance(value, bool) else str(value), release
+        )
         if topic_name not in config_def.TOPIC_SETTINGS:
             raise RefusedSetting(name, None, f"{name} is no setting of a topic")
         given[topic_name] = parsed

@@ -1,7 +1,9 @@
-"""Appends, one after another, into one open segment, in a compiled loop that stops where the segment must roll or Kafka refuses.
+"""Appends, one after another, into one open segment, in a compiled loop that stops where the
+segment must roll or Kafka refuses.
 
-As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. Batches of 1000 bytes, ten records each, and an interval of 4096:
-the sixth append finds 5000 bytes since the last entry and gets (59, 5000); the eleventh gets (109, 10000).
+As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. Batches of 1000 bytes, ten records
+each, and an interval of 4096: the sixth append finds 5000 bytes since the last entry and gets (59,
+5000); the eleventh gets (109, 10000).
 """
 
 import numpy as np
@@ -19,7 +21,8 @@ STATE = np.dtype(
         ("bytes_since_last_index_entry", "i8"),
         ("max_timestamp_ms", "i8"),  # -1 where no batch has one
         ("max_timestamp_offset", "i8"),
-        ("reference_ms", "i8"),  # the timestamp that a roll by time counts from; -1 if there is none
+        # the timestamp that a roll by time counts from; -1 if there is none
+        ("reference_ms", "i8"),
         ("offset_entries", "i8"),
         ("offset_slots", "i8"),
         ("last_key", "i8"),  # of the last entry of the offset index
@@ -42,17 +45,20 @@ LIMITS = np.dtype(
     ]
 )
 TAKEN, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(8)
-OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)  # these come when the bytes are in the .log already
+# these come when the bytes are in the .log already
+OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)
 
 
 @njit(cache=True)
 def take(rows, time_offsets, start, is_rolled, states, limits, new):
-    """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset entries, new time entries).
+    """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset
+    entries, new time entries).
 
-    rows: incoming.INCOMING, of which position is filled in. time_offsets: of each batch, the offset that goes with its largest
-    timestamp. is_rolled: the first append was just rolled for, and its segment is not judged again.
-    new: room for entries, as (n, 4) of int64: relative offset, position; timestamp, relative offset.
-    The row of a failure is the first of its append; what it had put into the indexes by then is there.
+    rows: incoming.INCOMING, of which position is filled in. time_offsets: of each batch, the offset
+    that goes with its largest timestamp. is_rolled: the first append was just rolled for, and its
+    segment is not judged again. new: room for entries, as (n, 4) of int64: relative offset,
+    position; timestamp, relative offset. The row of a failure is the first of its append; what it
+    had put into the indexes by then is there.
     """
     state, limit = states[0], limits[0]
     offsets, times, at = 0, 0, start
@@ -62,7 +68,9 @@ def take(rows, time_offsets, start, is_rolled, states, limits, new):
         if fault:
             return at, fault, 0, offsets, times
         relative = rows[end - 1].last_offset - state.base_offset
-        cause = 0 if is_rolled else judged(state, limit, size_bytes, max_ms, rows[at].now_ms, relative)
+        cause = (
+            0 if is_rolled else judged(state, limit, size_bytes, max_ms, rows[at].now_ms, relative)
+        )
         if cause:
             return at, ROLLS, cause, offsets, times
         is_rolled = False
@@ -71,9 +79,13 @@ def take(rows, time_offsets, start, is_rolled, states, limits, new):
         if state.log_bytes == 0:
             state.reference_ms = max_ms if limit.per_append else rows[at].max_timestamp_ms
         if limit.per_append:
-            fault, offsets, times = write(rows, at, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times)
+            fault, offsets, times = write(
+                rows, at, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times
+            )
         else:
-            fault, offsets, times = write_each(rows, time_offsets, at, end, state, limit, new, offsets, times)
+            fault, offsets, times = write_each(
+                rows, time_offsets, at, end, state, limit, new, offsets, times
+            )
         if fault:
             return at, fault, 0, offsets, times
         at = end
@@ -83,7 +95,9 @@ def take(rows, time_offsets, start, is_rolled, states, limits, new):
 
 @njit(cache=True)
 def extent(rows, time_offsets, start):
-    """(the row behind an append, its bytes, its largest timestamp, the offset that goes with that)."""
+    """(the row behind an append, its bytes, its largest timestamp, the offset that goes with
+    that).
+    """
     end, size_bytes, max_ms, max_offset = start, 0, np.int64(-1), np.int64(-1)
     while end < len(rows) and rows[end].append == rows[start].append:
         size_bytes += rows[end].size_bytes
@@ -98,18 +112,38 @@ def judged(state, limit, size_bytes, max_ms, now_ms, relative):
     """Why an append starts a new segment, as roll.should_roll, or 0."""
     waited = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
     return should_roll(
-        state.log_bytes, size_bytes, limit.segment_bytes, waited, limit.most_segment_ms - state.jitter_ms,
-        state.offset_entries, state.offset_slots, state.time_entries, state.time_slots, relative,
-    )  # fmt: skip
+        state.log_bytes,
+        size_bytes,
+        limit.segment_bytes,
+        waited,
+        limit.most_segment_ms - state.jitter_ms,
+        state.offset_entries,
+        state.offset_slots,
+        state.time_entries,
+        state.time_slots,
+        relative,
+    )
 
 
 @njit(cache=True)
 def write_each(rows, time_offsets, start, end, state, limit, new, offsets, times):
-    """Writes the batches of an append, each of which may get an entry: (fault or 0, new offset entries, new time entries)."""
+    """Writes the batches of an append, each of which may get an entry: (fault or 0, new offset
+    entries, new time entries).
+    """
     for at in range(start, end):
         row = rows[at]
         fault, offsets, times = write(
-            rows, at, at + 1, row.size_bytes, row.max_timestamp_ms, time_offsets[at], state, limit, new, offsets, times
+            rows,
+            at,
+            at + 1,
+            row.size_bytes,
+            row.max_timestamp_ms,
+            time_offsets[at],
+            state,
+            limit,
+            new,
+            offsets,
+            times,
         )
         if fault:
             place(rows, at + 1, end, state)
@@ -119,7 +153,9 @@ def write_each(rows, time_offsets, start, end, state, limit, new, offsets, times
 
 @njit(cache=True)
 def write(rows, start, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times):
-    """Writes batches that share one entry, if there is to be one; they are in the .log where an index refuses it."""
+    """Writes batches that share one entry, if there is to be one; they are in the .log where an
+    index refuses it.
+    """
     fault = 0
     if max_ms > state.max_timestamp_ms:
         state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
@@ -147,7 +183,8 @@ def refused(rows, start, end, size_bytes, log_end_offset, limit):
             return CORRUPT
     if not is_ordered:
         return OUT_OF_ORDER
-    is_known = rows[start].magic >= 2  # of compressed messages only the last offset is told, and it counts of all such
+    # of compressed messages only the last offset is told, and it counts of all such
+    is_known = rows[start].magic >= 2
     if (rows[start].base_offset if is_known else rows[start].last_offset) < log_end_offset:
         return BELOW_END
     return TOO_LARGE if size_bytes > limit.segment_bytes else 0
@@ -163,7 +200,9 @@ def place(rows, start, end, state):
 
 @njit(cache=True)
 def index(state, key, new, offsets, times):
-    """An entry in each index, of a batch that will lie at the end of the .log: (fault or 0, new offset entries, new time entries)."""
+    """An entry in each index, of a batch that will lie at the end of the .log: (fault or 0, new
+    offset entries, new time entries).
+    """
     if state.offset_entries >= state.offset_slots:
         return OFFSET_FULL, offsets, times
     if state.offset_entries > 0 and key <= state.last_key:
@@ -176,8 +215,14 @@ def index(state, key, new, offsets, times):
     if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
         return TIME_BACKWARDS, offsets + 1, times
     if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else -1):
-        new[times, 2], new[times, 3] = state.max_timestamp_ms, state.max_timestamp_offset - state.base_offset
+        new[times, 2], new[times, 3] = (
+            state.max_timestamp_ms,
+            state.max_timestamp_offset - state.base_offset,
+        )
         state.time_entries += 1
-        state.last_time_ms, state.last_time_offset = state.max_timestamp_ms, state.max_timestamp_offset
+        state.last_time_ms, state.last_time_offset = (
+            state.max_timestamp_ms,
+            state.max_timestamp_offset,
+        )
         times += 1
     return 0, offsets + 1, times

@@ -1,17 +1,22 @@
 """An index file while Kafka writes it: its entries, its length, and what lies behind the entries.
 
-As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file is made as long as it may grow, 10485760 bytes of which none is
-written; a roll or a close cuts it to its entries. Truncation forgets entries and leaves their bytes, until others take their place.
+As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file is made as long as it may grow,
+10485760 bytes of which none is written; a roll or a close cuts it to its entries. Truncation
+forgets entries and leaves their bytes, until others take their place.
 """
 
 import numpy as np
 
 
 class IndexFile:
-    """An offset or a time index of one segment. dtype: ENTRY of its format; numbers in it are relative to the base offset."""
+    """An offset or a time index of one segment. dtype: ENTRY of its format; numbers in it are
+    relative to the base offset.
+    """
 
     def __init__(self, dtype: np.dtype, stored: bytes | None = None) -> None:
-        """stored: what is on disk, of which every whole slot is believed to be an entry; None if no file was made yet."""
+        """stored: what is on disk, of which every whole slot is believed to be an entry; None if no
+        file was made yet.
+        """
         self.dtype, self.exists, self.file_bytes = dtype, stored is not None, len(stored or b"")
         self.count = self._used = self.file_bytes // dtype.itemsize
         self._slots = np.frombuffer(stored or b"", dtype, self.count).copy()
@@ -29,7 +34,10 @@ class IndexFile:
     def open(self, most_bytes: int) -> None:
         """Makes the file where there is none, as long as it may grow: whole slots alone."""
         if not self.exists:
-            self.exists, self.file_bytes = True, most_bytes // self.dtype.itemsize * self.dtype.itemsize
+            self.exists, self.file_bytes = (
+                True,
+                most_bytes // self.dtype.itemsize * self.dtype.itemsize,
+            )
 
     def append(self, entries: np.ndarray) -> None:
         """Puts entries behind those that are there."""
@@ -56,7 +64,9 @@ class IndexFile:
         self.resize(self.count * self.dtype.itemsize)
 
     def written(self) -> bytes:
-        """The bytes up to the last slot that was ever used since the file was cut; the file goes on with zeros."""
+        """The bytes up to the last slot that was ever used since the file was cut; the file goes on
+        with zeros.
+        """
         return self._slots[: self._used].tobytes()
 
     def content(self) -> bytes:

@@ -1,7 +1,8 @@
 """A segment while Kafka writes it: the state that lives in memory alone, and its two indexes.
 
-As LogSegment of Kafka 2.4 to 4.4.0. The counter of bytes since the last index entry is nowhere on disk: it starts at 0 whenever a
-segment is opened or truncated. A new segment has its .index from the start; the .timeindex is made when it is first looked into.
+As LogSegment of Kafka 2.4 to 4.4.0. The counter of bytes since the last index entry is nowhere on
+disk: it starts at 0 whenever a segment is opened or truncated. A new segment has its .index from
+the start; the .timeindex is made when it is first looked into.
 """
 
 from collections.abc import Iterator
@@ -24,18 +25,33 @@ class OpenSegment:
     """One segment of a log and what a broker knows of it. counters: one row of appending.STATE."""
 
     def __init__(
-        self, base_offset: int, config: LogConfig, now_ms: int, jitter_ms: int, index: bytes | None = None, timeindex: bytes | None = None
+        self,
+        base_offset: int,
+        config: LogConfig,
+        now_ms: int,
+        jitter_ms: int,
+        index: bytes | None = None,
+        timeindex: bytes | None = None,
     ) -> None:
         """index, timeindex: what is on disk of them, None where there is no file yet."""
         self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
-        self.index, self.timeindex = IndexFile(offset_index.ENTRY, index), IndexFile(time_index.ENTRY, timeindex)
+        self.index, self.timeindex = (
+            IndexFile(offset_index.ENTRY, index),
+            IndexFile(time_index.ENTRY, timeindex),
+        )
         self.txnindex: bytes | None = None  # the file is made with its first entry
         self._preallocated_bytes = 0
         self.rolled: RollReason | None = None
-        self._is_time_known = False  # whether the largest timestamp was looked up since the segment was opened
+        # whether the largest timestamp was looked up since the segment was opened
+        self._is_time_known = False
         self.counters = np.zeros(1, appending.STATE)
         state = self.counters[0]
-        state["base_offset"], state["created_ms"], state["jitter_ms"], state["reference_ms"] = base_offset, now_ms, jitter_ms, UNKNOWN
+        state["base_offset"], state["created_ms"], state["jitter_ms"], state["reference_ms"] = (
+            base_offset,
+            now_ms,
+            jitter_ms,
+            UNKNOWN,
+        )
         state["max_timestamp_ms"], state["max_timestamp_offset"] = UNKNOWN, base_offset
         state["offset_slots"], state["time_slots"] = config.offset_slots, config.usable_time_slots
         self.index.open(self._room_bytes)
@@ -48,7 +64,9 @@ class OpenSegment:
 
     @property
     def log_file_bytes(self) -> int:
-        """The length of the .log on disk: with preallocate, a new segment's is segment.bytes until it is closed or cut."""
+        """The length of the .log on disk: with preallocate, a new segment's is segment.bytes until
+        it is closed or cut.
+        """
         return max(self.log_bytes, self._preallocated_bytes)
 
     def preallocate(self, size_bytes: int) -> None:
@@ -56,27 +74,44 @@ class OpenSegment:
         self._preallocated_bytes = size_bytes
 
     def max_timestamp(self) -> tuple[int, int]:
-        """The largest timestamp and an offset that goes with it, or -1 and the base offset (readMaxTimestampAndOffsetSoFar)."""
+        """The largest timestamp and an offset that goes with it, or -1 and the base offset
+        (readMaxTimestampAndOffsetSoFar).
+        """
         if not self._is_time_known:
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
-            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = self._last_time()
-        return int(self.counters["max_timestamp_ms"][0]), int(self.counters["max_timestamp_offset"][0])
+            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = (
+                self._last_time()
+            )
+        return int(self.counters["max_timestamp_ms"][0]), int(
+            self.counters["max_timestamp_offset"][0]
+        )
 
     # ---- appends, and the end of a segment
 
     def take(
-        self, rows: np.ndarray, time_offsets: np.ndarray, start: int, is_rolled: bool, limits: np.ndarray, new: np.ndarray
+        self,
+        rows: np.ndarray,
+        time_offsets: np.ndarray,
+        start: int,
+        is_rolled: bool,
+        limits: np.ndarray,
+        new: np.ndarray,
     ) -> tuple[int, int, RollReason | None]:
-        """Appends until one must wait for a roll or is refused: (row, outcome as appending.take, why it rolls).
+        """Appends until one must wait for a roll or is refused: (row, outcome as appending.take,
+        why it rolls).
 
-        is_rolled: the first append was just rolled for. new: room for entries, (n, 4) of int64 for n rows.
+        is_rolled: the first append was just rolled for. new: room for entries, (n, 4) of int64 for
+        n rows.
         """
         if self.timeindex.exists:
             self.max_timestamp()
-        at, outcome, cause, offsets, times = appending.take(rows, time_offsets, start, is_rolled, self.counters, limits, new)
+        at, outcome, cause, offsets, times = appending.take(
+            rows, time_offsets, start, is_rolled, self.counters, limits, new
+        )
         is_written = at > start or outcome >= appending.OFFSET_FULL
-        if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):  # the rules are asked in their order, and those do not look into it
+        # the rules are asked in their order, and those do not look into it
+        if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
         self._put(self.index, new[:offsets, :2])
@@ -89,7 +124,9 @@ class OpenSegment:
             self.txnindex = (self.txnindex or b"") + txn_index.build(entries)
 
     def end(self) -> None:
-        """The last entry of the time index, and both indexes cut to their entries (onBecomeInactiveSegment, close)."""
+        """The last entry of the time index, and both indexes cut to their entries
+        (onBecomeInactiveSegment, close).
+        """
         self.timeindex.open(self._room_bytes)
         self._put_last_time()
         self._preallocated_bytes = 0
@@ -97,7 +134,9 @@ class OpenSegment:
             file.trim()
 
     def make_room(self, config: LogConfig) -> None:
-        """Both indexes as long as they may grow, for a segment that will be written to (resizeIndexes)."""
+        """Both indexes as long as they may grow, for a segment that will be written to
+        (resizeIndexes).
+        """
         for file in (self.index, self.timeindex):
             file.open(config.segment_index_bytes)
             file.resize(config.segment_index_bytes)
@@ -107,20 +146,30 @@ class OpenSegment:
         timestamp_ms, offset = self.max_timestamp()
         last_ms, last_offset = self._last_time()
         if timestamp_ms > (last_ms if self.timeindex.count else UNKNOWN) and offset >= last_offset:
-            self._put(self.timeindex, np.array([(timestamp_ms, offset - self.base_offset)], np.int64))
+            self._put(
+                self.timeindex, np.array([(timestamp_ms, offset - self.base_offset)], np.int64)
+            )
             self._count()
 
     # ---- truncation, and a segment that was there before
 
     def truncate(self, target_offset: int, log: StoredFile, now_ms: int) -> int | None:
-        """Cuts the segment before the batch with that offset (truncateTo); where the .log ends then, None where nothing is cut."""
+        """Cuts the segment before the batch with that offset (truncateTo); where the .log ends
+        then, None where nothing is cut.
+        """
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
         if self.txnindex is not None:
             aborted = txn_index.parse(self.txnindex)
-            self.txnindex = txn_index.build(aborted[: txn_index.kept_by_truncation(aborted, target_offset)])
+            self.txnindex = txn_index.build(
+                aborted[: txn_index.kept_by_truncation(aborted, target_offset)]
+            )
         for file in (self.index, self.timeindex):
-            keep = int(np.searchsorted(file.entries["relative_offset"], target_offset - self.base_offset, "left"))
+            keep = int(
+                np.searchsorted(
+                    file.entries["relative_offset"], target_offset - self.base_offset, "left"
+                )
+            )
             file.truncate(keep)
             file.resize(self._room_bytes)
         self._count()
@@ -135,20 +184,29 @@ class OpenSegment:
         return position
 
     def read_log(self, log: StoredFile) -> None:
-        """Takes the .log of a segment that was there before: its size, and the timestamp that a roll by time counts from."""
+        """Takes the .log of a segment that was there before: its size, and the timestamp that a
+        roll by time counts from.
+        """
         self.counters["log_bytes"] = log.size_bytes
         for batches in _batches(log):
             self.counters["reference_ms"] = batches["max_timestamp_ms"][0]
             return
 
     def know_largest(self, found: Recovered) -> None:
-        """Takes the largest timestamp that a recovery came across: it need not be looked up, even if a truncation forgets its entry."""
+        """Takes the largest timestamp that a recovery came across: it need not be looked up, even
+        if a truncation forgets its entry.
+        """
         if found.max_timestamp_ms >= 0:
             self._is_time_known = True
-            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = found.max_timestamp_ms, found.max_timestamp_offset
+            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = (
+                found.max_timestamp_ms,
+                found.max_timestamp_offset,
+            )
 
     def _position_of(self, offset: int, log: StoredFile) -> int | None:
-        """Where the batch that holds an offset starts, or the first behind it; None if all end below."""
+        """Where the batch that holds an offset starts, or the first behind it; None if all end
+        below.
+        """
         for batches in _batches(log, self._floor_position(offset)):
             reached = np.flatnonzero(batches["last_offset"] >= offset)
             if len(reached):
@@ -156,19 +214,26 @@ class OpenSegment:
         return None
 
     def _largest(self, log: StoredFile) -> tuple[int, int]:
-        """The largest timestamp of what is left: the last time entry, or of a batch behind it (readLargestTimestamp)."""
+        """The largest timestamp of what is left: the last time entry, or of a batch behind it
+        (readLargestTimestamp).
+        """
         best_ms, best_offset = self._last_time()
         limit = self.log_bytes
         for batches in _batches(log, self._floor_position(best_offset)):
             batches = batches[batches["position"] < limit]
             if len(batches) and batches["max_timestamp_ms"].max() > best_ms:
                 at = int(batches["max_timestamp_ms"].argmax())
-                best_ms, best_offset = int(batches["max_timestamp_ms"][at]), int(batches["last_offset"][at])
+                best_ms, best_offset = (
+                    int(batches["max_timestamp_ms"][at]),
+                    int(batches["last_offset"][at]),
+                )
         return best_ms, best_offset
 
     def _floor_position(self, offset: int) -> int:
         entries = self.index.entries
-        slot = int(np.searchsorted(entries["relative_offset"], offset - self.base_offset, "right")) - 1
+        slot = (
+            int(np.searchsorted(entries["relative_offset"], offset - self.base_offset, "right")) - 1
+        )
         return int(entries["position"][slot]) if slot >= 0 else 0
 
     # ---- the entries, in the files and in the counters
@@ -208,7 +273,10 @@ class OpenSegment:
             Cause.TIME: (waited, limit["most_segment_ms"] - state["jitter_ms"]),
             Cause.OFFSET_INDEX_FULL: (state["offset_entries"], state["offset_slots"]),
             Cause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"]),
-            Cause.OFFSET_OVERFLOW: (append["last_offset"][-1] - self.base_offset, offset_index.MOST_RELATIVE),
+            Cause.OFFSET_OVERFLOW: (
+                append["last_offset"][-1] - self.base_offset,
+                offset_index.MOST_RELATIVE,
+            ),
         }[CAUSES[number]]
         return RollReason(CAUSES[number], int(found), int(most), incoming_bytes)
 

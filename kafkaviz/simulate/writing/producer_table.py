@@ -1,7 +1,9 @@
-"""What a broker knows of each producer of a log: what a producer snapshot holds, and what the transaction index is made from.
+"""What a broker knows of each producer of a log: what a producer snapshot holds, and what the
+transaction index is made from.
 
-As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Of each producer its last batch counts: sequences 4 to 6 at offsets 898
-to 900 are kept as (6, 900, 2). A marker ends the transaction, and tells the coordinator's epoch; it takes no sequence.
+As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Of each producer its last batch
+counts: sequences 4 to 6 at offsets 898 to 900 are kept as (6, 900, 2). A marker ends the
+transaction, and tells the coordinator's epoch; it takes no sequence.
 """
 
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ LEAST_BUCKETS = 16
 
 @dataclass
 class _Producer:
-    """The fields of a snapshot's row; the first offset of its transaction is with the open transactions."""
+    """The fields of a snapshot's row; the first offset of its transaction is with the open
+    transactions.
+    """
 
     epoch: int
     last_sequence: int = NONE
@@ -30,19 +34,39 @@ class _Producer:
 
 
 class ProducerTable:
-    """The producers of one log up to an offset; transactions: those that are open, and those aborted."""
+    """The producers of one log up to an offset; transactions: those that are open, and those
+    aborted.
+    """
 
     def __init__(self, snapshot: bytes | None = None) -> None:
         """snapshot: a file to begin with; CorruptBytes where Kafka would ignore it."""
-        stored = np.empty(0, PRODUCER) if snapshot is None else producer_snapshot.parse(snapshot).producers
-        fields = ("producer_epoch", "last_sequence", "last_offset", "offset_delta", "timestamp_ms", "coordinator_epoch")
-        self._producers = {int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields)) for row in stored}
+        stored = (
+            np.empty(0, PRODUCER)
+            if snapshot is None
+            else producer_snapshot.parse(snapshot).producers
+        )
+        fields = (
+            "producer_epoch",
+            "last_sequence",
+            "last_offset",
+            "offset_delta",
+            "timestamp_ms",
+            "coordinator_epoch",
+        )
+        self._producers = {
+            int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields))
+            for row in stored
+        }
         begun = stored[stored["current_txn_first_offset"] >= 0]
-        self.transactions = OpenTransactions({int(row["producer_id"]): int(row["current_txn_first_offset"]) for row in begun})
+        self.transactions = OpenTransactions(
+            {int(row["producer_id"]): int(row["current_txn_first_offset"]) for row in begun}
+        )
 
     def take(self, batches: np.ndarray, read: Read | None) -> None:
-        """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their positions; without it no
-        coordinator's epoch is known, and the kind of a marker is the row's own."""
+        """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their
+        positions; without it no coordinator's epoch is known, and the kind of a marker is the row's
+        own.
+        """
         telling = _telling(batches).tolist()
         for place, at in enumerate(telling):
             row = batches[at]
@@ -59,26 +83,43 @@ class ProducerTable:
         for at, producer_id in enumerate(_hash_order(self._producers)):
             one = self._producers[producer_id]
             rows[at] = (
-                producer_id, one.epoch, one.last_sequence, one.last_offset, one.offset_delta, one.timestamp_ms, one.coordinator_epoch,
+                producer_id,
+                one.epoch,
+                one.last_sequence,
+                one.last_offset,
+                one.offset_delta,
+                one.timestamp_ms,
+                one.coordinator_epoch,
                 begun.get(producer_id, NONE),
-            )  # fmt: skip
+            )
         return producer_snapshot.build(rows)
 
     def _append(self, row: np.void) -> None:
         one = self._of_epoch(row)
-        one.last_sequence = (int(row["base_sequence"]) + int(row["last_offset"]) - int(row["base_offset"])) % (1 << 31)
-        one.last_offset, one.offset_delta = int(row["last_offset"]), int(row["last_offset"]) - int(row["base_offset"])
+        one.last_sequence = (
+            int(row["base_sequence"]) + int(row["last_offset"]) - int(row["base_offset"])
+        ) % (1 << 31)
+        one.last_offset, one.offset_delta = (
+            int(row["last_offset"]),
+            int(row["last_offset"]) - int(row["base_offset"]),
+        )
         one.timestamp_ms = int(row["max_timestamp_ms"])
         if batch.is_transactional(row):
             self.transactions.begin(int(row["producer_id"]), int(row["base_offset"]))
 
     def _end(self, row: np.void, found: Marker, behind: int | None) -> None:
         one = self._of_epoch(row)
-        one.coordinator_epoch, one.timestamp_ms = found.coordinator_epoch, int(row["max_timestamp_ms"])
-        self.transactions.end(int(row["producer_id"]), int(row["base_offset"]), found.kind, behind=behind)
+        one.coordinator_epoch, one.timestamp_ms = (
+            found.coordinator_epoch,
+            int(row["max_timestamp_ms"]),
+        )
+        self.transactions.end(
+            int(row["producer_id"]), int(row["base_offset"]), found.kind, behind=behind
+        )
 
     def _begins_behind(self, batches: np.ndarray, telling: list[int]) -> int | None:
-        """Where another producer's transaction begins behind a marker, telling[0], in the same append: a follower's has many batches.
+        """Where another producer's transaction begins behind a marker, telling[0], in the same
+        append: a follower's has many batches.
 
         Kafka takes note of all transactions of an append before it ends the first.
         """
@@ -89,7 +130,11 @@ class ProducerTable:
             row = batches[at]
             if row["append"] != ended["append"]:
                 return None
-            if batch.is_transactional(row) and not batch.is_control(row) and row["producer_id"] != ended["producer_id"]:
+            if (
+                batch.is_transactional(row)
+                and not batch.is_control(row)
+                and row["producer_id"] != ended["producer_id"]
+            ):
                 return int(row["base_offset"])
         return None
 
@@ -103,7 +148,9 @@ class ProducerTable:
 
 
 def _telling(batches: np.ndarray) -> np.ndarray:
-    """The rows that change what is known at the end: markers, the first batch behind each, and each producer's last batch."""
+    """The rows that change what is known at the end: markers, the first batch behind each, and each
+    producer's last batch.
+    """
     of_producers = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(of_producers):
         return of_producers
@@ -115,7 +162,9 @@ def _telling(batches: np.ndarray) -> np.ndarray:
 
 
 def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
-    """The keys of a java.util.HashMap<Long, …> as it lists them: by bucket, in each in the order in which they came."""
+    """The keys of a java.util.HashMap<Long, …> as it lists them: by bucket, in each in the order in
+    which they came.
+    """
     buckets = LEAST_BUCKETS
     while len(producer_ids) > buckets * 3 // 4:
         buckets *= 2

@@ -8,7 +8,12 @@ import numpy as np
 from kafkaviz import versions
 from kafkaviz.config_def import Release
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, INVALID_OFFSET, OFFSET_OVERFLOW, Raised
+from kafkaviz.simulate.recovering.recovery import (
+    ILLEGAL_ARGUMENT,
+    INVALID_OFFSET,
+    OFFSET_OVERFLOW,
+    Raised,
+)
 from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD
 from kafkaviz.simulate.writing import appending
 from kafkaviz.simulate.writing.open_segment import OpenSegment
@@ -31,8 +36,8 @@ class AppendFailed(Exception):
 class Refused:
     """An append that was not taken, and the log it came to.
 
-    rows: INCOMING, of the append; offsets: gives those of its records; partition: its name. valid: how many of the first rows have a
-    right checksum, and more where all have.
+    rows: INCOMING, of the append; offsets: gives those of its records; partition: its name. valid:
+    how many of the first rows have a right checksum, and more where all have.
     """
 
     segment: OpenSegment
@@ -46,7 +51,9 @@ class Refused:
 
     @property
     def is_java(self) -> bool:
-        """Whether the log's classes are Java's; before they were Scala's, and so is the list of offsets."""
+        """Whether the log's classes are Java's; before they were Scala's, and so is the list of
+        offsets.
+        """
         return versions.STORAGE_IN_JAVA.of(self.release)
 
     @property
@@ -56,60 +63,94 @@ class Refused:
 
 
 def raised(outcome: int, refused: Refused) -> Raised:
-    """The exception of Kafka 3.9 and 4.3.1. outcome: of appending.take, one of those that are no success."""
+    """The exception of Kafka 3.9 and 4.3.1. outcome: of appending.take, one of those that are no
+    success.
+    """
     return RAISED[outcome](refused)
 
 
 def _batch_too_large(one: Refused) -> Raised:
-    found, most = int(one.rows["size_bytes"].max()), f"exceeds the maximum configured value of {one.config.max_message_bytes}"
+    found, most = (
+        int(one.rows["size_bytes"].max()),
+        f"exceeds the maximum configured value of {one.config.max_message_bytes}",
+    )
     most += ")." if one.is_java else "."  # in Java with a bracket that was never opened
-    return Raised(BATCH_TOO_LARGE, f"The record batch size in the append to {one.partition} is {found} bytes which {most}")
+    return Raised(
+        BATCH_TOO_LARGE,
+        f"The record batch size in the append to {one.partition} is {found} bytes which {most}",
+    )
 
 
 def _corrupt(one: Refused) -> Raised:
     stored = one.rows["crc"][one.valid]
-    return Raised(CORRUPT_RECORD, f"Record is corrupt (stored crc = {stored}) in topic partition {one.partition}.")
+    return Raised(
+        CORRUPT_RECORD,
+        f"Record is corrupt (stored crc = {stored}) in topic partition {one.partition}.",
+    )
 
 
 def _out_of_order(one: Refused) -> Raised:
     package = "org.apache.kafka.storage.internals.log" if one.is_java else "kafka.common"
-    words = f"Out of order offsets found in append to {one.partition}: {_listed(one.offsets(), one.is_java, ',')}"
+    words = (
+        f"Out of order offsets found in append to {one.partition}: "
+        f"{_listed(one.offsets(), one.is_java, ',')}"
+    )
     return Raised(f"{package}.OffsetsOutOfOrderException", words)
 
 
 def _below_end(one: Refused) -> Raised:
     package = "org.apache.kafka.server.storage.log" if one.is_java else "kafka.common"
     words = (
-        f"Unexpected offset in append to {one.partition}. First offset {one.rows['base_offset'][0]} is less than the next offset "
-        f"{one.counters['log_end_offset']}. First 10 offsets in append: {_listed(one.offsets()[:SHOWN_OFFSETS], one.is_java, ', ')}, "
-        f"last offset in append: {one.rows['last_offset'][-1]}. Log start offset = {one.log_start}"
+        f"Unexpected offset in append to {one.partition}. First offset "
+        f"{one.rows['base_offset'][0]} is less than the next offset "
+        f"{one.counters['log_end_offset']}. First 10 offsets in append: "
+        f"{_listed(one.offsets()[:SHOWN_OFFSETS], one.is_java, ', ')}, last offset in append: "
+        f"{one.rows['last_offset'][-1]}. Log start offset = {one.log_start}"
     )
     return Raised(f"{package}.UnexpectedAppendOffsetException", words)
 
 
 def _listed(offsets: list[int], is_java: bool, comma: str) -> str:
-    return comma.join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
+    return (
+        comma.join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
+    )
 
 
 def _too_large(one: Refused) -> Raised:
-    found, least = int(one.rows["size_bytes"].sum()), f"which exceeds the maximum configured segment size of {one.config.segment_bytes}."
-    return Raised(TOO_LARGE, f"Message batch size is {found} bytes in append to partition {one.partition}, {least}")
+    found, least = (
+        int(one.rows["size_bytes"].sum()),
+        f"which exceeds the maximum configured segment size of {one.config.segment_bytes}.",
+    )
+    return Raised(
+        TOO_LARGE,
+        f"Message batch size is {found} bytes in append to partition {one.partition}, {least}",
+    )
 
 
 def _out_of_range(one: Refused) -> Raised:
     found = (
-        f"LogSegment(baseOffset={one.segment.base_offset}, size={one.segment.log_bytes}, lastModifiedTime={one.rows['now_ms'][0]}, "
-        f"largestRecordTimestamp={one.counters['max_timestamp_ms']})"
+        f"LogSegment(baseOffset={one.segment.base_offset}, size={one.segment.log_bytes}, "
+        f"lastModifiedTime={one.rows['now_ms'][0]}, largestRecordTimestamp="
+        f"{one.counters['max_timestamp_ms']})"
     )
-    return Raised(OFFSET_OVERFLOW, f"Detected offset overflow at offset {one.rows['last_offset'][-1]} in segment {found}")
+    return Raised(
+        OFFSET_OVERFLOW,
+        f"Detected offset overflow at offset {one.rows['last_offset'][-1]} in segment {found}",
+    )
 
 
 def _offset_full(one: Refused) -> Raised:
-    return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full index (size = {one.counters['offset_entries']}).")
+    return Raised(
+        ILLEGAL_ARGUMENT,
+        f"Attempt to append to a full index (size = {one.counters['offset_entries']}).",
+    )
 
 
 def _time_full(one: Refused) -> Raised:
-    return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full time index (size = {one.counters['time_entries']}).")
+    return Raised(
+        ILLEGAL_ARGUMENT,
+        f"Attempt to append to a full time index (size = {one.counters['time_entries']}).",
+    )
 
 
 def _offset_backwards(one: Refused) -> Raised:
@@ -121,7 +162,10 @@ def _time_backwards(one: Refused) -> Raised:
 
 
 def _backwards(one: Refused, key: int, last: int) -> Raised:
-    words = f"Attempt to append an offset {key} no larger than the last offset appended ({last}) to segment {one.segment.base_offset}"
+    words = (
+        f"Attempt to append an offset {key} no larger than the last offset appended ({last}) to "
+        f"segment {one.segment.base_offset}"
+    )
     return Raised(INVALID_OFFSET, words)
 
 

@@ -1,7 +1,9 @@
-"""Why an append starts a new segment: Kafka's rules in their order, and the numbers that tripped one.
+"""Why an append starts a new segment: Kafka's rules in their order, and the numbers that tripped
+one.
 
-As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, judged before the append is written. With segment.bytes = 1000, a segment of 950
-bytes takes an append of 50 and is full to the byte; for one of 51 a new segment is begun, and this one stays at 950.
+As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, judged before the append is written. With
+segment.bytes = 1000, a segment of 950 bytes takes an append of 50 and is full to the byte; for one
+of 51 a new segment is begun, and this one stays at 950.
 """
 
 from dataclasses import dataclass
@@ -30,9 +32,10 @@ SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
 class RollReason:
     """Why one segment was rolled.
 
-    found, limit: bytes of the segment and segment.bytes; milliseconds waited and segment.ms less the jitter; entries and the entries
-    at which the index counts as full; the relative offset and the largest there can be.
-    incoming_bytes: of the append that caused it; it counts against segment.bytes.
+    found, limit: bytes of the segment and segment.bytes; milliseconds waited and segment.ms less
+    the jitter; entries and the entries at which the index counts as full; the relative offset and
+    the largest there can be. incoming_bytes: of the append that caused it; it counts against
+    segment.bytes.
     """
 
     cause: Cause
@@ -54,9 +57,19 @@ class RollReason:
 
 @njit(cache=True)
 def should_roll(
-    log_bytes, incoming_bytes, segment_bytes, waited_ms, most_ms, offset_entries, offset_slots, time_entries, time_slots, relative_offset
+    log_bytes,
+    incoming_bytes,
+    segment_bytes,
+    waited_ms,
+    most_ms,
+    offset_entries,
+    offset_slots,
+    time_entries,
+    time_slots,
+    relative_offset,
 ):
-    """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append; most_ms: segment.ms less the jitter.
+    """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append;
+    most_ms: segment.ms less the jitter.
 
     time_slots: the usable ones, without that for the entry of the segment's end.
     """
@@ -77,7 +90,8 @@ def should_roll(
 def waited_ms(reference_ms, incoming_max_timestamp_ms, now_ms, created_ms):
     """How long a segment has been written to (LogSegment.timeWaitedForRoll).
 
-    By the timestamps where there are any, the clock unseen: a negative time is as good. reference_ms: of the segment's first append
-    or batch, below 0 if it has none; then by the clock, since the segment was opened.
+    By the timestamps where there are any, the clock unseen: a negative time is as good.
+    reference_ms: of the segment's first append or batch, below 0 if it has none; then by the clock,
+    since the segment was opened.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

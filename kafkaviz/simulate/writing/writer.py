@@ -1,7 +1,9 @@
-"""A partition's log while Kafka writes it: appends, rolls, truncation, the start of the log moved, clean and unclean restarts.
+"""A partition's log while Kafka writes it: appends, rolls, truncation, the start of the log moved,
+clean and unclean restarts.
 
-As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, the clock and the seed of the jitter are handed in, and nothing
-is opened: the bytes of the .log files go where log_bytes.LogBytes puts them, the indexes are values.
+As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, the clock and the seed of the
+jitter are handed in, and nothing is opened: the bytes of the .log files go where log_bytes.LogBytes
+puts them, the indexes are values.
 
     log = Log(LogConfig(segment_bytes=10_000), now_ms=0, logs=InMemory())
     log.append(chunk.rows, chunk.data)
@@ -41,8 +43,9 @@ NO_LIMIT = np.iinfo(np.int64).max
 class Event:
     """One thing that happened to a log beside its appends.
 
-    kind: "roll", "truncate", "delete", "close", "restart", "fail". segment: the base offset of the segment it happened to; of a roll
-    the one that was full. offset: the new base offset of a roll, the target of a truncation, the log start of a delete.
+    kind: "roll", "truncate", "delete", "close", "restart", "fail". segment: the base offset of the
+    segment it happened to; of a roll the one that was full. offset: the new base offset of a roll,
+    the target of a truncation, the log start of a delete.
     """
 
     kind: str
@@ -62,7 +65,9 @@ class CannotLoad(Exception):
 
 
 class Log:
-    """The log of one topic-partition, open for writing. segments: by base offset, the active one last."""
+    """The log of one topic-partition, open for writing. segments: by base offset, the active one
+    last.
+    """
 
     def __init__(
         self,
@@ -76,7 +81,8 @@ class Log:
         partition: str = "t-0",
         logs: LogBytes | None = None,
     ) -> None:
-        """A new log. partition: its name, for Kafka's messages. logs: where its bytes go; without it they are counted alone.
+        """A new log. partition: its name, for Kafka's messages. logs: where its bytes go; without
+        it they are counted alone.
 
         CannotLoad where segment.index.bytes leaves no room for an entry.
         """
@@ -86,7 +92,8 @@ class Log:
         self.epochs, self.producers = LeaderEpochs(), ProducerTable()
         self.events: list[Event] = []
         self.segments: list[OpenSegment] = []
-        self.snapshots: dict[int, bytes] = {}  # the .snapshot files, by their offset; a log that begins above 0 gets one at once
+        # the .snapshot files, by their offset; a log that begins above 0 gets one at once
+        self.snapshots: dict[int, bytes] = {}
         if start_offset:
             self.snapshots[start_offset] = self.producers.snapshot()
         self._snapshot_offset = start_offset  # of the newest file
@@ -101,11 +108,15 @@ class Log:
 
     # ---- appends and rolls
 
-    def append(self, rows: np.ndarray, data: bytes | memoryview | None = None, valid: int | None = None) -> None:
-        """Takes appends in their order. rows: incoming.INCOMING, whose positions are filled in; data: their bytes one after another.
+    def append(
+        self, rows: np.ndarray, data: bytes | memoryview | None = None, valid: int | None = None
+    ) -> None:
+        """Takes appends in their order. rows: incoming.INCOMING, whose positions are filled in;
+        data: their bytes one after another.
 
-        valid: how many of the first batches have a right checksum, by default all; their bytes are not looked at here.
-        AppendFailed with Kafka's exception at the first append that it does not take; those before it are in the log.
+        valid: how many of the first batches have a right checksum, by default all; their bytes are
+        not looked at here. AppendFailed with Kafka's exception at the first append that it does not
+        take; those before it are in the log.
         """
         valid = len(rows) if valid is None else valid
         time_offsets, limits = self._time_offsets(rows), self._limits(valid)
@@ -121,7 +132,9 @@ class Log:
                 size_bytes = int(ends[written] - ends[start])
                 piece = None if data is None else memoryview(data)[ends[start] : ends[written]]
                 self.logs.append(active.base_offset, piece, size_bytes)
-            self._taken(rows[start:at], None if data is None else memoryview(data)[ends[start] : ends[at]])
+            self._taken(
+                rows[start:at], None if data is None else memoryview(data)[ends[start] : ends[at]]
+            )
             if failed:
                 self._fail(outcome, rows, at, data, int(ends[at]), valid - at)
             start, is_rolled = at, outcome == appending.ROLLS
@@ -133,14 +146,22 @@ class Log:
         self._roll_to(self.log_end_offset, now_ms, None)
 
     def _roll(self, append: np.ndarray, reason: RollReason) -> None:
-        """Rolls for an append: the new segment starts at its first offset, or at the log's end if that lies further on."""
+        """Rolls for an append: the new segment starts at its first offset, or at the log's end if
+        that lies further on.
+        """
         is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
-        expected = int(append["base_offset"][0]) if is_known else int(append["last_offset"][-1]) - (JAVA_INT - 1)  # KAFKA-4451
+        # KAFKA-4451
+        expected = (
+            int(append["base_offset"][0])
+            if is_known
+            else int(append["last_offset"][-1]) - (JAVA_INT - 1)
+        )
         self._roll_to(max(expected, self.log_end_offset), int(append["now_ms"][0]), reason)
 
     def _roll_to(self, base_offset: int, now_ms: int, reason: RollReason | None) -> None:
         active = self.active
-        if base_offset == active.base_offset:  # KAFKA-6388: an index without room for an entry is full from the start
+        # KAFKA-6388: an index without room for an entry is full from the start
+        if base_offset == active.base_offset:
             self.logs.delete(base_offset)
             self.segments.pop()
         else:
@@ -169,10 +190,16 @@ class Log:
 
     def _limits(self, valid: int) -> np.ndarray:
         limits = np.zeros(1, appending.LIMITS)
-        limits["segment_bytes"], limits["most_segment_ms"] = self.config.segment_bytes, self.config.most_segment_ms
+        limits["segment_bytes"], limits["most_segment_ms"] = (
+            self.config.segment_bytes,
+            self.config.most_segment_ms,
+        )
         limits["max_message_bytes"] = self.config.max_message_bytes if self.is_leader else NO_LIMIT
         limits["index_interval_bytes"] = self.config.index_interval_bytes
-        limits["per_append"], limits["first_offset_keys"] = self.profile.per_append, self.profile.first_offset_keys
+        limits["per_append"], limits["first_offset_keys"] = (
+            self.profile.per_append,
+            self.profile.first_offset_keys,
+        )
         limits["valid_rows"] = valid
         return limits
 
@@ -181,7 +208,10 @@ class Log:
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.profile.per_append:
             is_plain = batch.codec(rows) == 0
-            is_broker_time, is_modern = batch.is_log_append_time(rows), rows["magic"] >= batch.MAGIC_2
+            is_broker_time, is_modern = (
+                batch.is_log_append_time(rows),
+                rows["magic"] >= batch.MAGIC_2,
+            )
             first = is_plain & is_broker_time & ~is_modern
             offsets[first] = rows["base_offset"][first]
             if self.profile.deep_time_offsets:
@@ -190,7 +220,9 @@ class Log:
         return offsets
 
     def _taken(self, rows: np.ndarray, data: memoryview | None) -> None:
-        """What the log remembers of appends to its active segment, beside the .log and the two indexes."""
+        """What the log remembers of appends to its active segment, beside the .log and the two
+        indexes.
+        """
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
@@ -201,26 +233,41 @@ class Log:
             try:
                 self.producers.take(placed, None if data is None else reader(data))
             except TransactionFault as fault:
-                raised = Raised(fault.class_name or INVALID_RECORD, fault.message or "a control batch that holds no marker")
+                raised = Raised(
+                    fault.class_name or INVALID_RECORD,
+                    fault.message or "a control batch that holds no marker",
+                )
                 raise AppendFailed(raised, int(rows["append"][fault.batch])) from None
             self.active.add_aborted(self.producers.transactions.take_aborted())
 
-    def _fail(self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int, valid: int) -> None:
+    def _fail(
+        self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int, valid: int
+    ) -> None:
         append = one_append(rows, at)
         refused = Refused(
-            self.active, append, lambda: _record_offsets(append, data, position), self.partition, self.log_start_offset, self.config,
-            self.profile.release, valid,
-        )  # fmt: skip
+            self.active,
+            append,
+            lambda: _record_offsets(append, data, position),
+            self.partition,
+            self.log_start_offset,
+            self.config,
+            self.profile.release,
+            valid,
+        )
         raised = refusals.raised(outcome, refused)
-        self.events.append(Event("fail", self.active.base_offset, int(append["now_ms"][0]), words=str(raised)))
+        self.events.append(
+            Event("fail", self.active.base_offset, int(append["now_ms"][0]), words=str(raised))
+        )
         raise AppendFailed(raised, int(append["append"][0]))
 
     # ---- truncation, and the start of the log
 
     def truncate_to(self, offset: int, now_ms: int) -> bool:
-        """Cuts the log so that it ends at an offset, whole batches at a time; False if it ends below already.
+        """Cuts the log so that it ends at an offset, whole batches at a time; False if it ends
+        below already.
 
-        A batch that holds the offset goes too, and the log end offset is what was asked for all the same.
+        A batch that holds the offset goes too, and the log end offset is what was asked for all the
+        same.
         """
         if offset >= self.log_end_offset:
             return False
@@ -256,7 +303,9 @@ class Log:
         self.epochs.entries = [one for one in self.epochs.entries if one[1] < offset]
 
     def delete_records(self, offset: int, now_ms: int) -> int:
-        """Moves the start of the log up; how many segments are deleted for that, since the next starts at or below it."""
+        """Moves the start of the log up; how many segments are deleted for that, since the next
+        starts at or below it.
+        """
         if offset > self.log_start_offset:
             self.log_start_offset = offset
             self._snapshot_offset = max(self.snapshots, default=offset)
@@ -274,8 +323,9 @@ class Log:
     def close(self, now_ms: int, *, flushed: bool = True) -> None:
         """A clean stop: the final time entry, and every file cut to what is in it.
 
-        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment without a batch (KAFKA-13603). Since
-        4.4.0 a stop makes it in any case (UnifiedLog.prepareActiveSegmentForClose).
+        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment
+        without a batch (KAFKA-13603). Since 4.4.0 a stop makes it in any case
+        (UnifiedLog.prepareActiveSegmentForClose).
         """
         if flushed or not self.profile.close_trims or self.active.timeindex.exists:
             self.active.end()
@@ -284,15 +334,24 @@ class Log:
         self._take_snapshot(self.log_end_offset)
         self.events.append(Event("close", self.active.base_offset, now_ms))
 
-    def restart(self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None) -> None:
-        """Opens the log anew after a close, or with a recovery point after an unclean stop, as the loader does.
+    def restart(
+        self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
+    ) -> None:
+        """Opens the log anew after a close, or with a recovery point after an unclean stop, as the
+        loader does.
 
-        config: other settings from now on. CannotLoad where the start ends in an exception; the log stays as it was.
+        config: other settings from now on. CannotLoad where the start ends in an exception; the log
+        stays as it was.
         """
         self.config = config or self.config
         stored = self.stored(self.log_end_offset if recovery_point is None else recovery_point)
         recovered: dict[int, Recovered] = {}
-        loading = Loading(stored, recovery_point is None, self.profile, watch=lambda _, base, found: recovered.update({base: found}))
+        loading = Loading(
+            stored,
+            recovery_point is None,
+            self.profile,
+            watch=lambda _, base, found: recovered.update({base: found}),
+        )
         steps, before = loading.run(), self.snapshots
         failed = next((step for step in steps if step.action == "fail"), None)
         if failed:
@@ -307,15 +366,23 @@ class Log:
     def _load(self, loading: Loading, now_ms: int) -> None:
         """Takes what a load leaves for the log."""
         files = loading.files()
-        logs = {names.parse_file(name).base_offset: file for name, file in files.items() if name.endswith(".log")}
+        logs = {
+            names.parse_file(name).base_offset: file
+            for name, file in files.items()
+            if name.endswith(".log")
+        }
         for segment in self.segments:
             self._keep(segment.base_offset, logs.get(segment.base_offset))
         self.log_end_offset = loading.log_end_offset()
         self.segments = []
         for base_offset in sorted(logs):
-            indexes = (files.get(f"{file_stem(base_offset)}.{kind}") for kind in ("index", "timeindex"))
+            indexes = (
+                files.get(f"{file_stem(base_offset)}.{kind}") for kind in ("index", "timeindex")
+            )
             index, timeindex = (None if file is None else file.content() for file in indexes)
-            segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex)
+            segment = OpenSegment(
+                base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex
+            )
             segment.read_log(self.logs.stored(base_offset))
             aborted = files.get(f"{file_stem(base_offset)}.txnindex")
             segment.txnindex = None if aborted is None else aborted.content()
@@ -324,40 +391,67 @@ class Log:
         self.active.make_room(self.config)
         self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
 
-    def _load_producers(self, loading: Loading, before: dict[int, bytes], recovered: Container[int]) -> None:
+    def _load_producers(
+        self, loading: Loading, before: dict[int, bytes], recovered: Container[int]
+    ) -> None:
         """The snapshots that a load leaves: those it wrote anew, and those that were there."""
         self.snapshots, written = {}, loading.written_snapshots()
         for offset in loading.snapshots():
             if offset not in written:
                 self.snapshots[offset] = before[offset]
             else:
-                table = ProducerTable() if loading.are_producers_unread else self._producers_at(offset, recovered)
+                table = (
+                    ProducerTable()
+                    if loading.are_producers_unread
+                    else self._producers_at(offset, recovered)
+                )
                 self.snapshots[offset] = table.snapshot()
         self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
         self.producers = self._producers_at(self.log_end_offset)
         self.epochs = LeaderEpochs(loading.leader_epochs())
 
     def _know_producers(self, end: int) -> None:
-        """The producers' state after a truncation: from the latest snapshot that is left, and the batches behind it."""
-        self.snapshots = {offset: data for offset, data in self.snapshots.items() if self.log_start_offset < offset <= end}
+        """The producers' state after a truncation: from the latest snapshot that is left, and the
+        batches behind it.
+        """
+        self.snapshots = {
+            offset: data
+            for offset, data in self.snapshots.items()
+            if self.log_start_offset < offset <= end
+        }
         self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
         self.producers = self._producers_at(end)
         self._take_snapshot(end)
 
     def _producers_at(self, offset: int, recovered: Container[int] = ()) -> ProducerTable:
-        """The state below an offset. recovered: segments that were gone through whole, from below the log start on."""
-        base_offset = max((segment.base_offset for segment in self.segments if segment.base_offset < offset), default=None)
+        """The state below an offset. recovered: segments that were gone through whole, from below
+        the log start on.
+        """
+        base_offset = max(
+            (segment.base_offset for segment in self.segments if segment.base_offset < offset),
+            default=None,
+        )
         if base_offset in recovered:
             start, table = base_offset, self._producers_at(base_offset)
         else:
-            start = max((one for one in self.snapshots if one <= offset), default=self.log_start_offset)
+            start = max(
+                (one for one in self.snapshots if one <= offset), default=self.log_start_offset
+            )
             table = ProducerTable(self.snapshots.get(start))
         for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
-            if segment.base_offset < offset and (following is None or following.base_offset > start):
+            if segment.base_offset < offset and (
+                following is None or following.base_offset > start
+            ):
                 log = self.logs.stored(segment.base_offset)
                 with log.opened() as read:
                     for batches in Walk(read, 0, log.size_bytes):
-                        table.take(batches[(batches["base_offset"] >= start) & (batches["last_offset"] < offset)], read)
+                        table.take(
+                            batches[
+                                (batches["base_offset"] >= start)
+                                & (batches["last_offset"] < offset)
+                            ],
+                            read,
+                        )
         table.transactions.take_aborted()  # they are in the indexes already
         return table
 
@@ -378,23 +472,44 @@ class Log:
                     files.append(in_memory(f"{stem}.{kind}", file.content()))
             if segment.txnindex is not None:
                 files.append(in_memory(f"{stem}.txnindex", segment.txnindex))
-        files += [in_memory(f"{file_stem(offset)}.snapshot", data) for offset, data in self.snapshots.items()]
+        files += [
+            in_memory(f"{file_stem(offset)}.snapshot", data)
+            for offset, data in self.snapshots.items()
+        ]
         if self.epochs.entries:
             files.append(in_memory(names.LEADER_EPOCHS, self.epochs.text()))
-        return StoredLog(self.partition, tuple(files), self.config, recovery_point, self.log_start_offset)
+        return StoredLog(
+            self.partition, tuple(files), self.config, recovery_point, self.log_start_offset
+        )
 
     def _refuse_without_room(self) -> None:
         """AbstractIndex asks for room for one entry at least; the offset index is made first."""
         if self.config.offset_slots < 1 or self.config.time_slots < 1:
-            raise CannotLoad(str(Raised(ILLEGAL_ARGUMENT, f"Invalid max index size: {self.config.segment_index_bytes}")))
+            raise CannotLoad(
+                str(
+                    Raised(
+                        ILLEGAL_ARGUMENT,
+                        f"Invalid max index size: {self.config.segment_index_bytes}",
+                    )
+                )
+            )
 
 
 def _record_offsets(append: np.ndarray, data: bytes | None, position: int) -> list[int]:
     """The offsets of an append's records; without its bytes as if no batch had a gap."""
     if data is None:
-        return [offset for row in append for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)]
+        return [
+            offset
+            for row in append
+            for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)
+        ]
     offsets = []
     for size_bytes in append["size_bytes"].tolist():
-        offsets += [one.offset for one in batch_records.iterate(bytes(memoryview(data)[position : position + size_bytes]))]
+        offsets += [
+            one.offset
+            for one in batch_records.iterate(
+                bytes(memoryview(data)[position : position + size_bytes])
+            )
+        ]
         position += size_bytes
     return offsets

@@ -1,1 +1,3 @@
-"""What the Broker page is made of: the path to open, what the directory holds, the ways on, the map of its segments, its table."""
+"""What the Broker page is made of: the path to open, what the directory holds, the ways on, the map
+of its segments, its table.
+"""

@@ -42,4 +42,8 @@ def _door(column: DeltaGenerator, name: str) -> Iterator[None]:
 def _segment_link(name: str, place: Place, target: tuple[str, int] | None) -> None:
     """A link to a segment; where there is none, to the page of the directory."""
     script = pages()["Segment"].script if target else "app.py"
-    st.page_link(script, label=say(f"broker.{name}"), query_params=state.address(place.directory, *(target or ())))
+    st.page_link(
+        script,
+        label=say(f"broker.{name}"),
+        query_params=state.address(place.directory, *(target or ())),
+    )

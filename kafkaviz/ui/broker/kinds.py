@@ -11,5 +11,9 @@ ALWAYS, SOMETIMES = ("closed", "active", "deleted"), ("cleaned", "swap")  # in t
 def counted(known: Overview) -> str:
     """How many segments of each kind but closed, the kinds that are there."""
     counts = {kind: known.count(kind) for kind in ("active", "deleted", *SOMETIMES)}
-    told = [say(f"broker.kinds_{kind}", n=units.group(count)) for kind, count in counts.items() if count or kind == "active"]
+    told = [
+        say(f"broker.kinds_{kind}", n=units.group(count))
+        for kind, count in counts.items()
+        if count or kind == "active"
+    ]
     return beside(told)

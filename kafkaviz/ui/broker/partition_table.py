@@ -58,15 +58,24 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
 
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows as they come; a value that is not known is missing."""
-    table = pd.DataFrame([_values(row) for row in rows], columns=[heading(column) for column in READS])
+    table = pd.DataFrame(
+        [_values(row) for row in rows], columns=[heading(column) for column in READS]
+    )
     numbers = [heading(column) for column in READS if column not in TEXTS]
-    return table.astype(dict.fromkeys(numbers, "float64"))  # NaN where a number is missing; exact up to 2**53
+    # NaN where a number is missing; exact up to 2**53
+    return table.astype(dict.fromkeys(numbers, "float64"))
 
 
 def cells(rows: Sequence[Row]) -> list[list[str]]:
     """The rows as they read, for a table of plain text."""
     reads = list(READS.values())
-    return [[units.MISSING if one is None else read(one) for read, one in zip(reads, _values(row), strict=True)] for row in rows]
+    return [
+        [
+            units.MISSING if one is None else read(one)
+            for read, one in zip(reads, _values(row), strict=True)
+        ]
+        for row in rows
+    ]
 
 
 def _values(row: Row) -> list:
@@ -94,7 +103,11 @@ def _name(row: Row) -> str:
 
 def _offsets(row: Row) -> str | None:
     """From the log start to the last offset: 9 037–11 999."""
-    if row.last_offset is None or row.log_start_offset is None or row.last_offset < row.log_start_offset:
+    if (
+        row.last_offset is None
+        or row.log_start_offset is None
+        or row.last_offset < row.log_start_offset
+    ):
         return None
     return f"{units.group(row.log_start_offset)}–{units.group(row.last_offset)}"
 
@@ -102,12 +115,16 @@ def _offsets(row: Row) -> str | None:
 def styled(table: pd.DataFrame) -> Styler:
     """The table with each value as it reads; sorting still goes by the value."""
     read = {heading(column): _reading(read) for column, read in READS.items()}
-    return table.style.format(read, na_rep=units.MISSING).set_properties(subset=[heading("name")], **{"font-weight": "600"})
+    return table.style.format(read, na_rep=units.MISSING).set_properties(
+        subset=[heading("name")], **{"font-weight": "600"}
+    )
 
 
 def _reading(read: Callable[..., str]) -> Callable[[object], str]:
     """The same, for a float that stands for a whole number too."""
-    return lambda value: read(int(value)) if isinstance(value, float) and value.is_integer() else read(value)
+    return lambda value: (
+        read(int(value)) if isinstance(value, float) and value.is_integer() else read(value)
+    )
 
 
 def csv(rows: Sequence[Row]) -> bytes:

@@ -1,4 +1,6 @@
-"""The table of the topic-partitions: to sort, to filter, to take along; a row that is selected opens."""
+"""The table of the topic-partitions: to sort, to filter, to take along; a row that is selected
+opens.
+"""
 
 import streamlit as st
 
@@ -21,7 +23,9 @@ COLUMNS = {  # by their names in partition_table.READS
 
 @st.fragment
 def partition_rows(place: Place, known: Overview) -> None:
-    """One row a topic-partition, to sort, to filter, to take along; a row that is selected opens."""
+    """One row a topic-partition, to sort, to filter, to take along; a row that is selected
+    opens.
+    """
     wanted, rows = _head(known)
     if not rows:
         return _no_row(wanted, len(known.partitions))
@@ -30,17 +34,32 @@ def partition_rows(place: Place, known: Overview) -> None:
         _more("broker.more_scroll", len(rows) - TABLE_ROWS)
     _on_paper(rows)
     if chosen is not None:
-        st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, chosen.directory))
+        st.switch_page(
+            pages()["Segment"].script, query_params=state.address(place.directory, chosen.directory)
+        )
 
 
 def _head(known: Overview) -> tuple[str, list[Row]]:
     """The heading, the filter and the CSV file; what is filtered by, and the rows that are left."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         parts.heading(say("broker.table"), say("broker.table_aside"))
-        look = {"placeholder": say("broker.filter"), "label_visibility": "collapsed", "live": "300ms", "width": 200}
-        wanted = (st.text_input(say("broker.filter"), key=state.FILTER, bind="query-params", **look) or "").strip()
-        rows = partition_table.ordered([row for row in known.partitions if wanted.lower() in row.directory.lower()])
-        save = {"data": lambda: partition_table.csv(rows), "file_name": "topic-partitions.csv", "on_click": "ignore"}
+        look = {
+            "placeholder": say("broker.filter"),
+            "label_visibility": "collapsed",
+            "live": "300ms",
+            "width": 200,
+        }
+        wanted = (
+            st.text_input(say("broker.filter"), key=state.FILTER, bind="query-params", **look) or ""
+        ).strip()
+        rows = partition_table.ordered(
+            [row for row in known.partitions if wanted.lower() in row.directory.lower()]
+        )
+        save = {
+            "data": lambda: partition_table.csv(rows),
+            "file_name": "topic-partitions.csv",
+            "on_click": "ignore",
+        }
         st.download_button("CSV", icon=":material/download:", key="kv_csv", **save)
     return wanted, rows
 
@@ -63,7 +82,11 @@ def _no_row(wanted: str, count: int) -> None:
     """The filter fits nothing."""
     why = counted("broker.filter_none_why", count, n=units.group(count))
     with parts.empty("filter", say("broker.filter_none", text=units.legible(wanted)), why):
-        st.button(say("broker.filter_clear"), key="kv_filter_clear", on_click=lambda: st.session_state.update({state.FILTER: ""}))
+        st.button(
+            say("broker.filter_clear"),
+            key="kv_filter_clear",
+            on_click=lambda: st.session_state.update({state.FILTER: ""}),
+        )
 
 
 def _table_of(rows: list[Row]) -> Row | None:

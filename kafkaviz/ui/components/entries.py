@@ -1,4 +1,6 @@
-"""An offset index above its log, linked entry by entry, and where a search began to read: drawn in the browser."""
+"""An offset index above its log, linked entry by entry, and where a search began to read: drawn in
+the browser.
+"""
 
 from typing import Any
 
@@ -8,5 +10,7 @@ _entries = door("entries")
 
 
 def entries(data: dict[str, Any], key: str) -> None:
-    """slots: (key, position); batches: (position, size, first, last offset); slot, from, passed, batch: of the search, once revealed."""
+    """slots: (key, position); batches: (position, size, first, last offset); slot, from, passed,
+    batch: of the search, once revealed.
+    """
     _entries(key=key, data=data, width="stretch", height="content")

@@ -10,5 +10,12 @@ _growth = door("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws what figures.growth.message has packed; the step stands in the address as ?step=, which the component alone writes."""
-    _growth(key=key, data=data | bar() | {"words": words.table("growth")}, width="stretch", height="content")
+    """Draws what figures.growth.message has packed; the step stands in the address as ?step=, which
+    the component alone writes.
+    """
+    _growth(
+        key=key,
+        data=data | bar() | {"words": words.table("growth")},
+        width="stretch",
+        height="content",
+    )

@@ -1,7 +1,9 @@
-"""The segment ruler: the three files of a segment on one byte axis, linked; drawn and stepped in the browser.
+"""The segment ruler: the three files of a segment on one byte axis, linked; drawn and stepped in
+the browser.
 
-The reader's choice comes back as two values of st.session_state[key]: `pin`, the row last chosen, and `slice`, what the ruler needs to
-be sent next of a segment too large to be sent whole. Both carry the key of the segment they belong to.
+The reader's choice comes back as two values of st.session_state[key]: `pin`, the row last chosen,
+and `slice`, what the ruler needs to be sent next of a segment too large to be sent whole. Both
+carry the key of the segment they belong to.
 """
 
 from typing import Any
@@ -14,13 +16,25 @@ _ruler = door("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment (figures.segment_ruler.message); the run of the script, or of the fragment around it, follows each choice."""
+    """Draws a segment (figures.segment_ruler.message); the run of the script, or of the fragment
+    around it, follows each choice.
+    """
     nothing = lambda: None  # noqa: E731 - a value with a default needs a callback; the rerun is what counts
     default = {"pin": None, "slice": None}
-    _ruler(key=key, data=data, default=default, on_pin_change=nothing, on_slice_change=nothing, width="stretch", height="content")
+    _ruler(
+        key=key,
+        data=data,
+        default=default,
+        on_pin_change=nothing,
+        on_slice_change=nothing,
+        width="stretch",
+        height="content",
+    )
 
 
 def state(name: str, of: str, key: str = "ruler") -> dict[str, Any]:
-    """What the ruler last told as `name` ("pin" or "slice") of the segment with this key; empty where it told nothing."""
+    """What the ruler last told as `name` ("pin" or "slice") of the segment with this key; empty
+    where it told nothing.
+    """
     told = (st.session_state.get(key) or {}).get(name) or {}
     return told if told.get("key") == of else {}

@@ -1,4 +1,6 @@
-"""The field a query is written in: its words coloured as they are typed, run by Ctrl and Enter or by its button."""
+"""The field a query is written in: its words coloured as they are typed, run by Ctrl and Enter or
+by its button.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +13,8 @@ _sql = door("sql")
 
 
 def sql(data: dict[str, Any], on_asked: Callable[[], None], key: str = "kv_sql") -> None:
-    """text: the query; wrong: first and last of its characters that are wrong, or None; longest: characters it may have;
-    run: the word of its button.
+    """text: the query; wrong: first and last of its characters that are wrong, or None; longest:
+    characters it may have; run: the word of its button.
 
     What is typed stays in the browser until it is run; then on_asked is called, see `asked`.
     """

@@ -1,4 +1,6 @@
-"""The stepper of a lookup, and the two searches side by side that follow its steps: drawn and stepped in the browser."""
+"""The stepper of a lookup, and the two searches side by side that follow its steps: drawn and
+stepped in the browser.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +14,17 @@ _stepper, _lanes = door("stepper", "steps"), door("lanes")
 
 
 def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
-    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is chosen, see `slot`; None: none can."""
+    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is
+    chosen, see `slot`; None: none can.
+    """
     sent = data | bar() | {"picks": on_slot is not None}
-    _stepper(key=key, data=sent, on_slot_change=on_slot or (lambda: None), width="stretch", height="content")
+    _stepper(
+        key=key,
+        data=sent,
+        on_slot_change=on_slot or (lambda: None),
+        width="stretch",
+        height="content",
+    )
 
 
 def slot(of: str, key: str = "stepper") -> int | None:
@@ -24,5 +34,7 @@ def slot(of: str, key: str = "stepper") -> int | None:
 
 
 def lanes(data: dict[str, Any], key: str = "lanes") -> None:
-    """Draws what figures.lookup_lanes.message has packed; keeps in step with the stepper of the same lookup on the page."""
+    """Draws what figures.lookup_lanes.message has packed; keeps in step with the stepper of the
+    same lookup on the page.
+    """
     _lanes(key=key, data=data, width="stretch", height="content")

@@ -1,1 +1,3 @@
-"""What the Explore page is made of: the questions, the query and its field, the queries of this server, an answer, the catalog's tables."""
+"""What the Explore page is made of: the questions, the query and its field, the queries of this
+server, an answer, the catalog's tables.
+"""

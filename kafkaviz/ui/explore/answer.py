@@ -44,11 +44,23 @@ def _figure(found: "Answer", question: Question | None) -> None:
 
 
 def _choose_column(choice: list[str]) -> str:
-    """Which column is drawn: the address says, where it is one of these; of another answer, or another address, it is a new control."""
+    """Which column is drawn: the address says, where it is one of these; of another answer, or
+    another address, it is a new control.
+    """
     told = st.query_params.get(state.DRAWN, "")
-    key, look = f"kv_draw {told} {choice}", {"label_visibility": "collapsed", "width": 190, "filter_mode": None}
+    key, look = (
+        f"kv_draw {told} {choice}",
+        {"label_visibility": "collapsed", "width": 190, "filter_mode": None},
+    )
     asks = {"on_change": _draw, "args": (key, choice[0])}
-    return st.selectbox(say("explore.drawn"), choice, choice.index(told) if told in choice else 0, key=key, **asks, **look)
+    return st.selectbox(
+        say("explore.drawn"),
+        choice,
+        choice.index(told) if told in choice else 0,
+        key=key,
+        **asks,
+        **look,
+    )
 
 
 def _draw(key: str, first: str) -> None:

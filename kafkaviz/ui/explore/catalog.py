@@ -1,4 +1,6 @@
-"""The catalog that is asked: its tables, and what the page says of one that is of another time, or not there."""
+"""The catalog that is asked: its tables, and what the page says of one that is of another time, or
+not there.
+"""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -17,16 +19,26 @@ if TYPE_CHECKING:
 
 OWN = "checked"  # a table of kafkaviz's own, that no question is about
 QUOTED = frozenset({"offset"})  # columns that are words of SQL: a query has them in quotes
-SHORT_TYPES = {"string": "text", "int32": "int", "int64": "long", "bool": "bool", "double": "double"}
+SHORT_TYPES = {
+    "string": "text",
+    "int32": "int",
+    "int64": "long",
+    "bool": "bool",
+    "double": "double",
+}
 
 
 def tables(info: "CatalogInfo | None") -> str:
-    """The tables, their rows and their columns, as HTML; a column's name is taken into the query by a click."""
+    """The tables, their rows and their columns, as HTML; a column's name is taken into the query by
+    a click.
+    """
     from kafkaviz.pipeline.schema import TABLES
 
     shown = "".join(_table(name, TABLES[name], info) for name in TABLES if name != OWN)
     heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
-    renamed = unused_words.no_rows([one.suffix for one in info.segments if one.suffix] if info else [])
+    renamed = unused_words.no_rows(
+        [one.suffix for one in info.segments if one.suffix] if info else []
+    )
     note = f'<div class="kv-sm kv-fnt">{parts.escape(renamed)}</div>' if renamed else ""
     return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{shown}{note}</div>'
 
@@ -39,7 +51,10 @@ def _table(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
     )
     rows = group(info.rows[name]) if info else MISSING
     row = parts.escape(say(f"explore.row_of_{name}"))
-    return f"<details><summary>{parts.mono(name)}<span>{rows}</span></summary><p>{row}</p>{columns}</details>"
+    return (
+        f"<details><summary>{parts.mono(name)}<span>{rows}</span></summary>"
+        f"<p>{row}</p>{columns}</details>"
+    )
 
 
 def _written(name: str) -> str:

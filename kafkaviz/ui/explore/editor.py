@@ -1,4 +1,6 @@
-"""The query in its field: what is wrong with it, Run, how the answer came out, and a way to take it along."""
+"""The query in its field: what is wrong with it, Run, how the answer came out, and a way to take it
+along.
+"""
 
 from contextlib import suppress
 from functools import partial
@@ -37,12 +39,21 @@ def answered(here: Listed, text: str) -> "Query | None":
 
 
 def editor(here: Listed, text: str, query: "Query | None") -> None:
-    """The query, with what is wrong with it underlined; Run, how the answer came out, and a way to take it along."""
+    """The query, with what is wrong with it underlined; Run, how the answer came out, and a way to
+    take it along.
+    """
     from kafkaviz.pipeline.sql import LONGEST, Wrong
 
     error = query.error if query else None
-    wrong = [error.start, error.stop or error.start + 1] if isinstance(error, Wrong) and error.start is not None else None
-    field.sql({"text": text, "wrong": wrong, "longest": LONGEST, "run": say("explore.run")}, partial(_run, here))
+    wrong = (
+        [error.start, error.stop or error.start + 1]
+        if isinstance(error, Wrong) and error.start is not None
+        else None
+    )
+    field.sql(
+        {"text": text, "wrong": wrong, "longest": LONGEST, "run": say("explore.run")},
+        partial(_run, here),
+    )
     answer = query.wait(0) if query and query.progress().state == "done" else None
     with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
         words = took(answer) if answer else ""

@@ -39,7 +39,11 @@ def failed(here: Listed, text: str, error: KafkavizError) -> None:
     elif isinstance(error, TooLarge):
         finding, why = say("explore.too_large", n=group(error.mib)), say("explore.ask_less")
     else:  # without the path of a catalog, which is the server's own
-        told = fault_words.what(error.what) if isinstance(error, CannotOpen) else fault_words.told(error)
+        told = (
+            fault_words.what(error.what)
+            if isinstance(error, CannotOpen)
+            else fault_words.told(error)
+        )
         finding, why = say("explore.not_ended"), say("explore.not_ended_why", error=told)
     with parts.state("failed", "error", finding, why):
         _run_again(here, text)
@@ -55,7 +59,11 @@ def _wrong(text: str, error: "Wrong") -> None:
 
     at = place(text, error)
     what, advice = (retold("mistakes", one) for one in (error.what, error.advice))
-    why = say("explore.at", line=at.line, character=at.column, advice=advice).strip() if at else advice
+    why = (
+        say("explore.at", line=at.line, character=at.column, advice=advice).strip()
+        if at
+        else advice
+    )
     with parts.state("wrong", "error", what, why, partial(_line_of, at) if at else None):
         pass
 
@@ -63,4 +71,7 @@ def _wrong(text: str, error: "Wrong") -> None:
 def _line_of(at: "object") -> None:
     """The line of the query that is wrong, marked."""
     before, mark, after = at.text[: at.first], at.text[at.first : at.last], at.text[at.last :]
-    st.html(f'<div class="kv-sqlat"><i>{at.line}</i>{escape(before)}<b>{escape(mark) or "&nbsp;"}</b>{escape(after)}</div>')
+    st.html(
+        f'<div class="kv-sqlat"><i>{at.line}</i>{escape(before)}'
+        f"<b>{escape(mark) or '&nbsp;'}</b>{escape(after)}</div>"
+    )

@@ -20,7 +20,9 @@ WATCHED_EVERY_S = 1.0
 
 
 class Queries:
-    """The queries of this server by catalog and text: shared by all tabs, so that a link or a way back asks nothing twice."""
+    """The queries of this server by catalog and text: shared by all tabs, so that a link or a way
+    back asks nothing twice.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,10 +30,14 @@ class Queries:
         self._is_watched = False
 
     def of(self, here: Listed, text: str) -> "Query":
-        """The query to the directory's catalog as it is now; started at the first call, and where another tab cancelled it."""
+        """The query to the directory's catalog as it is now; started at the first call, and where
+        another tab cancelled it.
+        """
         with self._lock:
             key, tab = self._key(here, text), _tab()
-            if key not in self._known or (self._state(key) == "cancelled" and tab not in self._known[key][1]):
+            if key not in self._known or (
+                self._state(key) == "cancelled" and tab not in self._known[key][1]
+            ):
                 self._start(key)
             query, tabs = self._known[key]
             tabs.add(tab)
@@ -48,7 +54,9 @@ class Queries:
             return query
 
     def leave(self, here: Listed, text: str) -> None:
-        """Ends a query that somebody left for another before its answer came, unless other tabs wait for it."""
+        """Ends a query that somebody left for another before its answer came, unless other tabs
+        wait for it.
+        """
         with self._lock:
             query, tabs = self._known.get(self._key(here, text), (None, set()))
             tabs.discard(_tab())
@@ -86,7 +94,9 @@ class Queries:
         while True:
             time.sleep(WATCHED_EVERY_S)
             with self._lock:
-                running = [(query, set(tabs)) for query, tabs in self._known.values() if not query.is_over]
+                running = [
+                    (query, set(tabs)) for query, tabs in self._known.values() if not query.is_over
+                ]
                 self._is_watched = bool(running)
             if not running:
                 return

@@ -31,4 +31,11 @@ def questions(chosen: Question | None) -> None:
         st.html(f'<div class="kv-lab">{say("explore.questions")}</div>')
         for one in QUESTIONS:
             with st.container(key="kv_ask_on" if one is chosen else f"kv_ask_{one.name}"):
-                st.button(one.text, type="tertiary", width="stretch", key=f"kv_ask_button_{one.name}", on_click=ask, args=(one.sql,))
+                st.button(
+                    one.text,
+                    type="tertiary",
+                    width="stretch",
+                    key=f"kv_ask_button_{one.name}",
+                    on_click=ask,
+                    args=(one.sql,),
+                )

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Answer
 
 LEAST = 1e-12  # a number as small is written with a power
-SHORT_ROWS = 100  # a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
+# a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
+SHORT_ROWS = 100
 
 
 def took(answer: "Answer") -> str:
@@ -37,11 +38,15 @@ def count(answer: "Answer") -> str:
 def table(rows: pa.Table) -> None:
     """The answer, as text and numbers and nothing else."""
     if rows.num_rows > SHORT_ROWS:
-        st.dataframe(rows, hide_index=True, height=480, row_height=31, key="kv_answer", placeholder=MISSING)
+        st.dataframe(
+            rows, hide_index=True, height=480, row_height=31, key="kv_answer", placeholder=MISSING
+        )
         return
     right = [_is_right(field.type) for field in rows.schema]
     heads = zip(rows.column_names, right, strict=True)
-    head = "".join(f"<th{' class=r' if is_right else ''}>{parts.escape(name)}</th>" for name, is_right in heads)
+    head = "".join(
+        f"<th{' class=r' if is_right else ''}>{parts.escape(name)}</th>" for name, is_right in heads
+    )
     parts.table(head, (_row(row.values(), right) for row in rows.to_pylist()))
 
 
@@ -51,7 +56,10 @@ def _is_right(kind: pa.DataType) -> bool:
 
 def _row(values: Sequence[object], right: Sequence[bool]) -> str:
     pairs = zip(values, right, strict=True)
-    cells = (f'<td class="kv-mono{" r kv-tight" if is_right else ""}">{cell(value)}</td>' for value, is_right in pairs)
+    cells = (
+        f'<td class="kv-mono{" r kv-tight" if is_right else ""}">{cell(value)}</td>'
+        for value, is_right in pairs
+    )
     return f"<tr>{''.join(cells)}</tr>"
 
 

@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 
 
 def take_along(answer: "Answer", here: Listed, text: str) -> None:
-    """A button a format, of the rows that are shown; where there are more, it and its file say how many these are."""
+    """A button a format, of the rows that are shown; where there are more, it and its file say how
+    many these are.
+    """
     name = file_name(answer, here.broker.name, text)
     _take("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
-    _take("Parquet", answer, f"{name}.parquet", "application/vnd.apache.parquet", partial(parquet, answer.rows))
+    _take(
+        "Parquet",
+        answer,
+        f"{name}.parquet",
+        "application/vnd.apache.parquet",
+        partial(parquet, answer.rows),
+    )
 
 
 def file_name(answer: "Answer", broker: str, text: str) -> str:
@@ -35,24 +43,45 @@ def file_name(answer: "Answer", broker: str, text: str) -> str:
 
 def _take(kind: str, answer: "Answer", name: str, mime: str, data: Callable[[], bytes]) -> None:
     """A button that saves them; they are made on click."""
-    label = say("explore.take_first", format=kind, n=group(answer.rows.num_rows)) if answer.is_cut else kind
+    label = (
+        say("explore.take_first", format=kind, n=group(answer.rows.num_rows))
+        if answer.is_cut
+        else kind
+    )
     suffix = name.rpartition(".")[2]
-    st.download_button(label, data, name, mime, on_click="ignore", icon=":material/download:", key=f"kv_take_{suffix}", width="content")
+    st.download_button(
+        label,
+        data,
+        name,
+        mime,
+        on_click="ignore",
+        icon=":material/download:",
+        key=f"kv_take_{suffix}",
+        width="content",
+    )
 
 
 def csv(rows: pa.Table) -> bytes:
-    """The rows as CSV with a line of names; NULL is an empty field, and text stands in quotes and is no formula."""
+    """The rows as CSV with a line of names; NULL is an empty field, and text stands in quotes and
+    is no formula.
+    """
     from pyarrow import csv as csv_format
 
-    plain = [column if _is_plain(column.type) else column.cast(pa.string()) for column in rows.columns]
-    plain = [_without_formulas(column) if pa.types.is_string(column.type) else column for column in plain]
+    plain = [
+        column if _is_plain(column.type) else column.cast(pa.string()) for column in rows.columns
+    ]
+    plain = [
+        _without_formulas(column) if pa.types.is_string(column.type) else column for column in plain
+    ]
     sink = io.BytesIO()
     csv_format.write_csv(pa.table(plain, names=list(map(escape_formula, rows.column_names))), sink)
     return sink.getvalue()
 
 
 def _without_formulas(texts: pa.ChunkedArray) -> pa.Array:
-    return pa.array([None if text is None else escape_formula(text) for text in texts.to_pylist()], pa.string())
+    return pa.array(
+        [None if text is None else escape_formula(text) for text in texts.to_pylist()], pa.string()
+    )
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -17,6 +17,11 @@ def waiting(here: Listed, text: str) -> None:
     now = query.progress()
     done = say("explore.waits" if now.state == "waiting" else "explore.runs")
     with st.container(horizontal=True, key="kv_strip_query", vertical_alignment="center"):
-        line = f"{parts.icon('bolt', True)}<span>{done}</span><span class='kv-fnt'>{now.seconds:.0f} s</span>"
+        line = (
+            f"{parts.icon('bolt', True)}<span>{done}</span>"
+            f"<span class='kv-fnt'>{now.seconds:.0f} s</span>"
+        )
         st.html(f'<div class="kv-work" role="status">{line}</div>')
-        st.button(say("progress.cancel"), type="tertiary", key="kv_query_cancel", on_click=query.cancel)
+        st.button(
+            say("progress.cancel"), type="tertiary", key="kv_query_cancel", on_click=query.cancel
+        )

@@ -1,1 +1,3 @@
-"""What the Health page is made of: its head and the release it judges by, a checkup under way, what it found, and the indexes anew."""
+"""What the Health page is made of: its head and the release it judges by, a checkup under way, what
+it found, and the indexes anew.
+"""

@@ -28,7 +28,12 @@ def told(here: Listed, health: "Health", asked: str) -> None:
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _message(key: str, asked: str, spoken: str, _health: "Health") -> dict:
     broker = _health.broker
-    logs = {(one.directory, found.base_offset): found.log.size_bytes for one in broker.partitions for found in one.segments if found.log}
+    logs = {
+        (one.directory, found.base_offset): found.log.size_bytes
+        for one in broker.partitions
+        for found in one.segments
+        if found.log
+    }
 
     def read(name: str, position: int, length: int) -> bytes:
         with suppress(KafkavizError):
@@ -42,8 +47,15 @@ def _message(key: str, asked: str, spoken: str, _health: "Health") -> dict:
 
 def not_ended(here: Listed, error: Exception, asked: str) -> None:
     """Why there are no findings, and the way to check again."""
-    with parts.state("checkup", "error", say("health.not_ended"), say("health.not_ended_why", error=_cause(error))):
-        st.button(say("health.check_again"), key="kv_checkup_again", on_click=again, args=(here, asked))
+    with parts.state(
+        "checkup",
+        "error",
+        say("health.not_ended"),
+        say("health.not_ended_why", error=_cause(error)),
+    ):
+        st.button(
+            say("health.check_again"), key="kv_checkup_again", on_click=again, args=(here, asked)
+        )
 
 
 def _cause(error: Exception) -> str:

@@ -1,6 +1,8 @@
-"""The indexes that recovery would build of a topic-partition, beside those on disk, and an archive of them to take along.
+"""The indexes that recovery would build of a topic-partition, beside those on disk, and an archive
+of them to take along.
 
-Nothing is written where the broker's files are: what is built stays in memory until it is downloaded.
+Nothing is written where the broker's files are: what is built stays in memory until it is
+downloaded.
 """
 
 import io
@@ -28,7 +30,9 @@ MOST_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it whi
 
 @dataclass(frozen=True)
 class Compared:
-    """A rebuilt index file, and the one on disk. on_disk_bytes: None where there is none; difference: "" of the same bytes."""
+    """A rebuilt index file, and the one on disk. on_disk_bytes: None where there is none;
+    difference: "" of the same bytes.
+    """
 
     name: str
     on_disk_bytes: int | None
@@ -38,7 +42,9 @@ class Compared:
 
 @st.fragment
 def rebuilt_indexes(here: Listed, found: Sequence[Finding], version: str) -> None:
-    """A topic-partition to choose, those with a finding about an index first; what recovery makes of it, and the archive."""
+    """A topic-partition to choose, those with a finding about an index first; what recovery makes
+    of it, and the archive.
+    """
     names = offered(here, found)
     if not names:
         return
@@ -46,7 +52,13 @@ def rebuilt_indexes(here: Listed, found: Sequence[Finding], version: str) -> Non
     parts.heading(say("health.rebuilt"), say("health.rebuilt_as", release=version))
     st.space(8)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_rebuild_of"):
-        directory = st.selectbox(say("common.topic_partition"), names, format_func=units.legible, key="kv_rebuild", width=320)
+        directory = st.selectbox(
+            say("common.topic_partition"),
+            names,
+            format_func=units.legible,
+            key="kv_rebuild",
+            width=320,
+        )
         partition = here.broker.partition(directory)
         is_asked = _asked(partition, (here.key, directory, version))
         place = st.container(width="content")
@@ -55,7 +67,9 @@ def rebuilt_indexes(here: Listed, found: Sequence[Finding], version: str) -> Non
 
 
 def _asked(partition: Partition, of: tuple[str, str, str]) -> bool:
-    """Whether its indexes were asked for, now or before; of too large a log nobody can. of: the listing, the directory, the release."""
+    """Whether its indexes were asked for, now or before; of too large a log nobody can. of: the
+    listing, the directory, the release.
+    """
     log_bytes = sum(one.log.size_bytes for one in partition.live if one.log)
     if log_bytes > MOST_LOG_BYTES:
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
@@ -66,44 +80,70 @@ def _asked(partition: Partition, of: tuple[str, str, str]) -> bool:
     return of in known
 
 
-def shown(place: "st.delta_generator.DeltaGenerator", partition: Partition, key: str, version: str) -> None:
+def shown(
+    place: "st.delta_generator.DeltaGenerator", partition: Partition, key: str, version: str
+) -> None:
     """The files in a table, or why recovery does not get through; the archive goes into `place`."""
     try:
         with st.spinner(say("health.recovering")):
             built = _built(f"{key} {partition.directory!r} {version}", partition, version)
     except KafkavizError as fault:
-        with parts.state("rebuild", "error", say("health.not_through"), say("health.not_through_why", error=fault_words.told(fault))):
+        with parts.state(
+            "rebuild",
+            "error",
+            say("health.not_through"),
+            say("health.not_through_why", error=fault_words.told(fault)),
+        ):
             return
     name = f"{units.legible(partition.directory)}-rebuilt.tar.gz"
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_rebuilt"}
-    place.download_button(say("health.download_indexes"), lambda: packed(built, partition), name, "application/gzip", **look)
+    place.download_button(
+        say("health.download_indexes"),
+        lambda: packed(built, partition),
+        name,
+        "application/gzip",
+        **look,
+    )
     _table(compared(built, partition))
 
 
 def _table(rows: Sequence[Compared]) -> None:
     """How many of the files differ, and each beside its own on disk."""
-    changed, count = (units.group(number) for number in (sum(bool(one.difference) for one in rows), len(rows)))
+    changed, count = (
+        units.group(number) for number in (sum(bool(one.difference) for one in rows), len(rows))
+    )
     differ = parts.escape(say("health.differ", changed=changed, all=count))
     st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 8px">{differ}</p>')
     with st.container(key="kv_rebuilt_table"):
         names = (("file", ""), ("on_disk", ' class="r"'), ("rebuilt", ' class="r"'), ("differ", ""))
-        parts.table("".join(f"<th{look}>{say(f'health.column_{name}')}</th>" for name, look in names), map(row, rows))
+        parts.table(
+            "".join(f"<th{look}>{say(f'health.column_{name}')}</th>" for name, look in names),
+            map(row, rows),
+        )
 
 
 def row(one: Compared) -> str:
     """A file as a row of the table."""
     on_disk = units.MISSING if one.on_disk_bytes is None else f"{units.group(one.on_disk_bytes)} B"
-    quiet, words = "" if one.difference else ' class="kv-fnt"', one.difference or say("health.same_bytes")
+    quiet, words = (
+        "" if one.difference else ' class="kv-fnt"',
+        one.difference or say("health.same_bytes"),
+    )
     return (
         f'<tr><td class="kv-mono">{parts.escape(one.name)}</td><td class="r">{on_disk}</td>'
-        f'<td class="r">{units.group(one.rebuilt_bytes)} B</td><td{quiet}>{parts.escape(words)}</td></tr>'
+        f'<td class="r">{units.group(one.rebuilt_bytes)} B</td>'
+        f"<td{quiet}>{parts.escape(words)}</td></tr>"
     )
 
 
 def offered(here: Listed, found: Sequence[Finding]) -> list[str]:
     """The topic-partitions with a .log, those first whose index files have a finding."""
     live = [one.directory for one in here.broker.partitions if one.live]
-    damaged = {one.partition for one in found if one.severity != "info" and one.file and one.file.endswith(SUFFIXES)}
+    damaged = {
+        one.partition
+        for one in found
+        if one.severity != "info" and one.file and one.file.endswith(SUFFIXES)
+    }
     return sorted(live, key=lambda one: (one not in damaged, counting(one)))
 
 
@@ -112,7 +152,11 @@ def _built(key: str, _partition: Partition, version: str) -> dict[str, bytes]:
     from kafkaviz.analyse.rebuilt import open_source
 
     release = versions.parse(version)
-    return {name: data for one in open_source(_partition.path, release, {}).rebuilt(release) for name, data in one.files().items()}
+    return {
+        name: data
+        for one in open_source(_partition.path, release, {}).rebuilt(release)
+        for name, data in one.files().items()
+    }
 
 
 def compared(built: Mapping[str, bytes], partition: Partition) -> list[Compared]:
@@ -131,13 +175,18 @@ def _beside(name: str, data: bytes, partition: Partition) -> Compared:
 
 
 def difference(now: bytes, now_bytes: int, data: bytes) -> str:
-    """In words, "" of the same bytes. now: as much of the file on disk as there is of the rebuilt one; now_bytes: how long it is."""
+    """In words, "" of the same bytes. now: as much of the file on disk as there is of the rebuilt
+    one; now_bytes: how long it is.
+    """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(now, data, strict=False)))
     if same < min(len(now), len(data)):
         return say("health.from_byte_on", byte=units.group(same))
     if now_bytes == len(data):
         return ""
-    return say(f"health.{'more' if now_bytes > len(data) else 'fewer'}_on_disk", n=units.group(abs(now_bytes - len(data))))
+    return say(
+        f"health.{'more' if now_bytes > len(data) else 'fewer'}_on_disk",
+        n=units.group(abs(now_bytes - len(data))),
+    )
 
 
 def packed(built: Mapping[str, bytes], partition: Partition) -> bytes:

@@ -16,12 +16,19 @@ def waiting(here: Listed, asked: str) -> None:
     if checkup.over.is_set():
         st.rerun()
     share = checkup.done_bytes / checkup.total_bytes if checkup.total_bytes else 0
-    text = say("health.reading_partition", partition=checkup.partition) if checkup.partition else say("health.reading")
+    text = (
+        say("health.reading_partition", partition=checkup.partition)
+        if checkup.partition
+        else say("health.reading")
+    )
     done, total = units.size(checkup.done_bytes), units.size(checkup.total_bytes)
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
         st.html(
-            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{parts.escape(text)}</span>'
-            f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
+            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}'
+            f'<span>{parts.escape(text)}</span><div class="kv-prog">'
+            f'<i style="width:{100 * share:.0f}%"></i></div>'
             f'<span class="kv-fnt">{say("health.read_of", done=done, total=total)}</span></div>'
         )
-        st.button(say("health.cancel"), type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel)
+        st.button(
+            say("health.cancel"), type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel
+        )

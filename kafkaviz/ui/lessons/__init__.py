@@ -1,7 +1,8 @@
-"""The lessons of the Workshop: Markdown files, found in this folder and in the one that KAFKAVIZ_LESSONS names.
+"""The lessons of the Workshop: Markdown files, found in this folder and in the one that
+KAFKAVIZ_LESSONS names.
 
-A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md tells how to write one. A file that is put here,
-or changed, is on the page at the next rerun.
+A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md tells how to
+write one. A file that is put here, or changed, is on the page at the next rerun.
 
     grammar.py    what a lesson is made of: steps, blocks and their keys
     reader.py     a file as such, or its faults, each with its line
@@ -9,7 +10,8 @@ or changed, is on the page at the next rerun.
     live/         the figures, from the app's own components
     tasks.py      the answers of exercises, worked out
     check.py      whether all that a lesson asks for is there
-    show.py       the Workshop page; step.py, questions.py and figures.py what is on it, handout.py the same on paper
+    show.py       the Workshop page; step.py, questions.py and figures.py what is on it, handout.py
+    the same on paper
 """
 
 import os
@@ -28,7 +30,9 @@ ENGLISH = "en"
 
 
 def folders() -> list[Path]:
-    """Where lessons lie: here, and in the folder or folders of KAFKAVIZ_LESSONS, written as those of KAFKAVIZ_ALLOW_ROOT."""
+    """Where lessons lie: here, and in the folder or folders of KAFKAVIZ_LESSONS, written as those
+    of KAFKAVIZ_ALLOW_ROOT.
+    """
     return [HERE, *directories_of(os.environ.get(LESSONS, ""))]
 
 
@@ -36,7 +40,9 @@ def files(places: Iterable[Path]) -> Iterator[Path]:
     """Every file with the name of a lesson, folder by folder."""
     for place in places:
         if place.is_dir():
-            yield from sorted(one for one in place.iterdir() if NAME.fullmatch(one.name) and one.is_file())
+            yield from sorted(
+                one for one in place.iterdir() if NAME.fullmatch(one.name) and one.is_file()
+            )
 
 
 def read(path: Path) -> tuple[Lesson | None, list[Fault]]:
@@ -60,9 +66,11 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
 
 
 def lessons(language: str) -> tuple[list[Lesson], list[Fault]]:
-    """All lessons in order, in this language, or in English, or in what language there is; and what is wrong with files that are none.
+    """All lessons in order, in this language, or in English, or in what language there is; and what
+    is wrong with files that are none.
 
-    Of two files of one name the one in the folder that is named last counts: a teacher may replace a lesson.
+    Of two files of one name the one in the folder that is named last counts: a teacher may replace
+    a lesson.
     """
     found: dict[str, dict[str, Lesson]] = {}
     faults: list[Fault] = []

@@ -1,4 +1,6 @@
-"""Whether a lesson can be taught: its grammar, that every figure can be made, every answer worked out, and that its languages agree."""
+"""Whether a lesson can be taught: its grammar, that every figure can be made, every answer worked
+out, and that its languages agree.
+"""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,11 +12,26 @@ from kafkaviz.ui.lessons import tasks
 from kafkaviz.ui.lessons.grammar import Block, Fault, Lesson, NoValue
 from kafkaviz.ui.lessons.live import LIVE
 
-FREE = {"ask", "choice", "right", "reveal", "hint", "solution", "said", "so", "versions", "say", "watch"}  # what a translation changes
+# what a translation changes
+FREE = {
+    "ask",
+    "choice",
+    "right",
+    "reveal",
+    "hint",
+    "solution",
+    "said",
+    "so",
+    "versions",
+    "say",
+    "watch",
+}
 
 
 def faults(places: Iterable[Path] | None = None) -> tuple[int, list[Fault]]:
-    """How many files there are in these folders (by default those of the app), and all that is wrong with them, by file and line."""
+    """How many files there are in these folders (by default those of the app), and all that is
+    wrong with them, by file and line.
+    """
     found, wrong, count = {}, [], 0
     for path in lessons.files(lessons.folders() if places is None else places):
         lesson, unread = lessons.read(path)
@@ -30,7 +47,12 @@ def faults(places: Iterable[Path] | None = None) -> tuple[int, list[Fault]]:
 
 def of_lesson(lesson: Lesson) -> list[Fault]:
     """What is wrong with the blocks of a lesson whose grammar is right."""
-    return [Fault(lesson.place, block.line, what) for step in lesson.steps for block in step.blocks() for what in _block_faults(block)]
+    return [
+        Fault(lesson.place, block.line, what)
+        for step in lesson.steps
+        for block in step.blocks()
+        for what in _block_faults(block)
+    ]
 
 
 def _block_faults(block: Block) -> Iterator[str]:
@@ -49,23 +71,41 @@ def _exercise_faults(block: Block) -> Iterator[str]:
     of = tasks.task(block)
     if of.by == tasks.RULE and not block["rule"]:
         yield "an exercise of ceiling needs the key rule: a right one"
-    elif of.by == tasks.RULE and not exercise.check(exercise.parse(block["rule"]), tasks.np.array(of.answer)).is_right:
+    elif (
+        of.by == tasks.RULE
+        and not exercise.check(exercise.parse(block["rule"]), tasks.np.array(of.answer)).is_right
+    ):
         yield "the rule of this exercise is wrong for some target"
 
 
 def _apart(one: Lesson, other: Lesson) -> Iterator[Fault]:
     """Where two languages of a lesson do not have the same steps and blocks."""
     if (one.minutes, one.order, len(one.steps)) != (other.minutes, other.order, len(other.steps)):
-        yield Fault(other.place, 1, f"minutes, order or the number of steps are not those of {one.place}")
+        yield Fault(
+            other.place, 1, f"minutes, order or the number of steps are not those of {one.place}"
+        )
         return
     for here, there in zip(one.steps, other.steps, strict=True):
         for mine, yours in zip(here.blocks(), there.blocks(), strict=False):
             if structure(mine) != structure(yours):
-                yield Fault(other.place, yours.line, f"this block is not that of {one.place}, line {mine.line}")
+                yield Fault(
+                    other.place,
+                    yours.line,
+                    f"this block is not that of {one.place}, line {mine.line}",
+                )
         if len(here.blocks()) != len(there.blocks()):
-            yield Fault(other.place, there.line, f"this step has {len(there.blocks())} blocks, {one.place} has {len(here.blocks())} of it")
+            yield Fault(
+                other.place,
+                there.line,
+                (
+                    f"this step has {len(there.blocks())} blocks, {one.place} has "
+                    f"{len(here.blocks())} of it"
+                ),
+            )
 
 
 def structure(block: Block) -> tuple:
-    """What of a block is the same in every language: its kind, the order of its keys, and all values that are no sentence."""
+    """What of a block is the same in every language: its kind, the order of its keys, and all
+    values that are no sentence.
+    """
     return block.kind, tuple((key, "" if key in FREE else text) for key, text in block.said)

@@ -26,12 +26,19 @@ def drawn(figures: Sequence[Block], here: At) -> None:
     for number, block in enumerate(figures):
         if number:
             st.space(16)
-        is_open = workshop.is_solved(here) if block["after"] == "task" else is_answered or not block["after"]
+        is_open = (
+            workshop.is_solved(here)
+            if block["after"] == "task"
+            else is_answered or not block["after"]
+        )
         _figure(block, _key(here, number), is_open, is_answered)
 
 
 def _key(here: At, number: int) -> str:
-    """What tells a figure from all others: its lesson, its step, its number there. It is the name of a stepper in the address, too."""
+    """What tells a figure from all others: its lesson, its step, its number there.
+
+    It is the name of a stepper in the address, too.
+    """
     return f"{here.lesson.name}_{here.part}_{number}"
 
 
@@ -40,7 +47,10 @@ def _figure(block: Block, key: str, is_open: bool, is_answered: bool) -> None:
     if not is_open:
         with st.container(key=f"kv_fig_wait_{key}"):
             waits = say(f"workshop.hidden_until_{block['after']}")
-            st.html(f'<div class="kv-wait">{parts.icon("visibility_off")}<span>{parts.escape(waits)}</span></div>')
+            st.html(
+                f'<div class="kv-wait">{parts.icon("visibility_off")}'
+                f"<span>{parts.escape(waits)}</span></div>"
+            )
         return
     kind = LIVE[block.kind]
     try:
@@ -53,12 +63,16 @@ def _figure(block: Block, key: str, is_open: bool, is_answered: bool) -> None:
 
 def unmade(fault: Exception, key: str) -> None:
     """In place of a figure or a task: why there is none."""
-    with parts.state(f"figure_{key}", "error", say("workshop.figure_fault"), fault_words.line(fault)):
+    with parts.state(
+        f"figure_{key}", "error", say("workshop.figure_fault"), fault_words.line(fault)
+    ):
         pass
 
 
 def elsewhere(figures: Sequence[Block], here: At) -> None:
-    """The page where the first figure can be looked at further, a stepper at the step where it stands."""
+    """The page where the first figure can be looked at further, a stepper at the step where it
+    stands.
+    """
     for number, block in enumerate(figures):
         try:
             name, query = LIVE[block.kind].onward(block)
@@ -67,5 +81,9 @@ def elsewhere(figures: Sequence[Block], here: At) -> None:
         if PAGES[name].exists:
             with st.container(key="kv_elsewhere"):
                 label = say("workshop.open_in", page=parts.page_name(name))
-                st.page_link(PAGES[name].script, label=label, query_params=query | step_now(_key(here, number)))
+                st.page_link(
+                    PAGES[name].script,
+                    label=label,
+                    query_params=query | step_now(_key(here, number)),
+                )
             return

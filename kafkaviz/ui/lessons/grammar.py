@@ -1,4 +1,5 @@
-"""A lesson is a Markdown file: what it says about itself, its steps, and the blocks in them that are alive.
+"""A lesson is a Markdown file: what it says about itself, its steps, and the blocks in them that
+are alive.
 
     ---
     title: The warm section
@@ -13,8 +14,9 @@
     entries: 6901
     ```
 
-A value goes on in lines that begin with two spaces. A key that may be said more than once is a list. README.md beside this file has
-every kind and its keys; kinds.py is that table. A file with faults gives all of them, each with its line, and no lesson.
+A value goes on in lines that begin with two spaces. A key that may be said more than once is a
+list. README.md beside this file has every kind and its keys; kinds.py is that table. A file with
+faults gives all of them, each with its line, and no lesson.
 """
 
 import re
@@ -47,7 +49,9 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a block: how its text is read, whether it must be there, whether it may come more than once."""
+    """A key of a block: how its text is read, whether it must be there, whether it may come more
+    than once.
+    """
 
     parse: Parse = str
     needed: bool = False
@@ -57,7 +61,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of block. is_figure: it is drawn beside or below the text; is_wide: below. others: keys that are settings of a log."""
+    """A kind of block. is_figure: it is drawn beside or below the text; is_wide: below. others:
+    keys that are settings of a log.
+    """
 
     about: str
     keys: Mapping[str, Key]
@@ -68,7 +74,9 @@ class Kind:
 
 @dataclass(frozen=True)
 class Block:
-    """A live part of a step. values: by key, parsed, a tuple for one that may be repeated; said: every line as (key, text), in order."""
+    """A live part of a step. values: by key, parsed, a tuple for one that may be repeated; said:
+    every line as (key, text), in order.
+    """
 
     kind: str
     line: int
@@ -93,7 +101,9 @@ class Step:
 
     def blocks(self, *kinds: str) -> tuple[Block, ...]:
         """The blocks of these kinds; of all kinds where none is named."""
-        return tuple(one for one in self.parts if isinstance(one, Block) and (not kinds or one.kind in kinds))
+        return tuple(
+            one for one in self.parts if isinstance(one, Block) and (not kinds or one.kind in kinds)
+        )
 
     @property
     def minutes(self) -> float:
@@ -147,7 +157,12 @@ def yes_or_no(text: str) -> bool:
     return one_of("yes", "no")(text) == "yes"
 
 
-HEAD = MappingProxyType({
-    "title": Key(needed=True), "short": Key(), "about": Key(needed=True), "minutes": Key(minutes, needed=True),
-    "order": Key(whole, default=LAST),
-})  # fmt: skip
+HEAD = MappingProxyType(
+    {
+        "title": Key(needed=True),
+        "short": Key(),
+        "about": Key(needed=True),
+        "minutes": Key(minutes, needed=True),
+        "order": Key(whole, default=LAST),
+    }
+)

@@ -1,4 +1,6 @@
-"""A lesson as it is printed: each step with its figure in words and numbers, questions with boxes, answers on a page of their own."""
+"""A lesson as it is printed: each step with its figure in words and numbers, questions with boxes,
+answers on a page of their own.
+"""
 
 from collections.abc import Sequence
 from html import escape
@@ -17,7 +19,8 @@ from kafkaviz.ui.tables import table
 from kafkaviz.ui.workshop import LETTERS, At
 from kafkaviz.words import say
 
-PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"  # in the proportions of A4, as wide as the sheet is on the screen
+# in the proportions of A4, as wide as the sheet is on the screen
+PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
 LOOKUPS = ("stepper", "lanes", "why")  # figures that show a lookup to its end
 
@@ -30,8 +33,16 @@ def show(here: At, count: int, is_teacher: bool) -> None:
         print_page(say("workshop.print"))
         st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
     with st.container(key="kv_sheet", gap=None):
-        of = say("workshop.lesson_of_session", number=here.number + 1, count=count, minutes=f"{lesson.minutes:g}")
-        st.html(f'<div class="kv-lab">{escape(of)}</div><div class="kv-lesson"><h1>{escape(lesson.title)}</h1></div>')
+        of = say(
+            "workshop.lesson_of_session",
+            number=here.number + 1,
+            count=count,
+            minutes=f"{lesson.minutes:g}",
+        )
+        st.html(
+            f'<div class="kv-lab">{escape(of)}</div><div class="kv-lesson">'
+            f"<h1>{escape(lesson.title)}</h1></div>"
+        )
         st.html(f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>')
         st.markdown(lesson.about)
         for part, step in enumerate(lesson.steps, 1):
@@ -67,9 +78,13 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
 
 
 def _tells(block: Block, step: Step) -> bool:
-    """Whether a figure would tell what its step asks: it waits on the screen, or is the whole of a lookup that the exercise asks about."""
+    """Whether a figure would tell what its step asks: it waits on the screen, or is the whole of a
+    lookup that the exercise asks about.
+    """
     asked = ((one["set"], one["target"]) for one in step.blocks("exercise") if one["set"])
-    return bool(block["after"]) or (block.kind in LOOKUPS and (block["set"], block["target"]) in asked)
+    return bool(block["after"]) or (
+        block.kind in LOOKUPS and (block["set"], block["target"]) in asked
+    )
 
 
 def _misleads(block: Block) -> None:
@@ -89,7 +104,10 @@ def _figure(block: Block, key: str) -> None:
 
 
 def _question(block: Block, key: str) -> None:
-    boxes = "".join(_box(LETTERS[place].upper(), text) for place, (text, _) in enumerate(workshop.choices(block)))
+    boxes = "".join(
+        _box(LETTERS[place].upper(), text)
+        for place, (text, _) in enumerate(workshop.choices(block))
+    )
     with st.container(key=f"kv_sheet_asked_{key}", gap=4):
         st.markdown(f"**{block['ask']}**")
         st.html(f'<ul class="kv-boxes">{boxes}</ul>')
@@ -108,17 +126,31 @@ def _task(block: Block) -> None:
     if of.given:
         st.html(f'<div class="kv-given">{escape(of.given)}</div>')
     if of.by == tasks.RULE:
-        st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=rules.grammar()))}</p>')
+        st.html(
+            '<p class="kv-sm kv-fnt">'
+            f"{escape(say('workshop.rule_words', grammar=rules.grammar()))}</p>"
+        )
     st.html(f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>')
 
 
 def _answer(block: Block, part: int) -> None:
     if block.kind == "predict":
-        right = listed(LETTERS[place].upper() for place, (_, is_right) in enumerate(workshop.choices(block)) if is_right)
+        right = listed(
+            LETTERS[place].upper()
+            for place, (_, is_right) in enumerate(workshop.choices(block))
+            if is_right
+        )
         st.markdown(say("workshop.answer_to", step=part, name=right, text=block["reveal"]))
         return
     rule = f" `{block['rule']}`" if block["rule"] else ""
-    st.markdown(say("workshop.answer_to", step=part, name=say("workshop.exercise"), text=f"{block['solution']}{rule}"))
+    st.markdown(
+        say(
+            "workshop.answer_to",
+            step=part,
+            name=say("workshop.exercise"),
+            text=f"{block['solution']}{rule}",
+        )
+    )
 
 
 # ---- for the teacher
@@ -130,8 +162,17 @@ def notes(step: Step, begin: float | None = None, total: float = 0) -> None:
         minutes = f"{step.minutes:g}"
         when = say("workshop.about_minutes", minutes=minutes)
         if begin is not None:
-            when = say("workshop.minute_range", first=f"{begin:g}", last=f"{begin + step.minutes:g}", total=f"{total:g}", minutes=minutes)
-        st.html(f'<div class="kv-lab">{parts.icon("co_present", True)} {escape(say("workshop.teacher"))} · {escape(when)}</div>')
+            when = say(
+                "workshop.minute_range",
+                first=f"{begin:g}",
+                last=f"{begin + step.minutes:g}",
+                total=f"{total:g}",
+                minutes=minutes,
+            )
+        st.html(
+            f'<div class="kv-lab">{parts.icon("co_present", True)} '
+            f"{escape(say('workshop.teacher'))} · {escape(when)}</div>"
+        )
         for block in step.blocks("notes"):
             for name in ("say", "watch"):
                 for text in block[name]:
@@ -143,6 +184,13 @@ def session(found: Sequence[Lesson]) -> None:
     heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
     rows, begin = [], 0.0
     for lesson in found:
-        rows.append((f"{begin:g}", lesson.title, f"{lesson.minutes:g}", str(len(workshop.questions(lesson)))))
+        rows.append(
+            (
+                f"{begin:g}",
+                lesson.title,
+                f"{lesson.minutes:g}",
+                str(len(workshop.questions(lesson))),
+            )
+        )
         begin += lesson.minutes
     table(heads, rows, "rlrr")

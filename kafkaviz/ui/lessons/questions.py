@@ -1,4 +1,6 @@
-"""The questions of a step: one to choose an answer to, an exercise that is checked, and what is often said and not so."""
+"""The questions of a step: one to choose an answer to, an exercise that is checked, and what is
+often said and not so.
+"""
 
 from html import escape
 
@@ -19,11 +21,15 @@ ANSWER_PX = 340  # a text field for a number
 
 
 def asked(here: At) -> None:
-    """Question, exercise, and what misleads, in the order of the file; what is so waits until the question is answered."""
+    """Question, exercise, and what misleads, in the order of the file; what is so waits until the
+    question is answered.
+    """
     for number, block in enumerate(here.step.blocks("predict", "exercise", "misleads")):
         if block.kind == "misleads" and not workshop.is_answered(here):
             continue
-        {"predict": _predict, "exercise": _exercise, "misleads": _misleads}[block.kind](block, here, number)
+        {"predict": _predict, "exercise": _exercise, "misleads": _misleads}[block.kind](
+            block, here, number
+        )
 
 
 def _predict(block: Block, here: At, number: int) -> None:
@@ -45,10 +51,28 @@ def _predict(block: Block, here: At, number: int) -> None:
 def _choice_button(here: At, place: int, text: str, is_right: bool, chosen: str | None) -> None:
     """One of the answers; its colour tells whether it is right once one was chosen."""
     mine = LETTERS[place]
-    kind = "open" if chosen is None else "right" if is_right else "wrong" if mine == chosen else "other"
+    kind = (
+        "open"
+        if chosen is None
+        else "right"
+        if is_right
+        else "wrong"
+        if mine == chosen
+        else "other"
+    )
     with st.container(key=f"kv_opt_{kind}_{place}"):
-        look = {"type": "secondary", "width": "stretch", "shortcut": str(place + 1), "on_click": workshop.keep}
-        st.button(f"`{mine.upper()}`  {text}", key=f"kv_choice_{place}", args=(here.lesson.name, here.part, mine), **look)
+        look = {
+            "type": "secondary",
+            "width": "stretch",
+            "shortcut": str(place + 1),
+            "on_click": workshop.keep,
+        }
+        st.button(
+            f"`{mine.upper()}`  {text}",
+            key=f"kv_choice_{place}",
+            args=(here.lesson.name, here.part, mine),
+            **look,
+        )
 
 
 def _verdict(is_right: bool) -> None:
@@ -87,7 +111,9 @@ def _helps(block: Block, of: tasks.Task) -> None:
 
 
 def _field(of: tasks.Task, here: At) -> str:
-    """Where the answer goes; what is in it, as the address has it too: of a choice its word, whatever the language."""
+    """Where the answer goes; what is in it, as the address has it too: of a choice its word,
+    whatever the language.
+    """
     key, told = f"kv_given_{here.lesson.name}_{here.part}", st.query_params.get(state.GIVEN, "")
     given = _chosen(of, key, told) if of.by == tasks.CHOICE else _typed(of, key, told)
     workshop.tell(given)
@@ -103,16 +129,29 @@ def _chosen(of: tasks.Task, key: str, told: str) -> str:
 def _typed(of: tasks.Task, key: str, told: str) -> str:
     st.session_state.setdefault(key, told[: ceiling.LONGEST])
     if of.by == tasks.RULE:
-        st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=rules.grammar()))}</p>')
+        st.html(
+            '<p class="kv-sm kv-fnt">'
+            f"{escape(say('workshop.rule_words', grammar=rules.grammar()))}</p>"
+        )
     label, width = ("your_rule", "stretch") if of.by == tasks.RULE else ("your_answer", ANSWER_PX)
-    return st.text_input(say(f"workshop.{label}"), key=key, max_chars=ceiling.LONGEST if of.by == tasks.RULE else None, width=width) or ""
+    return (
+        st.text_input(
+            say(f"workshop.{label}"),
+            key=key,
+            max_chars=ceiling.LONGEST if of.by == tasks.RULE else None,
+            width=width,
+        )
+        or ""
+    )
 
 
 def _choice(word: str) -> str:
     """A word of a task, yes or a cause, as its reader says it."""
     if word in (tasks.YES, tasks.NO):
         return say(f"workshop.{word}")
-    return capital(roll_words.name(next(cause for cause, short in tasks.CAUSE_NAMES.items() if short == word)))
+    return capital(
+        roll_words.name(next(cause for cause, short in tasks.CAUSE_NAMES.items() if short == word))
+    )
 
 
 def _judged(of: tasks.Task, given: str, here: At) -> None:
@@ -123,7 +162,9 @@ def _judged(of: tasks.Task, given: str, here: At) -> None:
     except ceiling.NoRule as fault:
         is_right, why = False, say("workshop.no_rule", where=rules.fault(fault))
     mark, word = ("ok", "right") if is_right else ("info", "not_yet")
-    verdict = f"{parts.severity(mark)}<b>{escape(say(f'workshop.{word}'))}</b><span>{escape(why)}</span>"
+    verdict = (
+        f"{parts.severity(mark)}<b>{escape(say(f'workshop.{word}'))}</b><span>{escape(why)}</span>"
+    )
     st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
     if is_right and (here.lesson.name, here.part, True) not in workshop.answers():
         workshop.keep(here.lesson.name, here.part, workshop.SOLVED)
@@ -134,13 +175,27 @@ def _why(of: tasks.Task, given: str) -> str:
     if of.by == tasks.RULE:
         checked = ceiling.check(ceiling.parse(given), tasks.np.array(of.answer))
         first = checked.wrong[0]
-        found = say("workshop.none") if first.ceiling < 0 else say("workshop.slot_n", slot=first.ceiling)
-        return say("workshop.wrong_rule", wrong=len(checked.wrong), count=len(checked.cases), target=first.target, ceiling=found)
+        found = (
+            say("workshop.none")
+            if first.ceiling < 0
+            else say("workshop.slot_n", slot=first.ceiling)
+        )
+        return say(
+            "workshop.wrong_rule",
+            wrong=len(checked.wrong),
+            count=len(checked.cases),
+            target=first.target,
+            ceiling=found,
+        )
     if of.by == tasks.CHOICE:
         return ""
     typed = tasks.numbers(given)
     if len(typed) != len(of.answer):
-        return say("workshop.no_number") if len(of.answer) == 1 else say("workshop.two_numbers", count=len(of.answer))
+        return (
+            say("workshop.no_number")
+            if len(of.answer) == 1
+            else say("workshop.two_numbers", count=len(of.answer))
+        )
     return say("workshop.wrong_numbers", given=" ".join(map(str, typed)))
 
 
@@ -149,5 +204,8 @@ def _misleads(block: Block, here: At, number: int) -> None:
     with st.container(key=f"kv_misleads_{number}", gap=4):
         st.html(f'<div class="kv-lab">{escape(say("workshop.often_said"))}</div>')
         st.markdown(say("workshop.quoted", text=block["said"]))
-        st.html(f'<div class="kv-lab">{escape(say("workshop.what_is_so"))} · {escape(block["versions"])}</div>')
+        st.html(
+            f'<div class="kv-lab">{escape(say("workshop.what_is_so"))} · '
+            f"{escape(block['versions'])}</div>"
+        )
         st.markdown(block["so"])

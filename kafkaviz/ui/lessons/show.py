@@ -1,4 +1,6 @@
-"""The Workshop page: the strip of lessons, and one step of the chosen one; or that lesson on paper."""
+"""The Workshop page: the strip of lessons, and one step of the chosen one; or that lesson on
+paper.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -30,7 +32,9 @@ def main() -> None:
     st.html(f"<style>{_stylesheet()}</style>")
     broken(faults)
     if here is None:
-        with parts.empty("lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1):
+        with parts.empty(
+            "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
+        ):
             pass
     elif st.query_params.get(state.PAPER):
         handout.show(here, len(found), bool(st.query_params.get(state.NOTES)))
@@ -53,7 +57,11 @@ def crumbs(found: Sequence[Lesson], here: At | None) -> None:
     st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
     names = {_named(number, one): one.name for number, one in enumerate(found)}
     chosen = st.menu_button(
-        parts.plain(_named(here.number, here.lesson)), [*names], format_func=parts.plain, type="tertiary", key="kv_pick_lesson"
+        parts.plain(_named(here.number, here.lesson)),
+        [*names],
+        format_func=parts.plain,
+        type="tertiary",
+        key="kv_pick_lesson",
     )
     if chosen and names[chosen] != here.lesson.name:
         workshop.go(names[chosen], 1)
@@ -69,10 +77,24 @@ def tools(here: At | None) -> None:
     if here is not None:
         has_notes = bool(st.query_params.get(state.NOTES))
         icon = ":material/co_present:" if not has_notes else ":material/close:"
-        st.button(say("workshop.notes"), icon=icon, type="tertiary", key="kv_notes", on_click=workshop.switch, args=(state.NOTES,))
+        st.button(
+            say("workshop.notes"),
+            icon=icon,
+            type="tertiary",
+            key="kv_notes",
+            on_click=workshop.switch,
+            args=(state.NOTES,),
+        )
         on_paper = bool(st.query_params.get(state.PAPER))
         label = say("workshop.lesson" if on_paper else "workshop.paper")
-        st.button(label, icon=":material/print:", type="tertiary", key="kv_paper", on_click=workshop.switch, args=(state.PAPER,))
+        st.button(
+            label,
+            icon=":material/print:",
+            type="tertiary",
+            key="kv_paper",
+            on_click=workshop.switch,
+            args=(state.PAPER,),
+        )
 
 
 def broken(faults: Sequence[Fault]) -> None:

@@ -45,13 +45,22 @@ def step(found: Sequence[Lesson], here: At) -> None:
 
 def _head(found: Sequence[Lesson], here: At) -> None:
     """Which step this is, and its heading."""
-    where = say("workshop.lesson_of", number=here.number + 1, count=len(found), step=here.part, steps=len(here.lesson.steps))
+    where = say(
+        "workshop.lesson_of",
+        number=here.number + 1,
+        count=len(found),
+        step=here.part,
+        steps=len(here.lesson.steps),
+    )
     other = ""
     if here.lesson.language != words.language():
         spoken = words.LANGUAGES.get(here.lesson.language, here.lesson.language)
         other = f" · {say('workshop.only_in', language=spoken)}"
     above = f'<div class="kv-lab">{escape(where + other)}</div>'
-    st.html(f'<div class="kv-lesson" lang="{here.lesson.language}">{above}<h1>{escape(here.step.title)}</h1></div>')
+    st.html(
+        f'<div class="kv-lesson" lang="{here.lesson.language}">{above}'
+        f"<h1>{escape(here.step.title)}</h1></div>"
+    )
 
 
 def _prose(step: Step) -> None:
@@ -74,7 +83,9 @@ def _notes(found: Sequence[Lesson], here: At) -> None:
 
 def _begins(found: Sequence[Lesson], here: At) -> float:
     """At which minute of the session this step begins."""
-    return sum(one.minutes for one in found[: here.number]) + sum(step.minutes for step in here.lesson.steps[: here.part - 1])
+    return sum(one.minutes for one in found[: here.number]) + sum(
+        step.minutes for step in here.lesson.steps[: here.part - 1]
+    )
 
 
 def _onward(found: Sequence[Lesson], here: At, shown: Sequence[Block]) -> None:
@@ -93,7 +104,10 @@ def _back(before: tuple[str, int] | None) -> None:
 
 
 def _next(after: tuple[str, int] | None, here: At) -> None:
-    """Onward once the question is answered; a teacher need not answer. Behind the last step: the hand-out."""
+    """Onward once the question is answered; a teacher need not answer.
+
+    Behind the last step: the hand-out.
+    """
     look = {"type": "primary", "key": "kv_next", "shortcut": "n"}
     if after is None:
         st.button(say("workshop.finish"), on_click=workshop.switch, args=(state.PAPER,), **look)
@@ -108,17 +122,26 @@ def _progress(found: Sequence[Lesson]) -> None:
     """How many questions are answered, and a way to begin anew."""
     asked = [one for lesson in found for one in workshop.questions(lesson)]
     done = sum(one in workshop.answers() for one in asked)
-    st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.progress", done=done, count=len(asked)))}</span>', width="content")
+    st.html(
+        '<span class="kv-sm kv-fnt">'
+        f"{escape(say('workshop.progress', done=done, count=len(asked)))}</span>",
+        width="content",
+    )
     _reset(len(workshop.answers()))
 
 
 def _reset(count: int) -> None:
     """Begins anew; asks first where there are answers to forget. count: how many."""
-    look = {"icon": ":material/restart_alt:", "type": "tertiary", "help": say("workshop.reset_help")}
+    look = {
+        "icon": ":material/restart_alt:",
+        "type": "tertiary",
+        "help": say("workshop.reset_help"),
+    }
     if not count:
         st.button(say("workshop.reset"), key="kv_reset", on_click=workshop.reset, **look)
         return
-    times = st.session_state.get(workshop.RESETS, 0)  # a popover of another key is another one, and closed
+    # a popover of another key is another one, and closed
+    times = st.session_state.get(workshop.RESETS, 0)
     with st.popover(say("workshop.reset"), key=f"kv_reset_asks_{times}", **look):
         st.markdown(counted("workshop.reset_asks", count, count=count))
         st.button(say("workshop.forget"), key="kv_reset", on_click=workshop.reset)

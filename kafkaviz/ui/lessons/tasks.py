@@ -1,4 +1,6 @@
-"""The exercises of lessons: each answer is worked out from real bytes or by the app's own search and writer, never written in a lesson."""
+"""The exercises of lessons: each answer is worked out from real bytes or by the app's own search
+and writer, never written in a lesson.
+"""
 
 import re
 from collections.abc import Callable
@@ -21,17 +23,22 @@ from kafkaviz.ui.lookup import practice, releases, searched
 NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
 ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
 CAUSE_NAMES = {
-    Cause.SIZE: "size", Cause.TIME: "time", Cause.OFFSET_INDEX_FULL: "offset-index", Cause.TIME_INDEX_FULL: "time-index",
-}  # fmt: skip
+    Cause.SIZE: "size",
+    Cause.TIME: "time",
+    Cause.OFFSET_INDEX_FULL: "offset-index",
+    Cause.TIME_INDEX_FULL: "time-index",
+}
 YES, NO = "yes", "no"
 MOST_BATCHES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Task:
-    """What an exercise asks. by: numbers, a choice of words, or a rule; answer: what is right, of a rule the keys it is tried on.
+    """What an exercise asks. by: numbers, a choice of words, or a rule; answer: what is right, of a
+    rule the keys it is tried on.
 
-    given: bytes that are shown with the task, and before them the byte of the file where they lie; "" where there are none.
+    given: bytes that are shown with the task, and before them the byte of the file where they lie;
+    "" where there are none.
     """
 
     by: str
@@ -41,7 +48,10 @@ class Task:
 
 
 def task(block: Block) -> Task:
-    """The task of a block exercise. Raises NoValue or KafkavizError where it cannot be worked out."""
+    """The task of a block exercise.
+
+    Raises NoValue or KafkavizError where it cannot be worked out.
+    """
     missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
     if missing:
         raise NoValue(f"an exercise of {block['of']} needs {', '.join(missing)}")
@@ -58,7 +68,9 @@ def is_right(of: Task, given: str) -> bool:
 
 
 def numbers(given: str) -> tuple[int, ...]:
-    """The whole numbers in what somebody typed; digits may be grouped by commas, thin spaces or underscores."""
+    """The whole numbers in what somebody typed; digits may be grouped by commas, thin spaces or
+    underscores.
+    """
     plain = re.sub(r"(?<=\d)[,_\u202f](?=\d{3}(?!\d))", "", given)
     return tuple(int(one) for one in re.findall(r"-?\d{1,18}", plain))
 
@@ -70,7 +82,9 @@ def _lookup(block: Block) -> Made:
     by = "timestamp" if block["of"] == "time" else "offset"
     source = practice.of_practice(block["set"])
     warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return searched.made(source, by, block["target"], releases.release(releases.like(block["search"]), warm, by))
+    return searched.made(
+        source, by, block["target"], releases.release(releases.like(block["search"]), warm, by)
+    )
 
 
 def _probe(block: Block) -> Task:
@@ -173,6 +187,16 @@ def _ceiling(block: Block) -> Task:
 
 
 TASKS: dict[str, Callable[[Block], Task]] = {
-    "probe": _probe, "floor": _floor, "start": _start, "time": _time, "decode": _decode, "file-size": _file_size, "varint": _varint,
-    "entry": _entry, "time-entry": _time_entry, "cause": _cause, "entries": _entries, "ceiling": _ceiling,
-}  # fmt: skip
+    "probe": _probe,
+    "floor": _floor,
+    "start": _start,
+    "time": _time,
+    "decode": _decode,
+    "file-size": _file_size,
+    "varint": _varint,
+    "entry": _entry,
+    "time-entry": _time_entry,
+    "cause": _cause,
+    "entries": _entries,
+    "ceiling": _ceiling,
+}

@@ -20,7 +20,9 @@ FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
 
 @dataclass(frozen=True)
 class Asked:
-    """What the controls say, all but the target. by: offset or timestamp; of: the release that searches."""
+    """What the controls say, all but the target. by: offset or timestamp; of: the release that
+    searches.
+    """
 
     by: str
     of: SearchProfile
@@ -28,7 +30,9 @@ class Asked:
 
 
 def controls(source: Source, sets: dict[str, str], assumed: str) -> Asked:
-    """Both rows. sets: what there is to look things up in, by word; assumed: the release that searches unless another is chosen."""
+    """Both rows. sets: what there is to look things up in, by word; assumed: the release that
+    searches unless another is chosen.
+    """
     kinds, own = TARGETS[:1] if source.is_alone else TARGETS, releases.like(assumed)
     by = choice.settle(state.BY, kinds, OFFSET)
     name = choice.settle(state.SET, sets.keys(), OWN, set_named)
@@ -41,17 +45,28 @@ def controls(source: Source, sets: dict[str, str], assumed: str) -> Asked:
         st.segmented_control(say("lookup.index"), list(sets), key=state.SET, **look)
         about = say("lookup.search_about", version=assumed) if name == OWN else None
         look = {"width": 172, "help": about, "on_change": choice.moved}
-        st.selectbox(say("lookup.search_as"), list(VERSIONS), key=state.SEARCH, format_func=_release_words, **look)
+        st.selectbox(
+            say("lookup.search_as"),
+            list(VERSIONS),
+            key=state.SEARCH,
+            format_func=_release_words,
+            **look,
+        )
     warm_entries, isolation = _second_row(source, by, name)
     st.space(16)
     if source.is_alone:
         _wrong_keys()
-    return Asked(by, releases.release(assumed if version == own else version, warm_entries, by), isolation)
+    return Asked(
+        by, releases.release(assumed if version == own else version, warm_entries, by), isolation
+    )
 
 
 def set_named(said: str) -> str | None:
     """Links may name an index as the page does in English."""
-    return next((one for one in SETS if text_in("en", f"lookup.set_{one}").casefold() == said.casefold()), None)
+    return next(
+        (one for one in SETS if text_in("en", f"lookup.set_{one}").casefold() == said.casefold()),
+        None,
+    )
 
 
 def _target_words(by: str) -> str:
@@ -72,7 +87,9 @@ def _another_index() -> None:
 
 
 def _second_row(source: Source, by: str, name: str) -> tuple[int, str]:
-    """What moves the target; the consumer, or of a lesson how many entries are warm: these, and the consumer's isolation."""
+    """What moves the target; the consumer, or of a lesson how many entries are warm: these, and the
+    consumer's isolation.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_alone:
             look = {"bind": "query-params", "on_change": target.start_anew}
@@ -80,14 +97,30 @@ def _second_row(source: Source, by: str, name: str) -> tuple[int, str]:
         target.along(source, by)
         if source.is_made:
             return _warm_entries(name), READ_UNCOMMITTED
-        isolation = choice.ask(st.selectbox, say("lookup.consumer"), ISOLATIONS, READ_UNCOMMITTED, state.ISOLATION, width=172)
+        isolation = choice.ask(
+            st.selectbox,
+            say("lookup.consumer"),
+            ISOLATIONS,
+            READ_UNCOMMITTED,
+            state.ISOLATION,
+            width=172,
+        )
         return KAFKAS_WARM, isolation
 
 
 def _warm_entries(name: str) -> int:
     """How many entries of a lesson's index are warm."""
     usual = str(FEW_WARM.get(name, KAFKAS_WARM))
-    return int(choice.ask(st.selectbox, say("lookup.warm"), map(str, releases.WARM_ENTRIES), usual, state.WARM, width=172))
+    return int(
+        choice.ask(
+            st.selectbox,
+            say("lookup.warm"),
+            map(str, releases.WARM_ENTRIES),
+            usual,
+            state.WARM,
+            width=172,
+        )
+    )
 
 
 def typed() -> Source:

@@ -31,32 +31,58 @@ def of_place(place: Place) -> Source:
     partition, shown = place.partition, place.segment
     log = served(place)
     rows = _rows(partition, log, shown.base_offset)
-    of = next((one for one in log.segments if one.base_offset == shown.base_offset), log.segments[0])
-    first, last = shown.base_offset, int(rows["last_offset"][-1]) if len(rows) else shown.base_offset
+    of = next(
+        (one for one in log.segments if one.base_offset == shown.base_offset), log.segments[0]
+    )
+    first, last = (
+        shown.base_offset,
+        int(rows["last_offset"][-1]) if len(rows) else shown.base_offset,
+    )
     times = rows["max_timestamp_ms"][rows["max_timestamp_ms"] >= 0]
-    low_ms, high_ms = (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
+    low_ms, high_ms = (
+        (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
+    )
     return Source(
-        f"{place.listed.key}|{partition.directory!r}|{anatomies.key(shown)}", _title(place, log, of), _note(place, log), log,
-        log.log_start_offset, _end(log), _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
-        first + (last - first) * 3 // 8, low_ms + (high_ms - low_ms) * 3 // 8 + 1,
-        lambda base_offset: _rows(partition, log, base_offset), _records_of(partition), _times_of(place, log),
-    )  # fmt: skip
+        f"{place.listed.key}|{partition.directory!r}|{anatomies.key(shown)}",
+        _title(place, log, of),
+        _note(place, log),
+        log,
+        log.log_start_offset,
+        _end(log),
+        _earliest(partition, low_ms),
+        max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
+        first + (last - first) * 3 // 8,
+        low_ms + (high_ms - low_ms) * 3 // 8 + 1,
+        lambda base_offset: _rows(partition, log, base_offset),
+        _records_of(partition),
+        _times_of(place, log),
+    )
 
 
 def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
     number, name = offset_index.written(of.offset_slots), units.legible(place.partition.label)
-    entries = counted("lookup.entries", number, n=group(number)) if number else say("lookup.no_entries")
+    entries = (
+        counted("lookup.entries", number, n=group(number)) if number else say("lookup.no_entries")
+    )
     if len(log.segments) == 1:
         return say("lookup.place", name=name, entries=entries)
     stem = units.file_stem(of.base_offset)
-    return say("lookup.place_among", name=name, entries=entries, segment=stem, count=group(len(log.segments)))
+    return say(
+        "lookup.place_among",
+        name=name,
+        entries=entries,
+        segment=stem,
+        count=group(len(log.segments)),
+    )
 
 
 def _note(place: Place, log: ServedLog) -> str:
     bounds = _interval(f"{place.listed.key}|{anatomies.key(place.segment)}", place.segment)
     told = []
     if bounds.high_bytes is not None:
-        told.append(say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes)))
+        told.append(
+            say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes))
+        )
     if log.start_error:
         key = "start_fails_unopened" if lookups.log_unopened(log.segments) else "start_fails"
         told.append(say(f"lookup.{key}", error=log.start_error))
@@ -64,7 +90,9 @@ def _note(place: Place, log: ServedLog) -> str:
 
 
 def recovered_words(names: Sequence[str]) -> list[str]:
-    """That some files are shown as recovery would leave them, in a sentence; names: of all of them."""
+    """That some files are shown as recovery would leave them, in a sentence; names: of all of
+    them.
+    """
     if not names:
         return []
     stems, ends = zip(*(name.split(".") for name in names), strict=True)
@@ -83,7 +111,9 @@ def _interval(key: str, _segment: Segment) -> IntervalBounds:
 
 
 def served(place: Place) -> ServedLog:
-    """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next start would leave it."""
+    """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next
+    start would leave it.
+    """
     return _served(f"{place.listed.key}|{place.partition.directory!r}", place.partition)
 
 
@@ -109,13 +139,20 @@ def _end(log: ServedLog) -> int:
 def _earliest(partition: Partition, low_ms: int) -> int:
     """The time of the first record of the log, or an earlier one that is known."""
     first = next(partition.live[0].scan(0, 1 << 16).__iter__(), None)
-    known = [int(one) for one in (first["base_timestamp_ms"][:1] if first is not None else ()) if one >= 0]
+    known = [
+        int(one)
+        for one in (first["base_timestamp_ms"][:1] if first is not None else ())
+        if one >= 0
+    ]
     return min([low_ms, *known])
 
 
 def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
     def records(base_offset: int, position: int) -> list[Seen]:
-        return [Seen(one.offset, one.timestamp_ms, _label(one.key)) for one in partition.segment(base_offset).records(position)]
+        return [
+            Seen(one.offset, one.timestamp_ms, _label(one.key))
+            for one in partition.segment(base_offset).records(position)
+        ]
 
     return records
 
@@ -123,7 +160,9 @@ def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
 def _times_of(place: Place, log: ServedLog) -> Callable[[int], np.ndarray | None]:
     partition, key = place.partition, f"{place.listed.key}|{place.partition.directory!r}"
     if partition.log_bytes > READ_BYTES:
-        return lambda base_offset: _rows(partition, log, base_offset) if base_offset == place.segment.base_offset else None
+        return lambda base_offset: (
+            _rows(partition, log, base_offset) if base_offset == place.segment.base_offset else None
+        )
 
     def times(base_offset: int) -> np.ndarray | None:
         rows = _all_batches(key, partition).get(base_offset)

@@ -27,13 +27,27 @@ def of_practice(name: str) -> Source:
 
     def records(base_offset: int, position: int) -> list[Seen]:
         row = rows[np.searchsorted(rows["position"], position)]
-        return [Seen(one.offset, one.timestamp_ms) for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))]
+        return [
+            Seen(one.offset, one.timestamp_ms)
+            for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))
+        ]
 
     return Source(
-        name, title, note, made.log, 0, int(rows["last_offset"][-1]), int(rows["max_timestamp_ms"][0]),
-        int(rows["max_timestamp_ms"][-1]), made.offset, made.timestamp_ms, lambda base_offset: rows, records, lambda base_offset: rows,
+        name,
+        title,
+        note,
+        made.log,
+        0,
+        int(rows["last_offset"][-1]),
+        int(rows["max_timestamp_ms"][0]),
+        int(rows["max_timestamp_ms"][-1]),
+        made.offset,
+        made.timestamp_ms,
+        lambda base_offset: rows,
+        records,
+        lambda base_offset: rows,
         is_made=True,
-    )  # fmt: skip
+    )
 
 
 @st.cache_resource(show_spinner=False)
@@ -46,14 +60,28 @@ def of_keys(keys: Sequence[int]) -> Source:
     title = counted("lookup.keys_title", len(keys), n=group(len(keys)))
     low, high = (min(keys), max(keys)) if keys else (0, 0)
     return Source(
-        f"keys {' '.join(map(str, keys))}", title, say("lookup.keys_note"), practice.typed(keys), min(0, low), high + 1, None, None,
-        keys[len(keys) * 3 // 5] + 1 if keys else 0, 0, lambda base_offset: np.empty(0, practice.ROW), lambda base_offset, position: (),
-        lambda base_offset: None, is_made=True, is_alone=True,
-    )  # fmt: skip
+        f"keys {' '.join(map(str, keys))}",
+        title,
+        say("lookup.keys_note"),
+        practice.typed(keys),
+        min(0, low),
+        high + 1,
+        None,
+        None,
+        keys[len(keys) * 3 // 5] + 1 if keys else 0,
+        0,
+        lambda base_offset: np.empty(0, practice.ROW),
+        lambda base_offset, position: (),
+        lambda base_offset: None,
+        is_made=True,
+        is_alone=True,
+    )
 
 
 def parsed_keys(text: str) -> list[int]:
-    """The whole numbers of a line; ValueError in words for what is none, is too large for an index, or too much."""
+    """The whole numbers of a line; ValueError in words for what is none, is too large for an index,
+    or too much.
+    """
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:

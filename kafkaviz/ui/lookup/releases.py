@@ -1,4 +1,6 @@
-"""As which release a lookup searches: one of three that differ, with Kafka's warm section or, of a lesson, a smaller one."""
+"""As which release a lookup searches: one of three that differ, with Kafka's warm section or, of a
+lesson, a smaller one.
+"""
 
 from dataclasses import replace
 
@@ -15,7 +17,8 @@ from kafkaviz.ui.lookup.targets import TIMESTAMP
 from kafkaviz.ui.pick import Place
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
-FIRST_WAYS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}  # 2.0 goes neither way
+# 2.0 goes neither way
+FIRST_WAYS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
 SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
@@ -32,7 +35,10 @@ def _assumed(key: str, _place: Place) -> Assumed:
 
 
 def like(version: str) -> str | None:
-    """Which of VERSIONS searches as this one does: 3.9 for 3.6; None for what is no release. Also plain and warm are taken."""
+    """Which of VERSIONS searches as this one does: 3.9 for 3.6; None for what is no release.
+
+    Also plain and warm are taken.
+    """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
     try:
@@ -43,7 +49,9 @@ def like(version: str) -> str | None:
 
 
 def release(version: str, warm_entries: int, by: str) -> SearchProfile:
-    """What a release does; warm_entries: of the index that is searched first, Kafka's are 8 KiB of them."""
+    """What a release does; warm_entries: of the index that is searched first, Kafka's are 8 KiB of
+    them.
+    """
     of = profile(version)
     if warm_entries == KAFKAS_WARM:
         return of
@@ -57,7 +65,11 @@ def other(of: SearchProfile) -> SearchProfile:
 
 def page_bytes(of: SearchProfile, by: str) -> int:
     """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
-    return SMALL_PAGE_SLOTS * entry_bytes(by) if of.warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET] else PAGE_BYTES
+    return (
+        SMALL_PAGE_SLOTS * entry_bytes(by)
+        if of.warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
+        else PAGE_BYTES
+    )
 
 
 def entry_bytes(by: str) -> int:

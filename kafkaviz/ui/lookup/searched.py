@@ -1,4 +1,6 @@
-"""A lookup, kept between reruns; what all other targets would have cost, and why a timestamp gave its offset."""
+"""A lookup, kept between reruns; what all other targets would have cost, and why a timestamp gave
+its offset.
+"""
 
 import streamlit as st
 
@@ -19,10 +21,21 @@ from kafkaviz.ui.lookup.targets import TIMESTAMP
 from kafkaviz.words import language
 
 
-def made(source: Source, by: str, target: int, of: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Made:
-    """The lookup and what is drawn around it. Raises CorruptFile where the way leads into damage."""
-    found = _in_keys(source.log, target, of) if source.is_alone else _looked_up(source.key, by, target, of, isolation, source.log)
-    return Made(found, source.log, source.batches, source.records, page_bytes(of, by), source.is_alone)
+def made(
+    source: Source, by: str, target: int, of: SearchProfile, isolation: str = READ_UNCOMMITTED
+) -> Made:
+    """The lookup and what is drawn around it.
+
+    Raises CorruptFile where the way leads into damage.
+    """
+    found = (
+        _in_keys(source.log, target, of)
+        if source.is_alone
+        else _looked_up(source.key, by, target, of, isolation, source.log)
+    )
+    return Made(
+        found, source.log, source.batches, source.records, page_bytes(of, by), source.is_alone
+    )
 
 
 def _in_keys(log: ServedLog, target: int, of: SearchProfile) -> Lookup:
@@ -32,7 +45,9 @@ def _in_keys(log: ServedLog, target: int, of: SearchProfile) -> Lookup:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _looked_up(key: str, by: str, target: int, of: SearchProfile, isolation: str, _log: ServedLog) -> Lookup:
+def _looked_up(
+    key: str, by: str, target: int, of: SearchProfile, isolation: str, _log: ServedLog
+) -> Lookup:
     bounds = _bounds(key, of.version, isolation, _log)
     return (by_timestamp if by == TIMESTAMP else by_offset)(_log, target, of, isolation, bounds)
 
@@ -48,7 +63,10 @@ def chosen(found: Made) -> ServedSegment | None:
         return found.segment(found.found.scans[0].segment)
     if not found.found.searches:
         return None
-    return next((found.segment(one.base_offset) for one in found.found.choices if one.chosen), found.log.segments[0])
+    return next(
+        (found.segment(one.base_offset) for one in found.found.choices if one.chosen),
+        found.log.segments[0],
+    )
 
 
 def costs(source: Source, found: Made, by: str, of: SearchProfile) -> Costs | None:
@@ -71,7 +89,15 @@ def why(source: Source, found: Made, of: SearchProfile) -> WhyView:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _why(key: str, target_ms: int, of: SearchProfile, bounds: Bounds, spoken: str, _source: Source, _found: Made) -> WhyView:
+def _why(
+    key: str,
+    target_ms: int,
+    of: SearchProfile,
+    bounds: Bounds,
+    spoken: str,
+    _source: Source,
+    _found: Made,
+) -> WhyView:
     return why_figure.view(why_offset.why(_found.found, _found.log, _source.times, _source.records))
 
 
@@ -80,5 +106,12 @@ def count_of(found: Made, what: str) -> int:
     if what == HEADERS:
         return len({read.position for scan in found.found.scans[:1] for read in scan.reads})
     first = found.found.searches[0]
-    touched = (slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], found.page_bytes) for probe in first.found.probes)
-    return len(first.found.probes) if what == PROBES else len({page for pages in touched for page in pages})
+    touched = (
+        slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], found.page_bytes)
+        for probe in first.found.probes
+    )
+    return (
+        len(first.found.probes)
+        if what == PROBES
+        else len({page for pages in touched for page in pages})
+    )

@@ -16,9 +16,10 @@ EXACT = 1 << 53  # a slider of the browser counts no further
 class Source:
     """Something to look things up in.
 
-    key: changes when its content does. first, last: the offsets that can be asked for; first_ms, last_ms: the times, None without any.
-    offset, timestamp_ms: a target to begin with. batches, records: as of figures.lookup_made.Made. times: the batches of a segment as far
-    as they may be read for a picture of the whole partition, else None.
+    key: changes when its content does. first, last: the offsets that can be asked for; first_ms,
+    last_ms: the times, None without any. offset, timestamp_ms: a target to begin with. batches,
+    records: as of figures.lookup_made.Made. times: the batches of a segment as far as they may be
+    read for a picture of the whole partition, else None.
     """
 
     key: str
@@ -42,6 +43,8 @@ class Source:
         return self.timestamp_ms if by == TIMESTAMP else self.offset
 
     def span(self, by: str) -> tuple[int, int] | None:
-        """The first and last target that a slider offers; None where there are none, or too large for one."""
+        """The first and last target that a slider offers; None where there are none, or too large
+        for one.
+        """
         low, high = (self.first_ms, self.last_ms) if by == TIMESTAMP else (self.first, self.last)
         return (low, high) if low is not None and low < high < EXACT else None

@@ -1,4 +1,6 @@
-"""The target of a lookup: its field, a slider along all of them, the buttons that choose one; and what is wrong with what was typed."""
+"""The target of a lookup: its field, a slider along all of them, the buttons that choose one; and
+what is wrong with what was typed.
+"""
 
 import secrets
 
@@ -28,7 +30,9 @@ def field(source: Source, by: str, name: str) -> None:
 def _label(source: Source, by: str) -> str:
     """What the field of the target takes."""
     if by == OFFSET:
-        return say("lookup.target_offset", first=units.group(source.first), last=units.group(source.last))
+        return say(
+            "lookup.target_offset", first=units.group(source.first), last=units.group(source.last)
+        )
     now = _value(by)
     if now is None or targets.named(now):
         return say("lookup.target_none" if now is None else "lookup.target_named")
@@ -63,14 +67,30 @@ def along(source: Source, by: str) -> None:
     """A slider along all targets, one at random; the times with a name."""
     span, now = source.span(by), _value(by)
     if span:
-        if by == TIMESTAMP or now is None or span[0] <= now <= span[1]:  # an offset outside has no place on it
-            st.session_state[state.SLIDER] = min(max(span[0] if now is None else now, span[0]), span[1])
-            st.slider(say("lookup.slider"), *span, key=state.SLIDER, label_visibility="collapsed", on_change=_take_slider, args=(by,))
+        # an offset outside has no place on it
+        if by == TIMESTAMP or now is None or span[0] <= now <= span[1]:
+            st.session_state[state.SLIDER] = min(
+                max(span[0] if now is None else now, span[0]), span[1]
+            )
+            st.slider(
+                say("lookup.slider"),
+                *span,
+                key=state.SLIDER,
+                label_visibility="collapsed",
+                on_change=_take_slider,
+                args=(by,),
+            )
         dice = {"icon": ":material/casino:", "on_click": _take_random, "args": (span, by)}
         st.button(say("lookup.surprise"), type="tertiary", key="kv_random", **dice)
     if by == TIMESTAMP:
         for named in NAMED:
-            st.button(say(f"lookup.{named}"), type="tertiary", key=f"kv_{named}", on_click=_take, args=(NAMES[named], by))
+            st.button(
+                say(f"lookup.{named}"),
+                type="tertiary",
+                key=f"kv_{named}",
+                on_click=_take,
+                args=(NAMES[named], by),
+            )
 
 
 def _take(target: int, by: str) -> None:
@@ -95,18 +115,37 @@ def take_slot(key: str, found: Made, by: str) -> None:
         return
     is_time = by == TIMESTAMP
     entry = (segment.time_slots if is_time else segment.offset_slots)[slot]
-    _take(int(entry["timestamp_ms"]) if is_time else int(entry["relative_offset"]) + segment.base_offset, by)
+    _take(
+        int(entry["timestamp_ms"])
+        if is_time
+        else int(entry["relative_offset"]) + segment.base_offset,
+        by,
+    )
 
 
 def outside(source: Source, offset: int, error: OffsetOutOfRange) -> None:
-    """The broker answers with an error: its words, what a consumer does then, and the offsets at both ends, the nearer one first."""
+    """The broker answers with an error: its words, what a consumer does then, and the offsets at
+    both ends, the nearer one first.
+    """
     near = min(max(offset, source.first), source.last)
-    what = say("lookup.past_end" if offset > near else "lookup.before_start", offset=units.group(offset), near=units.group(near))
+    what = say(
+        "lookup.past_end" if offset > near else "lookup.before_start",
+        offset=units.group(offset),
+        near=units.group(near),
+    )
     ends = {"first": source.first, "last": source.last}
     with parts.state("outside", "info", what, sentences([str(error), say("lookup.outside")])):
         for name in sorted(ends, key=lambda one: abs(ends[one] - offset)):
-            look = {"type": "primary" if ends[name] == near else "secondary", "key": f"kv_{name}_offset"}
-            st.button(say(f"lookup.{name}_offset", offset=units.group(ends[name])), on_click=_take, args=(ends[name], OFFSET), **look)
+            look = {
+                "type": "primary" if ends[name] == near else "secondary",
+                "key": f"kv_{name}_offset",
+            }
+            st.button(
+                say(f"lookup.{name}_offset", offset=units.group(ends[name])),
+                on_click=_take,
+                args=(ends[name], OFFSET),
+                **look,
+            )
 
 
 def asked(source: Source, by: str) -> int | None:
@@ -117,7 +156,10 @@ def asked(source: Source, by: str) -> int | None:
         what = say("lookup.no_offset" if by == OFFSET else "lookup.no_time", said=shown[:40])
         with parts.state("target", "info", what, say("lookup.choose")):
             default = source.default(by)
-            offered = say("lookup.offer", target=units.group(default) if by == OFFSET else targets.written(default, by))
+            offered = say(
+                "lookup.offer",
+                target=units.group(default) if by == OFFSET else targets.written(default, by),
+            )
             st.button(offered, key="kv_offer", on_click=start_anew)
     elif by == TIMESTAMP:
         _other_unit(target)
@@ -129,7 +171,17 @@ def _other_unit(target: int) -> None:
     odd = units.other_unit(target)
     if odd:
         unit = say(f"lookup.unit_{odd.unit}")
-        means = say("lookup.unit_below", meant=units.moment(target), unit=unit, would=units.moment(odd.timestamp_ms))
+        means = say(
+            "lookup.unit_below",
+            meant=units.moment(target),
+            unit=unit,
+            would=units.moment(odd.timestamp_ms),
+        )
         with parts.state("unit", "warning", say("lookup.unit", target=target, unit=unit), means):
-            st.button(say("lookup.unit_use", ms=odd.timestamp_ms), key="kv_unit", on_click=_take, args=(odd.timestamp_ms, TIMESTAMP))
+            st.button(
+                say("lookup.unit_use", ms=odd.timestamp_ms),
+                key="kv_unit",
+                on_click=_take,
+                args=(odd.timestamp_ms, TIMESTAMP),
+            )
         st.space(16)

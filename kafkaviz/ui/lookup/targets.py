@@ -7,13 +7,16 @@ from kafkaviz.format import names
 from kafkaviz.search import by_time
 
 OFFSET, TIMESTAMP = "offset", "timestamp"
-TARGETS = (OFFSET, TIMESTAMP)  # as all choices of this page: short words, as they stand in the address
+# as all choices of this page: short words, as they stand in the address
+TARGETS = (OFFSET, TIMESTAMP)
 
 
 def parsed(text: str, by: str) -> int:
-    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in UTC. ValueError for anything else.
+    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in
+    UTC. ValueError for anything else.
 
-    Of a timestamp also earliest, latest and max, which Kafka knows by numbers below 0; those numbers are no times.
+    Of a timestamp also earliest, latest and max, which Kafka knows by numbers below 0; those
+    numbers are no times.
     """
     if by == TIMESTAMP and text.strip().lower() in by_time.NAMES:
         return by_time.NAMES[text.strip().lower()]

@@ -23,16 +23,37 @@ def ceiling() -> None:
     """A reader's rule for the ceiling, tried on every slot."""
     parts.heading(say("page_cache.ceiling"), say("page_cache.ceiling_below"))
     words = say("page_cache.ceiling_words", grammar=rules.grammar())
-    st.html(f'<p style="color:var(--kv-ink-2);margin:4px 0 12px;max-width:118ch">{parts.escape(words)}</p>')
+    st.html(
+        f'<p style="color:var(--kv-ink-2);margin:4px 0 12px;max-width:118ch">{parts.escape(words)}'
+        "</p>"
+    )
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_rule"):
-        written = st.text_input(say("page_cache.rule"), "slot + 1", key=state.RULE, bind="query-params", max_chars=exercise.LONGEST)
+        written = st.text_input(
+            say("page_cache.rule"),
+            "slot + 1",
+            key=state.RULE,
+            bind="query-params",
+            max_chars=exercise.LONGEST,
+        )
         tries = list(TRIED)
         look = {"says": tried_words, "required": True}
-        on = choice.ask(st.segmented_control, say("page_cache.tried_on"), tries, tries[0], state.TRIED_ON, **look)
+        on = choice.ask(
+            st.segmented_control,
+            say("page_cache.tried_on"),
+            tries,
+            tries[0],
+            state.TRIED_ON,
+            **look,
+        )
     try:
         verdict(tried(written or "", on), on)
     except NoRule as fault:
-        with parts.state("no_rule", "info", say("page_cache.no_rule"), say("page_cache.no_rule_at", where=rules.fault(fault))):
+        with parts.state(
+            "no_rule",
+            "info",
+            say("page_cache.no_rule"),
+            say("page_cache.no_rule_at", where=rules.fault(fault)),
+        ):
             pass
     popular(on)
 
@@ -54,14 +75,22 @@ def targets(checked: Checked, on: str) -> None:
     """Every target of a small index, of a large one some of each kind."""
     shown = checked.cases if len(checked.cases) <= 2 * WRONG_SHOWN else first_of_each(checked)
     heads = [say(f"page_cache.{name}") for name in TARGET_COLUMNS]
-    cells = [(units.group(one.target), rules.kind(one.kind), *map(slot, answers(one)), one.is_right) for one in shown]
+    cells = [
+        (units.group(one.target), rules.kind(one.kind), *map(slot, answers(one)), one.is_right)
+        for one in shown
+    ]
     key, keys = "page_cache.targets_many", units.group(checked.entries)
     if checked.entries < 10:
         key, keys = "page_cache.targets", listed(map(units.group, tried_keys(on).tolist()))
     head = say(key, shown=units.group(len(cells)), n=units.group(len(checked.cases)), keys=keys)
     with st.expander(head, expanded=not checked.is_right):
         table([*heads, ""], [(*row, "✓" if right else "✗") for *row, right in cells], "rlrrrl")
-        download(say("page_cache.targets_csv"), lambda: csv_of(TARGET_COLUMNS, rows_of(checked)), "ceiling.csv", "kv_ceiling_csv")
+        download(
+            say("page_cache.targets_csv"),
+            lambda: csv_of(TARGET_COLUMNS, rows_of(checked)),
+            "ceiling.csv",
+            "kv_ceiling_csv",
+        )
 
 
 def answers(of: exercise.Case) -> tuple[int, int, int]:
@@ -70,8 +99,13 @@ def answers(of: exercise.Case) -> tuple[int, int, int]:
 
 
 def rows_of(checked: Checked) -> Iterable[tuple]:
-    """TARGET_COLUMNS of every case, slots as exercise.Case has them: -1 is none, -2 the base offset, -3 no answer."""
-    return ((one.target, rules.KINDS[one.kind], one.floor_slot, one.answered, one.ceiling) for one in checked.cases)
+    """TARGET_COLUMNS of every case, slots as exercise.Case has them: -1 is none, -2 the base
+    offset, -3 no answer.
+    """
+    return (
+        (one.target, rules.KINDS[one.kind], one.floor_slot, one.answered, one.ceiling)
+        for one in checked.cases
+    )
 
 
 def first_of_each(checked: Checked) -> list[exercise.Case]:
@@ -99,9 +133,17 @@ def popular(on: str) -> None:
     rows = []
     for name, rule in rules.popular().items():
         checked = tried(rule, on)
-        wrong = say("page_cache.wrong_of", wrong=units.group(len(checked.wrong)), n=units.group(len(checked.cases)))
+        wrong = say(
+            "page_cache.wrong_of",
+            wrong=units.group(len(checked.wrong)),
+            n=units.group(len(checked.cases)),
+        )
         rows.append((name, rule, wrong, failing(checked)))
-    table([say(f"page_cache.{name}") for name in ("often", "as_rule", "wrong_n", "where")], rows, "lcrw")
+    table(
+        [say(f"page_cache.{name}") for name in ("often", "as_rule", "wrong_n", "where")],
+        rows,
+        "lcrw",
+    )
     with st.expander(say("page_cache.right_rule")):
         st.code(RIGHT, language=None)
         st.markdown(say("page_cache.kafkas_own", target=exercise.kafkas_own(exercise.ARTICLE)[0]))
@@ -117,7 +159,11 @@ def tried(rule: str, on: str) -> exercise.Checked:
 def tried_keys(on: str) -> np.ndarray:
     """The keys of one of TRIED: those of the article, or of a larger index."""
     count = TRIED[on]
-    return np.array(exercise.ARTICLE) if count == len(exercise.ARTICLE) else index_keys.made_keys(index_keys.STEADY, count)
+    return (
+        np.array(exercise.ARTICLE)
+        if count == len(exercise.ARTICLE)
+        else index_keys.made_keys(index_keys.STEADY, count)
+    )
 
 
 def tried_words(name: str) -> str:

@@ -1,4 +1,6 @@
-"""An index that grows: which pages its searches touch, plain and warm, and one lookup at its end, probe by probe."""
+"""An index that grows: which pages its searches touch, plain and warm, and one lookup at its end,
+probe by probe.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,8 @@ from kafkaviz.words import counted, say
 HALF = (0.5, 0.5)
 KEY = ("touched", "fault", "end")
 FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
-PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")  # of files, here and below
+# of files, here and below
+PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")
 PROBE_COLUMNS = ("search", "probe", "slot", "page")
 
 
@@ -26,25 +29,53 @@ def growing(wanted: Settings, clock: np.ndarray | None) -> None:
     """Both images, and what is in them as a table."""
     plain, warm = replays.images(wanted, clock)
     st.space(16)
-    for column, replay, search in zip(st.columns(HALF, gap=20), (plain, warm), (PLAIN, WARM), strict=True):
+    for column, replay, search in zip(
+        st.columns(HALF, gap=20), (plain, warm), (PLAIN, WARM), strict=True
+    ):
         with column, st.container(key=f"kv_fig_{search}"):
             shown = page_faults.view(replay, search, wanted.warm_bytes)
             charts.titled((search, wanted), page_faults.figure, shown, f"kv_image_{search}")
-    st.html(f'<div style="margin-top:10px">{parts.key((one, say(f"page_cache.key_{one}")) for one in KEY)}</div>')
+    st.html(
+        '<div style="margin-top:10px">'
+        f"{parts.key((one, say(f'page_cache.key_{one}')) for one in KEY)}</div>"
+    )
     st.space(12)
     with st.expander(counted("page_cache.pages_table", plain.pages, n=units.group(plain.pages))):
-        table = pd.DataFrame(page_faults.rows(plain, warm), columns=[say(f"page_cache.{name}") for name in PAGE_COLUMNS])
+        table = pd.DataFrame(
+            page_faults.rows(plain, warm),
+            columns=[say(f"page_cache.{name}") for name in PAGE_COLUMNS],
+        )
         st.dataframe(table, hide_index=True, height=280, row_height=31, key="kv_pages_table")
         with st.container(horizontal=True):
-            download(say("page_cache.pages_csv"), lambda: table.to_csv(index=False, header=PAGE_COLUMNS), "pages.csv", "kv_pages_csv")
-            download(say("page_cache.plain_csv"), lambda: faults_csv(plain), "faults-plain.csv", "kv_faults_plain")
-            download(say("page_cache.warm_csv"), lambda: faults_csv(warm), "faults-warm.csv", "kv_faults_warm")
+            download(
+                say("page_cache.pages_csv"),
+                lambda: table.to_csv(index=False, header=PAGE_COLUMNS),
+                "pages.csv",
+                "kv_pages_csv",
+            )
+            download(
+                say("page_cache.plain_csv"),
+                lambda: faults_csv(plain),
+                "faults-plain.csv",
+                "kv_faults_plain",
+            )
+            download(
+                say("page_cache.warm_csv"),
+                lambda: faults_csv(warm),
+                "faults-warm.csv",
+                "kv_faults_warm",
+            )
 
 
 def faults_csv(replay: Replay) -> str:
-    """Each fault: when the index had how many entries, which page, idle for how many bytes of log, whose lookup."""
+    """Each fault: when the index had how many entries, which page, idle for how many bytes of log,
+    whose lookup.
+    """
     found = replay.first_faults.tolist()
-    return csv_of(("entries", "page", "idle_bytes", "reader"), ((*one[:3], "laggard" if one[3] else "tail") for one in found))
+    return csv_of(
+        ("entries", "page", "idle_bytes", "reader"),
+        ((*one[:3], "laggard" if one[3] else "tail") for one in found),
+    )
 
 
 def example() -> None:
@@ -52,10 +83,16 @@ def example() -> None:
     with st.container(key="kv_fig_example"):
         head, control = st.columns((0.66, 0.34), gap=24, vertical_alignment="bottom")
         count = whole_number(state.ENTRIES, FIRST_N, LAST_N)
-        now = int(st.session_state.get(state.ENTRIES) or state.number(st.query_params.get(state.ENTRIES)) or count)
+        now = int(
+            st.session_state.get(state.ENTRIES)
+            or state.number(st.query_params.get(state.ENTRIES))
+            or count
+        )
         page, before = divmod(now - 1, layouts.A_PAGE)
         label = say("page_cache.entries", n=units.group(before + 1), page=page)
-        entries = control.slider(label, FIRST_N, LAST_N, count, key=state.ENTRIES, bind="query-params")
+        entries = control.slider(
+            label, FIRST_N, LAST_N, count, key=state.ENTRIES, bind="query-params"
+        )
         shown = tail_pages.view(entries)
         with head:
             parts.figure_head(shown.title, shown.below)
@@ -63,12 +100,21 @@ def example() -> None:
     with st.expander(say("page_cache.probes_table")):
         rows = tail_pages.rows(shown)
         table([say(f"page_cache.{name}") for name in PROBE_COLUMNS], rows, "lrrr")
-        download(say("page_cache.csv"), lambda: csv_of(PROBE_COLUMNS, rows), "probes.csv", "kv_probes_csv")
+        download(
+            say("page_cache.csv"),
+            lambda: csv_of(PROBE_COLUMNS, rows),
+            "probes.csv",
+            "kv_probes_csv",
+        )
 
 
 def whole_number(key: str, least: int, most: int) -> int:
     """Where a slider begins; a number of the address that lies outside is passed over."""
     said = state.number(st.query_params.get(key))
-    if key not in st.session_state and key in st.query_params and (said is None or not least <= said <= most):
+    if (
+        key not in st.session_state
+        and key in st.query_params
+        and (said is None or not least <= said <= most)
+    ):
         st.query_params.pop(key)
     return DEFAULT_N

@@ -1,4 +1,6 @@
-"""The offset indexes of the open broker directory, any of which can be grown in place of a made one."""
+"""The offset indexes of the open broker directory, any of which can be grown in place of a made
+one.
+"""
 
 from contextlib import suppress
 
@@ -14,7 +16,9 @@ from kafkaviz.units import legible
 
 
 def indexes(broker: Broker | None) -> dict[str, Segment]:
-    """The largest segment of each topic-partition, by name, where it has an offset index of more than one entry's bytes."""
+    """The largest segment of each topic-partition, by name, where it has an offset index of more
+    than one entry's bytes.
+    """
     found = {}
     for partition in broker.partitions if broker else ():
         with suppress(CannotOpen):
@@ -26,9 +30,15 @@ def indexes(broker: Broker | None) -> dict[str, Segment]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def read(key: str, _segment: Segment) -> tuple[np.ndarray, np.ndarray]:
-    """The offsets and positions of an index, rising; entries of a damaged one that do not rise are left out."""
+    """The offsets and positions of an index, rising; entries of a damaged one that do not rise are
+    left out.
+    """
     entries = _segment.offset_index
     offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)
-    before = np.maximum.accumulate(np.concatenate([[-1], offsets[:-1]])) if len(offsets) else offsets
+    before = (
+        np.maximum.accumulate(np.concatenate([[-1], offsets[:-1]])) if len(offsets) else offsets
+    )
     rises = offsets > before
-    return offsets[rises], np.maximum.accumulate(positions[rises]) if rises.any() else positions[rises]
+    return offsets[rises], np.maximum.accumulate(positions[rises]) if rises.any() else positions[
+        rises
+    ]

@@ -14,8 +14,22 @@ from kafkaviz.words import say
 COMPARED, TARGETS = 200_000, 4000
 OPEN_INDEX = "Open index"
 PATTERNS = tuple(index_keys.WORKLOADS)
-KEYS = {index_keys.STEADY: "steady", index_keys.BURSTY: "bursty", index_keys.HEAVY: "heavy", OPEN_INDEX: "open"}
-LAYOUT_COLUMNS = ("way", "probes", "most_probes", "pages", "most_pages", "tail_probes_pages", "heap", "note")
+KEYS = {
+    index_keys.STEADY: "steady",
+    index_keys.BURSTY: "bursty",
+    index_keys.HEAVY: "heavy",
+    OPEN_INDEX: "open",
+}
+LAYOUT_COLUMNS = (
+    "way",
+    "probes",
+    "most_probes",
+    "pages",
+    "most_pages",
+    "tail_probes_pages",
+    "heap",
+    "note",
+)
 KEPT = 8
 
 
@@ -25,9 +39,19 @@ def what_if(key: str, offsets: np.ndarray | None) -> None:
     patterns = [*PATTERNS, *([OPEN_INDEX] if offsets is not None and len(offsets) else [])]
     look = {"required": True, "label_visibility": "collapsed"}
     says = pattern_words
-    pattern = choice.ask(st.segmented_control, say("page_cache.keys"), patterns, patterns[0], state.PATTERN, says, **look)
+    pattern = choice.ask(
+        st.segmented_control,
+        say("page_cache.keys"),
+        patterns,
+        patterns[0],
+        state.PATTERN,
+        says,
+        **look,
+    )
     keys = offsets if pattern == OPEN_INDEX else None
-    shown = layout_bars.view(*compared(pattern, key if keys is not None else "", keys), workload_words(pattern))
+    shown = layout_bars.view(
+        *compared(pattern, key if keys is not None else "", keys), workload_words(pattern)
+    )
     with st.container(key="kv_fig_layouts"):
         charts.titled(("layouts", pattern, key), layout_bars.figure, shown, "kv_layouts")
     told = ("way", "probes", "at_most", "pages", "at_most", "at_the_tail", "in_the_heap")
@@ -35,12 +59,21 @@ def what_if(key: str, offsets: np.ndarray | None) -> None:
     with st.expander(say("page_cache.as_table")):
         rows = layout_bars.rows(shown)
         table(heads, rows, "lrrrrrrl", shown.kafkas)
-        download(say("page_cache.csv"), lambda: csv_of(LAYOUT_COLUMNS, rows), "layouts.csv", "kv_layouts_csv")
+        download(
+            say("page_cache.csv"),
+            lambda: csv_of(LAYOUT_COLUMNS, rows),
+            "layouts.csv",
+            "kv_layouts_csv",
+        )
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def compared(pattern: str, key: str = "", _keys: np.ndarray | None = None) -> tuple[tuple[search_layouts.Cost, ...], int, int]:
-    """Every layout on made keys, or on those of a real index; how many entries, how many targets."""
+def compared(
+    pattern: str, key: str = "", _keys: np.ndarray | None = None
+) -> tuple[tuple[search_layouts.Cost, ...], int, int]:
+    """Every layout on made keys, or on those of a real index; how many entries, how many
+    targets.
+    """
     keys = index_keys.made_keys(pattern, COMPARED) if _keys is None else _keys
     if not len(keys):
         return (), 0, 0

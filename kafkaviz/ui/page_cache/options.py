@@ -1,4 +1,6 @@
-"""What the controls of the Page cache page offer, by the words that stand in the address; and what a reader calls them."""
+"""What the controls of the Page cache page offer, by the words that stand in the address; and what
+a reader calls them.
+"""
 
 from kafkaviz.search import layouts
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
@@ -13,12 +15,24 @@ PAGE_SIZE = {f"{kib} KiB": kib * KIB for kib in (4, 16, 64)}
 SECTION = {"none": None, **{f"{kib} KiB": kib * KIB for kib in (4, 8, 16, 64, 256, 1024)}}
 LAGGARDS = {"none": 0.0, "0.1 %": 0.001, "1 %": 0.01, "5 %": 0.05, "20 %": 0.2}
 LAG = {
-    "anywhere": (UNIFORM, 0), "about 30 entries": (EXPONENTIAL, 30), "about 300 entries": (EXPONENTIAL, 300),
-    "about 3000 entries": (EXPONENTIAL, 3000), "always 3000 entries": (FIXED, 3000),
-}  # fmt: skip
+    "anywhere": (UNIFORM, 0),
+    "about 30 entries": (EXPONENTIAL, 30),
+    "about 300 entries": (EXPONENTIAL, 300),
+    "about 3000 entries": (EXPONENTIAL, 3000),
+    "always 3000 entries": (FIXED, 3000),
+}
 AROUND = {"none": 0, "128 KiB": 128 * KIB, "1 MiB": 1024 * KIB, "8 MiB": 8192 * KIB}
-EVERY = {"each append": 1, "10 appends": 10, "100 appends": 100, "1000 appends": 1000, "5000 appends": 5000}
-ENTRY_SIZE = {f"{kind.capitalize()} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind] for kind in (OFFSET, TIME)}
+EVERY = {
+    "each append": 1,
+    "10 appends": 10,
+    "100 appends": 100,
+    "1000 appends": 1000,
+    "5000 appends": 5000,
+}
+ENTRY_SIZE = {
+    f"{kind.capitalize()} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind]
+    for kind in (OFFSET, TIME)
+}
 DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 PRACTICE = "A practice log"
 
@@ -35,7 +49,11 @@ def pages_words(name: str) -> str:
 
 def every_words(name: str) -> str:
     """When there is a lookup, of EVERY."""
-    return say("page_cache.each_append") if EVERY[name] == 1 else say("page_cache.n_appends", n=EVERY[name])
+    return (
+        say("page_cache.each_append")
+        if EVERY[name] == 1
+        else say("page_cache.n_appends", n=EVERY[name])
+    )
 
 
 def lag_words(name: str) -> str:

@@ -1,4 +1,6 @@
-"""A growing index replayed, kept between reruns: which pages its searches touch and which had gone cold."""
+"""A growing index replayed, kept between reruns: which pages its searches touch and which had gone
+cold.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -19,7 +21,9 @@ LONG = (20_000, 262_144)  # the growth that faults a page are told of
 
 @dataclass(frozen=True)
 class Settings:
-    """What the sliders say. warm_bytes: None where the search has no warm section; key: of a real index, "" for a made one."""
+    """What the sliders say. warm_bytes: None where the search has no warm section; key: of a real
+    index, "" for a made one.
+    """
 
     growth: Growth
     memory: Memory
@@ -30,7 +34,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Protected:
-    """Faults per 1000 lookups of readers at the tail and of laggards, where so many of all are laggards; None for no such reader."""
+    """Faults per 1000 lookups of readers at the tail and of laggards, where so many of all are
+    laggards; None for no such reader.
+    """
 
     name: str
     plain_tail: float | None
@@ -43,7 +49,10 @@ class Protected:
 def images(wanted: Settings, _clock: np.ndarray | None = None) -> tuple[Replay, Replay]:
     """The growth replayed plain, and with the warm section first."""
     options = {"columns": COLUMNS, "clock": _clock}
-    plain, warm = (pages.replay(wanted.growth, wanted.memory, wanted.readers, one, **options) for one in (None, wanted.warm_bytes))
+    plain, warm = (
+        pages.replay(wanted.growth, wanted.memory, wanted.readers, one, **options)
+        for one in (None, wanted.warm_bytes)
+    )
     return plain, warm
 
 
@@ -51,7 +60,10 @@ def images(wanted: Settings, _clock: np.ndarray | None = None) -> tuple[Replay, 
 def bars(wanted: Settings) -> tuple[Turnover, ...]:
     """Faults a grown page of a long growth, a bar a turnover."""
     growth = long(wanted.growth)
-    return tuple(_turnover(growth, replace(wanted.memory, cold_after_bytes=size * MB), wanted) for size in TURNOVERS_MB)
+    return tuple(
+        _turnover(growth, replace(wanted.memory, cold_after_bytes=size * MB), wanted)
+        for size in TURNOVERS_MB
+    )
 
 
 def long(growth: Growth) -> Growth:
@@ -60,22 +72,42 @@ def long(growth: Growth) -> Growth:
 
 
 def _turnover(growth: Growth, memory: Memory, wanted: Settings) -> Turnover:
-    plain, warm = (pages.replay(growth, memory, wanted.readers, one) for one in (None, wanted.warm_bytes))
-    at_the_tail = not wanted.readers.laggard_share and wanted.readers.appends_a_lookup == 1 and growth.entry_bytes == ENTRY_BYTES[OFFSET]
-    formula = pages.expected_faults(growth, memory) / plain.grown_pages if at_the_tail and not memory.read_around_bytes else None
-    return Turnover(memory.cold_after_bytes, plain.faults_a_grown_page, warm.faults_a_grown_page, formula)
+    plain, warm = (
+        pages.replay(growth, memory, wanted.readers, one) for one in (None, wanted.warm_bytes)
+    )
+    at_the_tail = (
+        not wanted.readers.laggard_share
+        and wanted.readers.appends_a_lookup == 1
+        and growth.entry_bytes == ENTRY_BYTES[OFFSET]
+    )
+    formula = (
+        pages.expected_faults(growth, memory) / plain.grown_pages
+        if at_the_tail and not memory.read_around_bytes
+        else None
+    )
+    return Turnover(
+        memory.cold_after_bytes, plain.faults_a_grown_page, warm.faults_a_grown_page, formula
+    )
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def protected(wanted: Settings) -> tuple[Protected, ...]:
     """Who meets cold pages, by the share of laggards, in a long growth."""
-    return tuple(_protected(name, replace(wanted.readers, laggard_share=share), wanted) for name, share in LAGGARDS.items())
+    return tuple(
+        _protected(name, replace(wanted.readers, laggard_share=share), wanted)
+        for name, share in LAGGARDS.items()
+    )
 
 
 def _protected(name: str, readers: Readers, wanted: Settings) -> Protected:
     growth = long(wanted.growth)
-    plain, warm = (pages.replay(growth, wanted.memory, readers, one) for one in (None, wanted.warm_bytes))
-    return Protected(name, *(one.faults_a_thousand(reader) for reader in (TAIL, LAGGARD) for one in (plain, warm)))
+    plain, warm = (
+        pages.replay(growth, wanted.memory, readers, one) for one in (None, wanted.warm_bytes)
+    )
+    return Protected(
+        name,
+        *(one.faults_a_thousand(reader) for reader in (TAIL, LAGGARD) for one in (plain, warm)),
+    )
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,4 +1,6 @@
-"""Change a setting, compare: what this run came to, beside the run before or the one that was kept."""
+"""Change a setting, compare: what this run came to, beside the run before or the one that was
+kept.
+"""
 
 import streamlit as st
 
@@ -28,9 +30,14 @@ def compared(of: Workload, config: LogConfig, shown: Lanes) -> None:
         st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{words}</p>')
         return
     changes = roll_summary.changes(before, now, _setting_words)
-    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin-bottom:8px">{parts.escape(changes)}</p>')
+    st.html(
+        f'<p class="kv-sm" style="color:var(--kv-ink-2);margin-bottom:8px">{parts.escape(changes)}'
+        "</p>"
+    )
     first = say("rolls.kept" if st.session_state.get(state.PINNED) else "rolls.before")
-    table(("", first, say("rolls.now"), say("common.change")), roll_summary.rows(before, now), "lrrr")
+    table(
+        ("", first, say("rolls.now"), say("common.change")), roll_summary.rows(before, now), "lrrr"
+    )
 
 
 def _before(now: Summary) -> Summary | None:
@@ -46,15 +53,29 @@ def _head() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="kv_compare_head"):
         parts.heading(say("rolls.before_after"), say("rolls.before_after_how"))
         if st.session_state.get(state.PINNED):
-            st.button(say("rolls.unpin"), type="tertiary", icon=":material/keep_off:", key="kv_unpin", on_click=_unpin)
+            st.button(
+                say("rolls.unpin"),
+                type="tertiary",
+                icon=":material/keep_off:",
+                key="kv_unpin",
+                on_click=_unpin,
+            )
         else:
-            st.button(say("rolls.pin"), type="tertiary", icon=":material/keep:", key="kv_pin", on_click=_pin)
+            st.button(
+                say("rolls.pin"),
+                type="tertiary",
+                icon=":material/keep:",
+                key="kv_pin",
+                on_click=_pin,
+            )
 
 
 def _told_settings(of: Workload, config: LogConfig) -> dict[str, str]:
     """What may have been changed; its words are those of links, the same in every language."""
     found = {"workload": of.title or OWN}
-    found |= {name: written(name, getattr(config, name.replace(".", "_"))) for name in state.SETTING}
+    found |= {
+        name: written(name, getattr(config, name.replace(".", "_"))) for name in state.SETTING
+    }
     return found | {
         "throughput": st.session_state.get(state.SPEED, options.AS_IT_IS),
         "batches": st.session_state.get(state.BATCH_SIZE, options.AS_IT_IS),
@@ -68,7 +89,10 @@ def _setting_words(told: str) -> str:
 
 def _pin() -> None:
     """What is shown now stays the one that is compared with."""
-    st.session_state[state.BEFORE], st.session_state[state.PINNED] = st.session_state.get(state.RUN), True
+    st.session_state[state.BEFORE], st.session_state[state.PINNED] = (
+        st.session_state.get(state.RUN),
+        True,
+    )
 
 
 def _unpin() -> None:

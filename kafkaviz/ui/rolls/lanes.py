@@ -11,12 +11,17 @@ from kafkaviz.ui import charts, choice, parts, state
 from kafkaviz.words import say
 
 KEY = {
-    "roll-size": Cause.SIZE, "roll-time": Cause.TIME, "roll-offset": Cause.OFFSET_INDEX_FULL, "roll-timestamp": Cause.TIME_INDEX_FULL,
-}  # fmt: skip
+    "roll-size": Cause.SIZE,
+    "roll-time": Cause.TIME,
+    "roll-offset": Cause.OFFSET_INDEX_FULL,
+    "roll-timestamp": Cause.TIME_INDEX_FULL,
+}
 
 
 def lanes(shown: Lanes, key: str, appended: np.ndarray | None) -> None:
-    """Every segment until its roll. key: of the run, or of the partition as it lies there; appended: lanes.APPENDED of a simulated log."""
+    """Every segment until its roll. key: of the run, or of the partition as it lies there;
+    appended: lanes.APPENDED of a simulated log.
+    """
     known = _pages(len(shown.lanes))
     first = known[choice.settle(state.ROLLS_ROWS, known.keys(), next(iter(known)))]
     of = "lanes", key, first
@@ -25,7 +30,10 @@ def lanes(shown: Lanes, key: str, appended: np.ndarray | None) -> None:
         with st.container(horizontal=True, key="kv_rolls_head"):
             with st.container(width="stretch"):
                 parts.figure_head(view.title, view.below)
-            st.html(parts.key((kind, roll_words.name(cause)) for kind, cause in KEY.items()), width="content")
+            st.html(
+                parts.key((kind, roll_words.name(cause)) for kind, cause in KEY.items()),
+                width="content",
+            )
         charts.plotted(of, roll_timeline.figure, view, "kv_timeline")
         if len(known) > 1:
             _pager(list(known))
@@ -40,7 +48,12 @@ def _pager(names: list[str]) -> None:
     """Which rows are drawn, where they are not all."""
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
-        look = {"label_visibility": "collapsed", "width": 420, "on_change": choice.moved, "format_func": _rows_words}
+        look = {
+            "label_visibility": "collapsed",
+            "width": 420,
+            "on_change": choice.moved,
+            "format_func": _rows_words,
+        }
         st.select_slider(say("common.segments"), names, key=state.ROLLS_ROWS, **look)
 
 

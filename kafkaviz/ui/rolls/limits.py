@@ -19,8 +19,15 @@ def limits(shown: Lanes, load: Load, key: str) -> None:
     view = charts.view(of, lambda: limit_curves.view(shown.config, load, shown.bytes_per_s))
     charts.titled(of, limit_curves.figure, view, "kv_limits")
     with st.expander(say("common.limits_table")):
-        st.html(f'<p class="kv-sm">{parts.escape(_safe_words(shown.config, load, shown.bytes_per_s))}</p>')
-        heads = (say("rolls.at"), say("rolls.first"), *(roll_words.name(cause).capitalize() for cause in view.seconds))
+        st.html(
+            f'<p class="kv-sm">{parts.escape(_safe_words(shown.config, load, shown.bytes_per_s))}'
+            "</p>"
+        )
+        heads = (
+            say("rolls.at"),
+            say("rolls.first"),
+            *(roll_words.name(cause).capitalize() for cause in view.seconds),
+        )
         rows = limit_curves.rows(view)
         table(heads, rows, "ll" + "r" * len(view.seconds))
         columns = ("written_per_s", "first_limit", *(cause.value for cause in view.seconds))
@@ -33,6 +40,10 @@ def _safe_words(config: LogConfig, load: Load, bytes_per_s: float) -> str:
     share = float(closed_forms.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)
     return say(
-        "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe", batch=units.size(round(load.batch_bytes)),
-        gap=units.group(round(gap)), share=units.share(share, 1), safe=units.group(safe), now=units.group(config.segment_index_bytes),
-    )  # fmt: skip
+        "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe",
+        batch=units.size(round(load.batch_bytes)),
+        gap=units.group(round(gap)),
+        share=units.share(share, 1),
+        safe=units.group(safe),
+        now=units.group(config.segment_index_bytes),
+    )

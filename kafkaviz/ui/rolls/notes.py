@@ -1,4 +1,6 @@
-"""Settings of a simulated log that do not work, and what else must be said of it, in place of a traceback."""
+"""Settings of a simulated log that do not work, and what else must be said of it, in place of a
+traceback.
+"""
 
 import streamlit as st
 
@@ -16,15 +18,35 @@ def notes(of: Workload, config: LogConfig, run: Simulated) -> None:
     room = index_room(config.segment_index_bytes)
     if room == IndexRoom.NONE:
         key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
-        _note("room", "error", say("rolls.no_log"), say(key, room=units.size(config.segment_index_bytes), failed=run.failed))
+        _note(
+            "room",
+            "error",
+            say("rolls.no_log"),
+            say(key, room=units.size(config.segment_index_bytes), failed=run.failed),
+        )
     elif room == IndexRoom.ALWAYS_FULL:
-        _note("room", "warning", say("rolls.every_append"), say("rolls.always_full", room=units.size(config.segment_index_bytes)))
+        _note(
+            "room",
+            "warning",
+            say("rolls.every_append"),
+            say("rolls.always_full", room=units.size(config.segment_index_bytes)),
+        )
     elif run.failed:
-        _note("refused", "error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed))
+        _note(
+            "refused", "error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed)
+        )
     if config.segment_bytes < config_def.setting("segment.bytes").smallest(of.release):
-        _note("toy_size", "info", say("rolls.toy_size"), say("rolls.toy_size_below", version=of.kafka_version))
+        _note(
+            "toy_size",
+            "info",
+            say("rolls.toy_size"),
+            say("rolls.toy_size_below", version=of.kafka_version),
+        )
     if run.is_cut:
-        many = {"batches": units.group(len(run.appended)), "segments": units.group(len(run.lanes.lanes))}
+        many = {
+            "batches": units.group(len(run.appended)),
+            "segments": units.group(len(run.lanes.lanes)),
+        }
         _note("cut", "info", say("rolls.cut", **many), say("rolls.cut_below"))
 
 

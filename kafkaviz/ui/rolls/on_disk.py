@@ -1,4 +1,6 @@
-"""The rolls of a topic-partition on disk: its lanes, the settings it ran with, and where each of them was found."""
+"""The rolls of a topic-partition on disk: its lanes, the settings it ran with, and where each of
+them was found.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +29,9 @@ KEPT = 24
 
 @dataclass(frozen=True)
 class Real:
-    """The lanes of a partition on disk, and where each of its settings came from, by its name; lanes.inferred has those of its rolls."""
+    """The lanes of a partition on disk, and where each of its settings came from, by its name;
+    lanes.inferred has those of its rolls.
+    """
 
     lanes: Lanes
     load: Load
@@ -47,12 +51,22 @@ def _real(key: str, _here: Listed, directory: str) -> Real:
     config = log_config({name: one.value for name, one in known.items()})
     told = [name for name, one in known.items() if one.origin != Origin.DEFAULT]
     shown = lanes.of_partition(partition, config, told)
-    return Real(shown, _load_on_disk(partition), key, {name: known[name].origin for name in SETTINGS if name in known})
+    return Real(
+        shown,
+        _load_on_disk(partition),
+        key,
+        {name: known[name].origin for name in SETTINGS if name in known},
+    )
 
 
 def _load_on_disk(partition: Partition) -> Load:
-    """The batches' mean size, from the headers of a part of one segment: enough for curves that are drawn on log axes."""
-    one = next((segment for segment in reversed(partition.live) if segment.log and segment.log.size_bytes), None)
+    """The batches' mean size, from the headers of a part of one segment: enough for curves that are
+    drawn on log axes.
+    """
+    one = next(
+        (segment for segment in reversed(partition.live) if segment.log and segment.log.size_bytes),
+        None,
+    )
     if one is None:
         return Load(1)
     for rows in one.scan(0, 4 * MIB):
@@ -72,10 +86,17 @@ def _source(found: Real, name: str) -> str:
 def found_in(found: Real, count: int) -> None:
     """The settings that the partition ran with, and where each was found."""
     on_disk = counted("rolls.segments_on_disk", count, n=units.group(count))
-    cells = [f'<div><div class="kv-lab">{say("rolls.found_in")}</div><b class="kv-sm">{on_disk}</b></div>']
+    cells = [
+        (
+            f'<div><div class="kv-lab">{say("rolls.found_in")}</div>'
+            f'<b class="kv-sm">{on_disk}</b></div>'
+        )
+    ]
     for name in PANEL:
         value = written(name, getattr(found.lanes.config, name.replace(".", "_")))
-        source = f'<div class="kv-fnt" style="font-size:12px">{parts.escape(_source(found, name))}</div>'
+        source = (
+            f'<div class="kv-fnt" style="font-size:12px">{parts.escape(_source(found, name))}</div>'
+        )
         cells.append(f"<div>{parts.label(name, value)}{source}</div>")
     with st.container(key="kv_set"):
         st.html(f'<div class="kv-found">{"".join(cells)}</div>')

@@ -1,4 +1,6 @@
-"""What can be changed of a simulated log: its workload's speed and batches, and the settings of its topic."""
+"""What can be changed of a simulated log: its workload's speed and batches, and the settings of its
+topic.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,22 +18,56 @@ from kafkaviz.words import say
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 AS_IT_IS = "as it is"
-SPEEDS = {AS_IT_IS: 1.0, "a tenth": 0.1, "a quarter": 0.25, "half": 0.5, "twice": 2.0, "4 times": 4.0, "10 times": 10.0, "100 times": 100.0}
-SPEED_ORDER = ["a tenth", "a quarter", "half", AS_IT_IS, "twice", "4 times", "10 times", "100 times"]
-BATCHES = {"one record": 1, **{size(one): one for one in (256, 512, 1 * KIB, 2 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 256 * KIB)}}
+SPEEDS = {
+    AS_IT_IS: 1.0,
+    "a tenth": 0.1,
+    "a quarter": 0.25,
+    "half": 0.5,
+    "twice": 2.0,
+    "4 times": 4.0,
+    "10 times": 10.0,
+    "100 times": 100.0,
+}
+SPEED_ORDER = [
+    "a tenth",
+    "a quarter",
+    "half",
+    AS_IT_IS,
+    "twice",
+    "4 times",
+    "10 times",
+    "100 times",
+]
+BATCHES = {
+    "one record": 1,
+    **{
+        size(one): one
+        for one in (256, 512, 1 * KIB, 2 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 256 * KIB)
+    },
+}
 BATCH_ORDER = [AS_IT_IS, *BATCHES]
 TOLD = {  # names of options that are words; sizes and times are the same in every language
-    AS_IT_IS: "as_it_is", NONE: "none", "one record": "one_record", "a tenth": "a_tenth", "a quarter": "a_quarter", "half": "half",
-    "twice": "twice", "4 times": "4_times", "10 times": "10_times", "100 times": "100_times",
-}  # fmt: skip
+    AS_IT_IS: "as_it_is",
+    NONE: "none",
+    "one record": "one_record",
+    "a tenth": "a_tenth",
+    "a quarter": "a_quarter",
+    "half": "half",
+    "twice": "twice",
+    "4 times": "4_times",
+    "10 times": "10_times",
+    "100 times": "100_times",
+}
 SETTINGS = {  # of a topic: the values a slider offers
-    "segment.bytes": (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
+    "segment.bytes":
+    (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
     "segment.ms": (
-        10 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS,
-    ),
-    "segment.index.bytes": (8, 12, 24, 300, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, MIB, 10 * MIB),
-    "index.interval.bytes": (0, 150, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB),
-    "segment.jitter.ms": (0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, DAY_MS),
+        10 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS,
+        HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS,
+    ), "segment.index.bytes": (8, 12, 24, 300, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 *
+    KIB, MIB, 10 * MIB), "index.interval.bytes": (0, 150, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB,
+    64 * KIB), "segment.jitter.ms": (0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS,
+    HOUR_MS, DAY_MS),
 }  # fmt: skip
 
 
@@ -42,7 +78,9 @@ def told(option: str) -> str:
 
 def changed(of: Workload, speed: str, batch: str) -> Workload:
     """The workload so many times as fast, and in batches of another size."""
-    return replace(of, phases=tuple(_changed(phase, SPEEDS[speed], BATCHES.get(batch)) for phase in of.phases))
+    return replace(
+        of, phases=tuple(_changed(phase, SPEEDS[speed], BATCHES.get(batch)) for phase in of.phases)
+    )
 
 
 def _changed(phase, speed: float, batch_bytes: int | None):

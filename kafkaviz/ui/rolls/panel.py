@@ -1,4 +1,6 @@
-"""The workload and the settings of a simulated log: a row of controls, and a field for a workload of one's own."""
+"""The workload and the settings of a simulated log: a row of controls, and a field for a workload
+of one's own.
+"""
 
 from collections.abc import Sequence
 
@@ -17,7 +19,9 @@ MORE = "segment.jitter.ms"
 
 
 def controls() -> tuple[Workload, LogConfig] | None:
-    """The workload and the settings that the sliders say; None where what somebody wrote is no workload."""
+    """The workload and the settings that the sliders say; None where what somebody wrote is no
+    workload.
+    """
     with st.container(key="kv_set"):
         first = st.columns(5, gap=24)
         with first[0]:
@@ -29,8 +33,16 @@ def controls() -> tuple[Workload, LogConfig] | None:
         second = st.columns(5, gap=24)
         with second[0]:
             _story(workloads.story_of(name) or of.story)
-        speed = _slider(second[1], say("rolls.throughput"), state.SPEED, options.SPEED_ORDER, options.AS_IT_IS)
-        batch = _slider(second[2], say("rolls.batch_size"), state.BATCH_SIZE, options.BATCH_ORDER, options.AS_IT_IS)
+        speed = _slider(
+            second[1], say("rolls.throughput"), state.SPEED, options.SPEED_ORDER, options.AS_IT_IS
+        )
+        batch = _slider(
+            second[2],
+            say("rolls.batch_size"),
+            state.BATCH_SIZE,
+            options.BATCH_ORDER,
+            options.AS_IT_IS,
+        )
         values[MORE] = _setting(second[3], of, MORE)
         with second[4]:
             _anew()
@@ -43,19 +55,35 @@ def _workload() -> str:
     st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
     names = [*workloads.by_title(), workloads.OWN]
     look = {"says": workloads.told, "label_visibility": "collapsed", "on_change": settings_anew}
-    return choice.ask(st.selectbox, say("workloads.workload"), names, workloads.start().title, state.WORKLOAD, **look)
+    return choice.ask(
+        st.selectbox,
+        say("workloads.workload"),
+        names,
+        workloads.start().title,
+        state.WORKLOAD,
+        **look,
+    )
 
 
 def _story(text: str) -> None:
     """What the workload is about."""
     story = parts.escape(text)
-    st.html(f'<div class="kv-lab">{say("rolls.story")}</div><p class="kv-sm kv-story" title="{story}">{story}</p>')
+    st.html(
+        f'<div class="kv-lab">{say("rolls.story")}</div>'
+        f'<p class="kv-sm kv-story" title="{story}">{story}</p>'
+    )
 
 
 def _anew() -> None:
     """All settings as the workload has them."""
     st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
-    st.button(say("rolls.settings_anew"), type="tertiary", icon=":material/restart_alt:", key="kv_anew", on_click=settings_anew)
+    st.button(
+        say("rolls.settings_anew"),
+        type="tertiary",
+        icon=":material/restart_alt:",
+        key="kv_anew",
+        on_click=settings_anew,
+    )
 
 
 def settings_anew() -> None:
@@ -84,7 +112,15 @@ def _own_workload() -> Workload | None:
 def _setting(column, of: Workload, name: str) -> int:
     """One of the topic's settings."""
     values = options.choices(of, name)
-    return values[_slider(column, name, state.SETTING[name], list(values), workloads.written(name, options.setting(of, name)))]
+    return values[
+        _slider(
+            column,
+            name,
+            state.SETTING[name],
+            list(values),
+            workloads.written(name, options.setting(of, name)),
+        )
+    ]
 
 
 def _slider(column, label: str, key: str, names: Sequence[str], default: str) -> str:

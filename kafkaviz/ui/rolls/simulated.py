@@ -1,4 +1,6 @@
-"""A simulated log, kept between reruns: its lanes, what was appended, where Kafka refused; and the directory as an archive."""
+"""A simulated log, kept between reruns: its lanes, what was appended, where Kafka refused; and the
+directory as an archive.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -22,14 +24,17 @@ from kafkaviz.simulate.writing.writer import CannotLoad, Log
 from kafkaviz.ui.rolls.options import GIB, MIB, config_of
 
 MOST_BATCHES = 400_000  # of a workload, on this page
-MOST_BYTES, MOST_COMPRESSED_BYTES = 64 * GIB, 64 * MIB  # what is compressed must be made to know its size
+# what is compressed must be made to know its size
+MOST_BYTES, MOST_COMPRESSED_BYTES = 64 * GIB, 64 * MIB
 MOST_SEGMENTS = 1000  # of a log
 PIECE, FEW_ROLLS = 512, 16  # batches before the segments are counted; fewer rolls: more batches
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulated log. failed: Kafka's exception, where it refused an append or could not open the log; is_cut: not all batches."""
+    """A simulated log. failed: Kafka's exception, where it refused an append or could not open the
+    log; is_cut: not all batches.
+    """
 
     lanes: Lanes
     appended: np.ndarray  # lanes.APPENDED
@@ -46,20 +51,31 @@ def run(of: Workload, config: LogConfig) -> Simulated:
     load = load_of(rows["size_bytes"], rows["record_count"])
     empty = np.empty(0, APPENDED)
     try:
-        log = Log(config, profile(of.release), now_ms=of.start_ms, start_offset=of.start_offset, seed=of.seed, is_leader=of.is_leader)
+        log = Log(
+            config,
+            profile(of.release),
+            now_ms=of.start_ms,
+            start_offset=of.start_offset,
+            seed=of.seed,
+            is_leader=of.is_leader,
+        )
     except CannotLoad as fault:
         return Simulated(Lanes((), config), empty, load, fault.raised, is_cut)
     failed = _write(log, rows)
     taken = lanes.thin(rows[rows["last_offset"] < log.log_end_offset])
     is_cut = is_cut or (not failed and len(taken) < len(rows))
-    return Simulated(lanes.of_log(log.segments, taken, config), taken, load, failed, is_cut, key_of(of, config))
+    return Simulated(
+        lanes.of_log(log.segments, taken, config), taken, load, failed, is_cut, key_of(of, config)
+    )
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def stream(of: Workload) -> tuple[np.ndarray, bool]:
     """The batches of a workload, without their bytes; whether there are more."""
     found, count, size_bytes, is_cut = [], 0, 0, False
-    most_bytes = MOST_COMPRESSED_BYTES if any(phase.codec != "none" for phase in of.phases) else MOST_BYTES
+    most_bytes = (
+        MOST_COMPRESSED_BYTES if any(phase.codec != "none" for phase in of.phases) else MOST_BYTES
+    )
     for chunk in _chunks(of, config_of(of, {}), payload=False):
         found.append(chunk.rows)
         count += len(chunk.rows)
@@ -81,7 +97,9 @@ def key_of(of: Workload, config: LogConfig) -> str:
 
 
 def _write(log: Log, rows: np.ndarray) -> str:
-    """Appends in pieces until there are as many segments as a page takes; Kafka's exception where it refuses one."""
+    """Appends in pieces until there are as many segments as a page takes; Kafka's exception where
+    it refuses one.
+    """
     start, piece = 0, PIECE
     while start < len(rows) and len(log.segments) < MOST_SEGMENTS:
         end, before = start + piece, len(log.segments)
@@ -106,8 +124,14 @@ def load_of(sizes: np.ndarray, counts: np.ndarray) -> Load:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def archive(of: Workload, config: LogConfig) -> bytes:
-    """The simulated directory as a .tar.gz, with every record. Raises KafkavizError where Kafka does not take it all."""
-    plan = replace(simulation.of_config(of, config), chunks=lambda: _first_batches(_chunks(of, config, payload=True)))
+    """The simulated directory as a .tar.gz, with every record.
+
+    Raises KafkavizError where Kafka does not take it all.
+    """
+    plan = replace(
+        simulation.of_config(of, config),
+        chunks=lambda: _first_batches(_chunks(of, config, payload=True)),
+    )
     return Run(plan, InMemory()).carry_out().archive()
 
 

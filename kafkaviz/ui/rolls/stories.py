@@ -1,4 +1,6 @@
-"""A log that grows in the stepper, append by append: two that come along, and the beginning of the simulated one."""
+"""A log that grows in the stepper, append by append: two that come along, and the beginning of the
+simulated one.
+"""
 
 import streamlit as st
 
@@ -16,8 +18,15 @@ from kafkaviz.words import say
 
 SHOWN_APPENDS = 120  # of the log above, step by step
 ABOVE = "The log above"
-STORIES = {"From the first batch": growth.first_segments, "A full time index": growth.full_time_index}
-STORY_KEYS = {"From the first batch": "first_batch", "A full time index": "full_time_index", ABOVE: "above"}
+STORIES = {
+    "From the first batch": growth.first_segments,
+    "A full time index": growth.full_time_index,
+}
+STORY_KEYS = {
+    "From the first batch": "first_batch",
+    "A full time index": "full_time_index",
+    ABOVE: "above",
+}
 HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
@@ -26,17 +35,28 @@ def step_by_step(above: tuple[Workload, LogConfig] | None) -> None:
     names = [*STORIES, *([ABOVE] if above else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         parts.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
-        look = {"required": True, "label_visibility": "collapsed", "says": lambda one: say(f"rolls.story_{STORY_KEYS[one]}")}
-        name = choice.ask(st.segmented_control, say("rolls.story"), names, names[0], state.STORY, **look)
+        look = {
+            "required": True,
+            "label_visibility": "collapsed",
+            "says": lambda one: say(f"rolls.story_{STORY_KEYS[one]}"),
+        }
+        name = choice.ask(
+            st.segmented_control, say("rolls.story"), names, names[0], state.STORY, **look
+        )
     below = say(f"rolls.story_{STORY_KEYS[name]}_below", n=SHOWN_APPENDS)
-    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{parts.escape(below)}</p>')
+    st.html(
+        f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{parts.escape(below)}'
+        "</p>"
+    )
     shown = story_above(*above) if name == ABOVE else story(name)
     growth_door(growth_figure.message(shown))
     st.space(16)
     with st.expander(say("rolls.every_step")):
         heads, rows = [say(f"rolls.head_{one}") for one in HEADS], growth_figure.rows(shown)
         table(heads, rows, "rwrrr")
-        download(say("rolls.every_step_csv"), lambda: csv_of(HEADS, rows), "growth.csv", "kv_growth_csv")
+        download(
+            say("rolls.every_step_csv"), lambda: csv_of(HEADS, rows), "growth.csv", "kv_growth_csv"
+        )
 
 
 def story(name: str) -> GrowthView:

@@ -21,7 +21,13 @@ def take_along(of: Workload, config: LogConfig, run: Simulated) -> None:
     size_bytes = run.lanes.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
         if run.failed or run.is_cut or size_bytes > MOST_ARCHIVE_BYTES:
-            why = "rolls.take_refused" if run.failed else "rolls.take_cut" if run.is_cut else "rolls.take_large"
+            why = (
+                "rolls.take_refused"
+                if run.failed
+                else "rolls.take_cut"
+                if run.is_cut
+                else "rolls.take_large"
+            )
             st.html(f'<p class="kv-sm kv-fnt">{say(why, size=units.size(size_bytes))}</p>')
             return
         name = f"{of.topic}.tar.gz"
@@ -32,5 +38,9 @@ def take_along(of: Workload, config: LogConfig, run: Simulated) -> None:
             path = upload.save(io.BytesIO(made()), name)
             st.switch_page("app.py", query_params=state.address(path))
         count = len(run.lanes.lanes)
-        words = say("rolls.take_words", size=units.size(size_bytes), segments=counted("common.n_segments", count, n=units.group(count)))
+        words = say(
+            "rolls.take_words",
+            size=units.size(size_bytes),
+            segments=counted("common.n_segments", count, n=units.group(count)),
+        )
         st.html(f'<span class="kv-sm kv-fnt">{words}</span>')

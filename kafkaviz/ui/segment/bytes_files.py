@@ -1,4 +1,5 @@
-"""Which files the bytes view offers: those of the segment, and beside them what lies in the same directory and in the broker's own.
+"""Which files the bytes view offers: those of the segment, and beside them what lies in the same
+directory and in the broker's own.
 
 A name out of an address is only looked up in this list, never joined to a path.
 """
@@ -23,7 +24,9 @@ def of_segment(segment: Segment | None) -> dict[str, FileInfo]:
 
 
 def others(place: Place) -> dict[str, FileInfo]:
-    """All other files by name: snapshots, checkpoints and renamed files of the topic-partition, then the broker directory's own."""
+    """All other files by name: snapshots, checkpoints and renamed files of the topic-partition,
+    then the broker directory's own.
+    """
     found: dict[str, FileInfo] = {}
     for one in [*_beside(place.partition), *broker.own_files(place.broker.path)]:
         found.setdefault(label(one.name), one)
@@ -38,7 +41,9 @@ def _beside(partition: Partition) -> Iterator[FileInfo]:
 
 
 def label(name: str) -> str:
-    """A file's name as a widget and the address have it; one with markup in it is shown with that markup, not as it."""
+    """A file's name as a widget and the address have it; one with markup in it is shown with that
+    markup, not as it.
+    """
     return name if segment_bytes.PLAIN.fullmatch(name) else parts.plain(name)
 
 
@@ -46,6 +51,9 @@ def nearest(known: dict[str, FileInfo], base_offset: int) -> list[str]:
     """The names to offer: all without an offset, and of the others those closest to the segment."""
     places = {name: names.parse_file(one.name) for name, one in known.items()}
     named = [name for name in known if places[name] is None]
-    numbered = sorted((name for name in known if places[name]), key=lambda name: abs(places[name].base_offset - base_offset))
+    numbered = sorted(
+        (name for name in known if places[name]),
+        key=lambda name: abs(places[name].base_offset - base_offset),
+    )
     shown = set(numbered[: max(0, OFFERED - len(named))])
     return [*(name for name in known if name in shown), *named[:OFFERED]]

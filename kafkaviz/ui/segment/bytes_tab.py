@@ -1,4 +1,6 @@
-"""The bytes below the segment ruler: which file, what the colours mean, and the view of the pinned batch or slot, or of a whole file."""
+"""The bytes below the segment ruler: which file, what the colours mean, and the view of the pinned
+batch or slot, or of a whole file.
+"""
 
 import hashlib
 import os
@@ -34,7 +36,11 @@ def show(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
     of = anatomies.key(anatomy.segment)
     key = f"{of} {name} {pin.row}" if name == ".log" else f"{of} {name}"
     try:
-        _draw(segment_bytes.view(anatomy, name, *pin, _wanted(key), Look(asked_byte(), _by_time(of))), key, legend)
+        _draw(
+            segment_bytes.view(anatomy, name, *pin, _wanted(key), Look(asked_byte(), _by_time(of))),
+            key,
+            legend,
+        )
     except CannotOpen as fault:
         _cannot(found, fault)
 
@@ -47,7 +53,9 @@ def alone(place: Place) -> None:
 
 
 def came(of: str) -> tuple[str, int] | None:
-    """The kind of file and the byte that the address named when this segment was opened; None where it named none."""
+    """The kind of file and the byte that the address named when this segment was opened; None where
+    it named none.
+    """
     if st.session_state.get(state.CAME, ("",))[0] != of:
         kind = segment_bytes.FILES.get(st.query_params.get(state.FILE, ".log"), "")
         st.session_state[state.CAME] = of, kind, asked_byte()
@@ -58,17 +66,27 @@ def came(of: str) -> tuple[str, int] | None:
 def asked_byte() -> int | None:
     """The byte in the address."""
     digits = st.query_params.get(state.BYTE, "")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= BYTE_DIGITS else None
+    return (
+        int(digits)
+        if digits.isascii() and digits.isdigit() and len(digits) <= BYTE_DIGITS
+        else None
+    )
 
 
-def _head(place: Place, own: dict[str, FileInfo]) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
+def _head(
+    place: Place, own: dict[str, FileInfo]
+) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
     """The choice of a file; its name, the file, and the place for what the colours mean."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")
         others = bytes_files.others(place)
         offered = bytes_files.nearest(others, place.segment.base_offset if place.segment else 0)
-        chosen = st.menu_button(say("bytes.other_files"), offered, type="tertiary", key="kv_other_file") if offered else None
+        chosen = (
+            st.menu_button(say("bytes.other_files"), offered, type="tertiary", key="kv_other_file")
+            if offered
+            else None
+        )
         if chosen:
             st.session_state[state.FILE] = chosen
             st.query_params.pop(state.BYTE, None)
@@ -77,7 +95,9 @@ def _head(place: Place, own: dict[str, FileInfo]) -> tuple[str, FileInfo, "st.de
         names = [*own, *([asked] if asked in others and asked not in own else [])] or offered[:1]
         default = None if chosen else names[0]
         options = {"key": state.FILE, "bind": "query-params", "on_change": _forget_byte, **NO_LOOK}
-        name = control.segmented_control(say("bytes.file"), names, default=default, required=True, **options)
+        name = control.segmented_control(
+            say("bytes.file"), names, default=default, required=True, **options
+        )
     return name, known[name], legend
 
 
@@ -93,14 +113,17 @@ def _whole(name: str, found: FileInfo, legend: "st.delta_generator.DeltaGenerato
         if not found.size_bytes:
             st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.empty", name=found.name))}</p>')
             return
-        key = hashlib.sha256(os.fsencode(f"{found.path}:{found.size_bytes}:{found.mtime_ns}")).hexdigest()[:16]
+        key = hashlib.sha256(
+            os.fsencode(f"{found.path}:{found.size_bytes}:{found.mtime_ns}")
+        ).hexdigest()[:16]
         _draw(segment_bytes.whole(found, name, _wanted(key), asked_byte()), key, legend)
     except CannotOpen as fault:
         _cannot(found, fault)
 
 
 def _cannot(found: FileInfo, fault: CannotOpen) -> None:
-    st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.cannot_open", name=found.name, what=fault_words.what(fault.what)))}</p>')
+    words = say("bytes.cannot_open", name=found.name, what=fault_words.what(fault.what))
+    st.html(f'<p class="kv-fnt">{parts.escape(words)}</p>')
 
 
 def _wanted(key: str) -> Wanted:
@@ -114,6 +137,8 @@ def _draw(shown: BytesView, key: str, legend: "st.delta_generator.DeltaGenerator
 
 
 def _by_time(of: str) -> bool:
-    """Whether the pin was chosen by a time entry that has no offset entry beside it: then its time is what to look at."""
+    """Whether the pin was chosen by a time entry that has no offset entry beside it: then its time
+    is what to look at.
+    """
     picked = ruler.state("pin", of)
     return bool(picked) and picked["time"] != NONE and picked["slot"] == NONE

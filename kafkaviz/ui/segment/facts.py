@@ -1,4 +1,6 @@
-"""The facts of a segment's three files, at the right of the ruler or of what stands in its place."""
+"""The facts of a segment's three files, at the right of the ruler or of what stands in its
+place.
+"""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -6,7 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.ui import segment_parts
 
-WIDTHS = (0.7207, 0.2793)  # 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+# 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+WIDTHS = (0.7207, 0.2793)
 
 
 def columns() -> list[DeltaGenerator]:

@@ -1,4 +1,6 @@
-"""What stands on the Segment page when there is nothing to draw, or what was drawn is no longer so."""
+"""What stands on the Segment page when there is nothing to draw, or what was drawn is no longer
+so.
+"""
 
 import streamlit as st
 
@@ -27,13 +29,31 @@ def not_there(place: Place, partition: Partition) -> None:
     asked = st.query_params.get(state.SEGMENT, "")
     bare_title(partition)
     found = list({one.base_offset: one for one in reversed(partition.segments) if one.log}.values())
-    why = counted("segment.not_there_why", len(found), n=units.group(len(found)), name=units.legible(partition.label))
-    with parts.state("not_there", "info", say("segment.not_there", asked=asked), why), st.container(gap=0):
+    why = counted(
+        "segment.not_there_why",
+        len(found),
+        n=units.group(len(found)),
+        name=units.legible(partition.label),
+    )
+    with (
+        parts.state("not_there", "info", say("segment.not_there", asked=asked), why),
+        st.container(gap=0),
+    ):
         for one in _nearest(found, state.number(asked)):
-            told = {"size": units.size(one.log.size_bytes), "state": say(f"common.kind_{one.state}")}
+            told = {
+                "size": units.size(one.log.size_bytes),
+                "state": say(f"common.kind_{one.state}"),
+            }
             label = say("segment.offered", name=f"`{one.name}`", **told)
-            if st.button(label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{one.name}"):
-                st.switch_page("pages/segment.py", query_params=state.address(place.directory, partition.directory, one.base_offset))
+            if st.button(
+                label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{one.name}"
+            ):
+                st.switch_page(
+                    "pages/segment.py",
+                    query_params=state.address(
+                        place.directory, partition.directory, one.base_offset
+                    ),
+                )
 
 
 def _nearest(found: list[Segment], offset: int | None) -> list[Segment]:
@@ -54,7 +74,9 @@ def without_log(place: Place) -> None:
     """Index files whose log is gone."""
     bare_title(place.partition, place.segment)
     names = listed(one.path.name for one in place.segment.files)
-    with parts.state("no_log", "warning", say("segment.no_log"), say("segment.no_log_why", names=names)):
+    with parts.state(
+        "no_log", "warning", say("segment.no_log"), say("segment.no_log_why", names=names)
+    ):
         _to_broker(place)
     _bytes_below(place)
 
@@ -63,9 +85,18 @@ def unreadable(fault: CannotOpen) -> None:
     """A file that may not be read, or went while it was looked at."""
     bare_title(None)
     gone = fault.kind == "missing"
-    why = say("segment.gone_why") if gone else say("segment.unreadable_why", what=fault_words.what(fault.what))
+    why = (
+        say("segment.gone_why")
+        if gone
+        else say("segment.unreadable_why", what=fault_words.what(fault.what))
+    )
     finding = say("segment.gone" if gone else "segment.unreadable", name=fault.path.name)
-    with parts.state("unreadable", "info" if gone else "lock" if fault.kind == "permission" else "error", finding, why):
+    with parts.state(
+        "unreadable",
+        "info" if gone else "lock" if fault.kind == "permission" else "error",
+        finding,
+        why,
+    ):
         st.button(say("common.try_again"), key="kv_again")
 
 
@@ -73,7 +104,9 @@ def grown(anatomy: Anatomy) -> None:
     """A broker was writing while the file was read."""
     before, after = (units.group(one) for one in anatomy.grown_bytes)
     finding = say("segment.grown", name=anatomy.segment.log.path.name)
-    with parts.state("grown", "warning", finding, say("segment.grown_why", before=before, after=after)):
+    with parts.state(
+        "grown", "warning", finding, say("segment.grown_why", before=before, after=after)
+    ):
         st.button(say("segment.read_again"), key="kv_read_again", on_click=anatomies.forget)
     st.space(16)
 
@@ -96,4 +129,9 @@ def _bytes_below(place: Place) -> None:
 
 
 def _to_broker(place: Place) -> None:
-    st.page_link("app.py", label=say("common.show_broker"), icon=":material/dns:", query_params=state.address(place.directory))
+    st.page_link(
+        "app.py",
+        label=say("common.show_broker"),
+        icon=":material/dns:",
+        query_params=state.address(place.directory),
+    )

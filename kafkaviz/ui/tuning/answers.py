@@ -1,4 +1,6 @@
-"""The answer for what was measured, under budgets and prices, kept between reruns; and what would move it."""
+"""The answer for what was measured, under budgets and prices, kept between reruns; and what would
+move it.
+"""
 
 import json
 from dataclasses import dataclass, replace
@@ -17,8 +19,12 @@ KEPT = 24
 
 
 def costs(source: Source, storage: str) -> Costs:
-    """The prices for the release that wrote the log; storage: of cost_model.STORAGES, or as this machine was calibrated."""
-    return cost_model.costs(source.by_base_offset, None if storage == CALIBRATED else storage, measured=calibrated())
+    """The prices for the release that wrote the log; storage: of cost_model.STORAGES, or as this
+    machine was calibrated.
+    """
+    return cost_model.costs(
+        source.by_base_offset, None if storage == CALIBRATED else storage, measured=calibrated()
+    )
 
 
 def calibrated() -> dict | None:
@@ -37,19 +43,27 @@ def storages() -> list[str]:
 
 def _default_first() -> list[str]:
     names = list(cost_model.STORAGES)
-    return [cost_model.DEFAULT_STORAGE, *(one for one in names if one != cost_model.DEFAULT_STORAGE)]
+    return [
+        cost_model.DEFAULT_STORAGE,
+        *(one for one in names if one != cost_model.DEFAULT_STORAGE),
+    ]
 
 
 def with_tiered(source: Source, is_tiered: bool) -> Source:
     """The same, its topics with remote storage."""
     if not is_tiered:
         return source
-    return replace(source, cases=tuple(replace(one, today=replace(one.today, is_tiered=True)) for one in source.cases))
+    return replace(
+        source,
+        cases=tuple(replace(one, today=replace(one.today, is_tiered=True)) for one in source.cases),
+    )
 
 
 @dataclass(frozen=True)
 class Answer:
-    """All that is known of a source under budgets and prices. each: the answer of each case by name; every: each swept interval priced."""
+    """All that is known of a source under budgets and prices. each: the answer of each case by
+    name; every: each swept interval priced.
+    """
 
     case: Case
     whole: Recommendation | None
@@ -66,14 +80,18 @@ def answer(key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _source: 
     return Answer(case, whole, each, tuning.every(case.measured, prices, budgets) if whole else ())
 
 
-def tuned_object(source: Source, known: Answer, budgets: Budgets, prices: Costs, is_tiered: bool = False) -> str:
+def tuned_object(
+    source: Source, known: Answer, budgets: Budgets, prices: Costs, is_tiered: bool = False
+) -> str:
     """The object that kafkaviz tune --json prints."""
     found = as_object(with_tiered(source, is_tiered), known.each, known.whole, budgets, prices)
     return json.dumps(found, indent=1, ensure_ascii=False)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def assumptions(key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _case: Case) -> tuple[Recommendation, tuple[Assumption, ...]]:
+def assumptions(
+    key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _case: Case
+) -> tuple[Recommendation, tuple[Assumption, ...]]:
     """The answer for all batches together, and what moves it."""
     found = tuning.recommend(_case.measured, _case.today, budgets, prices)
     return found, tuning.tornado(_case.measured, _case.today, budgets, prices)

@@ -35,7 +35,14 @@ def _to_take_along(here: Listed) -> None:
         st.download_button(say("tuning.report"), "", disabled=True, help=words, **look)
         return
     name = report_name(here.broker)
-    st.download_button(say("tuning.report"), lambda: report(here), name, "text/html", help=say("tuning.report_help"), **look)
+    st.download_button(
+        say("tuning.report"),
+        lambda: report(here),
+        name,
+        "text/html",
+        help=say("tuning.report_help"),
+        **look,
+    )
 
 
 def _lead(shown: Shown) -> str:
@@ -48,13 +55,19 @@ def _lead(shown: Shown) -> str:
     low, high = units.group(least), f"{units.group(most)} B"
     bytes_words = high if least == most else say("curves.between", low=low, high=high)
     return say(
-        "tuning.lead", of=of, batches=counted("common.n_batches", sums.batches, n=units.group(sums.batches)), bytes=bytes_words,
-        log=units.size(sums.log_bytes), segments=counted("common.n_segments", measured.segments, n=units.group(measured.segments)),
-    )  # fmt: skip
+        "tuning.lead",
+        of=of,
+        batches=counted("common.n_batches", sums.batches, n=units.group(sums.batches)),
+        bytes=bytes_words,
+        log=units.size(sums.log_bytes),
+        segments=counted("common.n_segments", measured.segments, n=units.group(measured.segments)),
+    )
 
 
 def report(here: Listed) -> str:
-    """The report of a broker directory, dated now; of its checkup what the catalog tells, if it is fresh."""
+    """The report of a broker directory, dated now; of its checkup what the catalog tells, if it is
+    fresh.
+    """
     from kafkaviz import report as html  # it takes Plotly's own text, which no page needs before
 
     return html.report(here.broker, int(1000 * time.time()), checked=cache.told_health(here))

@@ -1,4 +1,6 @@
-"""The log once more: every batch appended anew under other settings, and what its files then take."""
+"""The log once more: every batch appended anew under other settings, and what its files then
+take.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +29,9 @@ KEPT = 24
 
 def once_more(shown: Shown) -> None:
     """Every batch appended anew under other settings: segments, rolls by cause, bytes, maps."""
-    parts.heading(say("tuning.once_more"), "" if shown.case.logs is None else say("tuning.once_more_how"))
+    parts.heading(
+        say("tuning.once_more"), "" if shown.case.logs is None else say("tuning.once_more_how")
+    )
     st.space(10)
     if shown.case.logs is None:
         _footprint(shown)
@@ -61,12 +65,22 @@ def _written(shown: Shown, other: LogConfig) -> None:
 def _side_by_side(rows: Sequence[before_after.Row]) -> None:
     told = [say(f"tuning.head_{one}") for one in ("written", "as_set", "as_considered")]
     before_after_table((*told, say("common.change"), say("tuning.how_known")), rows)
-    download(say("tuning.csv"), lambda: csv_of(before_after.COLUMNS, before_after.cells(rows)), "replayed.csv", "kv_replayed_csv")
+    download(
+        say("tuning.csv"),
+        lambda: csv_of(before_after.COLUMNS, before_after.cells(rows)),
+        "replayed.csv",
+        "kv_replayed_csv",
+    )
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _replayed(key: str, config: LogConfig, other: LogConfig, _source: Source) -> tuple[WhatIf, WhatIf]:
-    """The log with its settings and with others. Raises KafkavizError with Kafka's exception where it takes one with an exception."""
+def _replayed(
+    key: str, config: LogConfig, other: LogConfig, _source: Source
+) -> tuple[WhatIf, WhatIf]:
+    """The log with its settings and with others.
+
+    Raises KafkavizError with Kafka's exception where it takes one with an exception.
+    """
     case = _source.whole
     changed = {name: getattr(other, name) for name in LogConfig.__dataclass_fields__}
     return what_if.compare(case.logs, config, changed, _source.of, case.is_leader)
@@ -85,7 +99,17 @@ def _footprint(shown: Shown) -> None:
     told = {name: units.group(found[name]) for name in ("files", "maps", "maps_left")}
     told |= {name: units.size(found[f"{name}_bytes"]) for name in ("preallocated", "resident")}
     of = counted("common.n_segments", found["segments"], n=units.group(found["segments"]))
-    words = say("tuning.footprint", segments=of, most=units.group(MAX_MAP_COUNT), own=units.group(JVM_MAPS), **told)
+    words = say(
+        "tuning.footprint",
+        segments=of,
+        most=units.group(MAX_MAP_COUNT),
+        own=units.group(JVM_MAPS),
+        **told,
+    )
     if found["stale_maps"]:
-        words = sentences([words, say("tuning.footprint_stale", stale=units.group(found["stale_maps"]))])
-    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(words)}</p>')
+        words = sentences(
+            [words, say("tuning.footprint_stale", stale=units.group(found["stale_maps"]))]
+        )
+    st.html(
+        f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(words)}</p>'
+    )

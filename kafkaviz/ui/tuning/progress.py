@@ -19,7 +19,9 @@ def unfinished(reading: Reading, of: Scope) -> None:
     if reading.fault:
         _cannot(reading, of.place)
     elif reading.is_empty:
-        with parts.empty("tuning", say("tuning.empty"), say("tuning.empty_below", name=told(of.label))):
+        with parts.empty(
+            "tuning", say("tuning.empty"), say("tuning.empty_below", name=told(of.label))
+        ):
             pass
     else:
         _progress(reading)
@@ -32,14 +34,22 @@ def _progress(reading: Reading) -> None:
         st.rerun()
     done, total, now, seconds = reading.progress
     share = done / total if total else 0.0
-    told = say("tuning.measured", done=units.size(done), total=units.size(total)) if total else say("tuning.being_written")
+    told = (
+        say("tuning.measured", done=units.size(done), total=units.size(total))
+        if total
+        else say("tuning.being_written")
+    )
     with st.container(horizontal=True, key="kv_strip_tuning", vertical_alignment="center"):
-        bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
+        bar = (
+            f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
+        )
         st.html(
             f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{told}</span>{bar}'
             f'<span class="kv-fnt">{parts.escape(_speed(done, total, seconds) or now)}</span></div>'
         )
-        st.button(say("tuning.cancel"), type="tertiary", key="kv_tuning_cancel", on_click=reading.cancel)
+        st.button(
+            say("tuning.cancel"), type="tertiary", key="kv_tuning_cancel", on_click=reading.cancel
+        )
 
 
 def _speed(done: int, total: int, seconds: float) -> str:
@@ -54,7 +64,12 @@ def _cannot(reading: Reading, place: Place) -> None:
     """Why there is nothing to show, and a way on."""
     if isinstance(reading.fault, Stopped):
         with parts.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
-            st.button(say("tuning.measure_again"), key="kv_tuning_again", on_click=readings().of, args=(reading.of,))
+            st.button(
+                say("tuning.measure_again"),
+                key="kv_tuning_again",
+                on_click=readings().of,
+                args=(reading.of,),
+            )
         return
     with parts.state("unread", "error", say("tuning.cannot"), fault_words.line(reading.fault)):
         look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}

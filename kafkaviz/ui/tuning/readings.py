@@ -26,7 +26,13 @@ class Reading:
         self.of, self.since, self.used = of, time.monotonic(), time.monotonic()
         self.source: Source | None = None
         self.fault: Exception | None = None
-        self._sizes, self._done_bytes, self._now, self._share, self._is_stopped = dict(of.sizes), 0, "", 0.0, False
+        self._sizes, self._done_bytes, self._now, self._share, self._is_stopped = (
+            dict(of.sizes),
+            0,
+            "",
+            0.0,
+            False,
+        )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -48,7 +54,9 @@ class Reading:
     @property
     def is_empty(self) -> bool:
         """Whether it ended, and there is no batch to tune."""
-        return self.source is not None and not any(case.measured.parts.batches for case in self.source.cases)
+        return self.source is not None and not any(
+            case.measured.parts.batches for case in self.source.cases
+        )
 
     def wait(self, patience_s: float) -> bool:
         """Whether it ended within so long."""
@@ -62,7 +70,9 @@ class Reading:
 
     @property
     def progress(self) -> tuple[int, int, str, float]:
-        """(bytes of .log that are done, of the one that is read now as much as its share, of how many, that .log, seconds so far)."""
+        """(bytes of .log that are done, of the one that is read now as much as its share, of how
+        many, that .log, seconds so far).
+        """
         done = self._done_bytes + int(self._share * self._sizes.get(self._now, 0))
         return done, self.of.total_bytes, self._now, time.monotonic() - self.since
 

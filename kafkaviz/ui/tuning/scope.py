@@ -1,4 +1,6 @@
-"""What is tuned: the choice on the page, a workload of one's own, and what that means to be measured."""
+"""What is tuned: the choice on the page, a workload of one's own, and what that means to be
+measured.
+"""
 
 from dataclasses import dataclass
 
@@ -18,7 +20,9 @@ NAME_CHARACTERS = 20
 
 @dataclass(frozen=True)
 class Scope:
-    """What is tuned, of all that there is to choose from; choices and label as of scopes.scopes, name: of a workload its title."""
+    """What is tuned, of all that there is to choose from; choices and label as of scopes.scopes,
+    name: of a workload its title.
+    """
 
     place: Place
     choices: dict[str, tuple[str, str]]
@@ -31,7 +35,10 @@ def scope(place: Place) -> Scope:
     """What the address names; else the open topic-partition."""
     choices = scopes.scopes(place.broker, place.partition)
     own = units.legible(place.partition.directory) if place.partition else ""
-    label = next((one for one in (st.query_params.get(state.TUNING_OF), own) if one in choices), next(iter(choices)))
+    label = next(
+        (one for one in (st.query_params.get(state.TUNING_OF), own) if one in choices),
+        next(iter(choices)),
+    )
     return Scope(place, choices, label, *choices[label])
 
 
@@ -41,8 +48,17 @@ def segmented(of: Scope) -> None:
     middle = next(name for name, one in shown.items() if one == of.label)
     with st.container(width="content", gap=4):
         st.html(f'<div class="kv-lab">{say(f"tuning.of_{of.kind}")}</div>', width="content")
-        look = {"default": middle, "required": True, "label_visibility": "collapsed", "key": f"kv_tune_of_{of.label}"}
-        label = shown.get(st.segmented_control(say("tuning.tuned"), list(shown), format_func=_words, **look) or middle, of.label)
+        look = {
+            "default": middle,
+            "required": True,
+            "label_visibility": "collapsed",
+            "key": f"kv_tune_of_{of.label}",
+        }
+        label = shown.get(
+            st.segmented_control(say("tuning.tuned"), list(shown), format_func=_words, **look)
+            or middle,
+            of.label,
+        )
     if label != of.label:
         kind, name = of.choices[label]
         own = of.place.address.get(state.TOPIC_PARTITION, "")
@@ -86,8 +102,15 @@ def workload() -> str:
     names = [*workloads.by_title(), workloads.OWN]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
-            look = {"says": workloads.told, "on_change": forget_considered, "label_visibility": "collapsed", "width": 320}
-            name = choice.ask(st.selectbox, say("workloads.workload"), names, names[0], state.WORKLOAD, **look)
+            look = {
+                "says": workloads.told,
+                "on_change": forget_considered,
+                "label_visibility": "collapsed",
+                "width": 320,
+            }
+            name = choice.ask(
+                st.selectbox, say("workloads.workload"), names, names[0], state.WORKLOAD, **look
+            )
             st.html(f'<span class="kv-sm kv-fnt">{parts.escape(scopes.story(name))}</span>')
         if name == workloads.OWN:
             _own_text()
@@ -109,7 +132,9 @@ def forget_considered() -> None:
 
 
 def forget_of_another(key: str) -> None:
-    """Another log comes with its own recommendation and settings, unless its address brings others."""
+    """Another log comes with its own recommendation and settings, unless its address brings
+    others.
+    """
     if st.session_state.get(state.TUNED) not in (None, key):
         for one in (state.CONSIDERED, *state.IF.values()):
             if one not in st.query_params:

@@ -38,5 +38,7 @@ def setting(shown: Shown, name: str) -> None:
     """A slider with its name and value above it, and where the log's own value is from."""
     own = written(name, own_value(shown, name))
     choice.slider(name, _choices(shown, name), own, state.IF[name])
-    words = say("tuning.now_inferred" if name in shown.case.today.inferred else "tuning.now_set", value=own)
+    words = say(
+        "tuning.now_inferred" if name in shown.case.today.inferred else "tuning.now_set", value=own
+    )
     st.html(f'<div class="kv-fnt" style="font-size:12px">{parts.escape(words)}</div>')

@@ -18,7 +18,8 @@ from kafkaviz.words import say
 
 @dataclass(frozen=True)
 class Shown:
-    """What a run of the page is about: what is tuned, its measures, the answer, and what it was asked with.
+    """What a run of the page is about: what is tuned, its measures, the answer, and what it was
+    asked with.
 
     kind: "partition", "topic", "broker" or "workload". chosen: the interval held
     against today's. label: how what is tuned is called.
@@ -65,12 +66,18 @@ class Shown:
 
 
 def go_to(place: Place, topic_partition: str, label: str = "") -> None:
-    """Another thing to tune: another address, with the same budgets; it comes with its own recommendation."""
+    """Another thing to tune: another address, with the same budgets; it comes with its own
+    recommendation.
+    """
     left = (state.CONSIDERED, state.TUNING_OF, state.TOPIC_PARTITION, *state.IF.values())
     kept = {name: value for name, value in st.query_params.items() if name not in left}
     for key in (state.CONSIDERED, *state.IF.values()):
         st.session_state.pop(key, None)
-    there = kept | state.address(place.directory, topic_partition) | ({state.TUNING_OF: label} if label else {})
+    there = (
+        kept
+        | state.address(place.directory, topic_partition)
+        | ({state.TUNING_OF: label} if label else {})
+    )
     st.switch_page("pages/tuning.py", query_params=there)
 
 
@@ -78,4 +85,6 @@ def called(shown: Shown) -> str:
     """What is tuned, in a sentence."""
     if shown.kind == "workload":
         return say("tuning.the_workload", name=workloads.told(shown.name))
-    return say("tuning.whole_broker") if shown.kind == "broker" else told(units.legible(shown.label))
+    return (
+        say("tuning.whole_broker") if shown.kind == "broker" else told(units.legible(shown.label))
+    )

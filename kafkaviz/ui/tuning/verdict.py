@@ -14,22 +14,37 @@ def verdict(shown: Shown) -> None:
     """One line, its reason, and below it what is sure and what is modelled."""
     found = verdict_view(shown)
     boxes = "".join(
-        f'<div class="f"><b>{say("tuning.box_head", word=parts.escape(word))}</b> {parts.escape(text)}</div>' for word, text in found.boxes
+        (
+            '<div class="f">'
+            f"<b>{say('tuning.box_head', word=parts.escape(word))}</b> {parts.escape(text)}</div>"
+        )
+        for word, text in found.boxes
     )
     st.html(
-        f'<div class="kv-verdict" role="status"><div class="v"><div class="kv-lab">{say("tuning.recommendation")}</div>'
-        f'<h2 class="w">{parts.severity(found.mark)}{parts.escape(found.headline)}</h2><p>{parts.escape(found.why)}</p></div>{boxes}</div>'
+        '<div class="kv-verdict" role="status"><div class="v">'
+        f'<div class="kv-lab">{say("tuning.recommendation")}</div>'
+        f'<h2 class="w">{parts.severity(found.mark)}{parts.escape(found.headline)}</h2>'
+        f"<p>{parts.escape(found.why)}</p></div>{boxes}</div>"
     )
     with st.expander(say("tuning.every_reason")):
-        st.html("".join(f'<p class="kv-sm kv-reason">{parts.escape(one)}</p>' for one in tuning_reasons.every(shown.answer.whole)))
+        st.html(
+            "".join(
+                f'<p class="kv-sm kv-reason">{parts.escape(one)}</p>'
+                for one in tuning_reasons.every(shown.answer.whole)
+            )
+        )
 
 
 def verdict_view(shown: Shown) -> tuning_verdict.VerdictView:
     """The answer in words."""
     case, cases = shown.case, shown.source.cases
     held = None if any(one.held is None for one in cases) else summed(one.held for one in cases)
-    entries = tuning_verdict.Entries(summed(one.replayed for one in cases), held, shown.kind == "workload", len(cases))
-    return tuning_verdict.view(shown.answer.whole, case.measured, case.today, shown.budgets, shown.costs, entries)
+    entries = tuning_verdict.Entries(
+        summed(one.replayed for one in cases), held, shown.kind == "workload", len(cases)
+    )
+    return tuning_verdict.view(
+        shown.answer.whole, case.measured, case.today, shown.budgets, shown.costs, entries
+    )
 
 
 def summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:

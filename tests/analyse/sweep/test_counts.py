@@ -6,7 +6,12 @@ import pytest
 from kafkaviz.analyse import sweep
 
 
-@pytest.mark.parametrize(("counts", "share", "expected"), [([0, 2, 2], 0.5, 1), ([0, 2, 2], 0.51, 2), ([0, 0, 1], 0.01, 2), ([], 0.5, 0)])
+@pytest.mark.parametrize(
+    ("counts", "share", "expected"),
+    [([0, 2, 2], 0.5, 1), ([0, 2, 2], 0.51, 2), ([0, 0, 1], 0.01, 2), ([], 0.5, 0)],
+)
 def test_quantile(counts, share, expected):
-    """The least number that this share does not exceed; one that was counted, never a mean of two."""
+    """The least number that this share does not exceed; one that was counted, never a mean of
+    two.
+    """
     assert sweep.quantile(np.array(counts, np.int64), share) == expected

@@ -1,4 +1,6 @@
-"""A sweep of the index interval against Kafka's own counter, real indexes, what the writer writes, and golden numbers."""
+"""A sweep of the index interval against Kafka's own counter, real indexes, what the writer writes,
+and golden numbers.
+"""
 
 import itertools
 import pickle
@@ -23,10 +25,14 @@ TRACES = 10_000
 
 
 def trace(random: np.random.Generator) -> np.ndarray:
-    """A few batches: alike or not, of one record or several, with gaps between their offsets or none, in and out of the order of time."""
+    """A few batches: alike or not, of one record or several, with gaps between their offsets or
+    none, in and out of the order of time.
+    """
     count = int(random.integers(1, 16))
     sizes = random.integers(70, random.choice([71, 100, 400, 3000]), count)
-    table = made.batches(sizes.tolist(), random.integers(1, random.choice([2, 3, 9]), count).tolist())
+    table = made.batches(
+        sizes.tolist(), random.integers(1, random.choice([2, 3, 9]), count).tolist()
+    )
     gaps = np.cumsum(random.integers(0, random.choice([1, 4]), count))
     for name in ("base_offset", "last_offset"):
         table[name] += gaps
@@ -40,55 +46,90 @@ def counted(counts: np.ndarray) -> dict[int, int]:
 
 
 def test_equals_kafkas_counter_on_random_traces():
-    """Entries, time entries, the headers of every lookup and the bytes skipped, each way of counting among them."""
+    """Entries, time entries, the headers of every lookup and the bytes skipped, each way of
+    counting among them.
+    """
     random = np.random.default_rng(7)
     for _ in range(TRACES):
         batches, interval = trace(random), int(random.choice([0, 70, 99, 250, 1000, 5000]))
         kind, by_base = str(random.choice(KINDS)), bool(random.integers(2))
         append_bytes = random.choice([None, None, 150, 800, 4000])
-        found = sweep.parts(batches, [interval], targets=kind, by_base_offset=by_base, append_bytes=append_bytes)
-        numbers = int(found.entries[0]), int(found.time_entries[0]), counted(found.headers_at(0)), int(found.skipped_bytes[0])
+        found = sweep.parts(
+            batches, [interval], targets=kind, by_base_offset=by_base, append_bytes=append_bytes
+        )
+        numbers = (
+            int(found.entries[0]),
+            int(found.time_entries[0]),
+            counted(found.headers_at(0)),
+            int(found.skipped_bytes[0]),
+        )
         assert numbers == plain_sweep.row(batches, interval, kind, by_base, append_bytes)
 
 
-@pytest.mark.parametrize(("interval", "entries"), [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, range(1, 20))])
+@pytest.mark.parametrize(
+    ("interval", "entries"),
+    [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, range(1, 20))],
+)
 def test_twenty_batches_of_1000_bytes(interval, entries):
-    """The golden vectors of the counter: strictly more than the interval, and never the first batch of a segment."""
+    """The golden vectors of the counter: strictly more than the interval, and never the first batch
+    of a segment.
+    """
     batches = made.batches([1000] * 20, [4] * 20)
-    assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(entries)
+    assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(
+        entries
+    )
     assert sweep.sweep(batches, [interval])["entries"] == [len(entries)]
 
 
 def test_headers_of_single_lookups():
-    """Of the same batches at 4096: the first record of batch 7 takes 3 headers, the last one of batch 5 takes 1, its first takes 6."""
+    """Of the same batches at 4096: the first record of batch 7 takes 3 headers, the last one of
+    batch 5 takes 1, its first takes 6.
+    """
     batches = made.batches([1000] * 20, [4] * 20)
     entries = plain_sweep.indexes(batches, 4096)[0]
-    table = [(int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches]
-    assert [plain_sweep.lookup(table, entries, offset, False)[0] for offset in (28, 23, 20)] == [3, 1, 6]
+    table = [
+        (int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches
+    ]
+    assert [plain_sweep.lookup(table, entries, offset, False)[0] for offset in (28, 23, 20)] == [
+        3,
+        1,
+        6,
+    ]
 
 
 @pytest.mark.parametrize(("records", "mean"), [(10, 2 - 1 / 1000), (1, 1.0)])
 def test_every_batch_indexed_still_costs_two_headers(records, mean):
-    """The key is the batch's last offset: only a batch of one record is found by its own entry. The first batch has none and costs 1."""
+    """The key is the batch's last offset: only a batch of one record is found by its own entry.
+
+    The first batch has none and costs 1.
+    """
     found = sweep.sweep(made.batches([500] * 1000, [records] * 1000), [0, 499])
     assert found["headers_mean"].tolist() == [pytest.approx(mean), pytest.approx(mean)]
     assert found["entries"].tolist() == [999, 999]
 
 
 def test_below_the_smallest_batch_nothing_changes():
-    """0 and every interval below the smallest batch that another follows give the same index; one at its size does not."""
+    """0 and every interval below the smallest batch that another follows give the same index; one
+    at its size does not.
+    """
     batches = made.batches([900, 700, 800, 100], [3] * 4)
     found = sweep.parts(batches, [0, 64, 699, 700])
     assert found.least_batch_bytes == 700
     assert found.entries.tolist() == [3, 3, 3, 2]
 
 
-@pytest.mark.parametrize(("interval", "entries", "mean", "p99"), [(4096, 221_667, 4.12, 8), (65_536, 16_201, 34.9, 73)])
+@pytest.mark.parametrize(
+    ("interval", "entries", "mean", "p99"), [(4096, 221_667, 4.12, 8), (65_536, 16_201, 34.9, 73)]
+)
 def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
-    """The exact examples of 1000-byte batches with (sd / mean)² of 0.5, drawn with another seed: within half a per cent, p99 within one."""
+    """The exact examples of 1000-byte batches with (sd / mean)² of 0.5, drawn with another seed:
+    within half a per cent, p99 within one.
+    """
     random, c2 = np.random.default_rng(3), 0.5
     sigma = np.log(1 + c2) ** 0.5
-    sizes = np.maximum(70, random.lognormal(np.log(1000) - sigma**2 / 2, sigma, 1_100_000)).astype(np.int64)
+    sizes = np.maximum(70, random.lognormal(np.log(1000) - sigma**2 / 2, sigma, 1_100_000)).astype(
+        np.int64
+    )
     sizes = sizes[: int(np.searchsorted(np.cumsum(sizes), 1 << 30))]
     batches = np.zeros(len(sizes), BATCH)
     batches["size_bytes"], batches["base_offset"] = sizes, np.arange(len(sizes)) * 5
@@ -100,7 +141,9 @@ def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
 
 
 def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
-    """What a follower appended in one fetch has one entry, and a target inside falls back to the append before."""
+    """What a follower appended in one fetch has one entry, and a target inside falls back to the
+    append before.
+    """
     batches = made.batches([1000] * 20_000, [5] * 20_000)
     found = sweep.sweep(batches, [4096], append_bytes=64_000)[0]
     assert found["entries"] == 20_000 // 64
@@ -110,13 +153,22 @@ def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
 
 @pytest.mark.parametrize(
     ("directory", "interval"),
-    [("heartbeat-0", 4096), ("orders-0", 4096), ("payments-0", 4096), ("dense-index-0", 0), ("sparse-index-0", 65_536)],
+    [
+        ("heartbeat-0", 4096),
+        ("orders-0", 4096),
+        ("payments-0", 4096),
+        ("dense-index-0", 0),
+        ("sparse-index-0", 65_536),
+    ],
 )
 def test_real_indexes_have_as_many_entries(clean, directory, interval):
     """Of a 4.3.1 broker, at the interval that the topic had: both indexes of every segment."""
     for segment in open_broker(clean).partition(directory).live:
         found = sweep.parts(segment.batches(), [interval])
-        assert (found.entries[0], found.time_entries[0]) == (len(segment.offset_index), len(segment.time_index)), segment.name
+        assert (found.entries[0], found.time_entries[0]) == (
+            len(segment.offset_index),
+            len(segment.time_index),
+        ), segment.name
 
 
 @pytest.mark.parametrize(
@@ -136,26 +188,41 @@ def test_golden_rows_of_a_real_partition(clean, directory, row):
 
 @pytest.mark.parametrize("version", ["4.3.1", "4.0"])
 def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
-    """analyse.cost searches the index that lies there, for each offset: at the topic's own interval both count the same headers."""
+    """analyse.cost searches the index that lies there, for each offset: at the topic's own interval
+    both count the same headers.
+    """
     partition = open_broker(clean).partition("orders-0")
     segment, of = as_they_are(partition).segments[0], profile(version)
     batches = partition.live[0].batches()
-    found = sweep.parts(batches, [4096], targets=sweep.EVERY, by_base_offset=of.scan == "base_offset")
+    found = sweep.parts(
+        batches, [4096], targets=sweep.EVERY, by_base_offset=of.scan == "base_offset"
+    )
     assert counted(found.headers_at(0)) == counted(cost.of_offsets(segment, batches, of).headers)
 
 
 @pytest.mark.parametrize("interval", [0, 300, 4096, 40_000])
 @pytest.mark.parametrize("version", ["4.3.1", "3.9"])
 def test_the_writer_writes_as_many_entries(interval, version):
-    """simulate.writing.writer.Log with the same batches, in appends of several; a release up to 4.0.0 indexes an append once."""
+    """simulate.writing.writer.Log with the same batches, in appends of several; a release up to
+    4.0.0 indexes an append once.
+    """
     random = np.random.default_rng(5)
     rows = np.zeros(3000, INCOMING)
-    table = made.batches(random.integers(80, 2000, 3000).tolist(), random.integers(1, 6, 3000).tolist())
+    table = made.batches(
+        random.integers(80, 2000, 3000).tolist(), random.integers(1, 6, 3000).tolist()
+    )
     for name in BATCH.names:
         rows[name] = table[name]
     rows["append"], rows["marker"] = np.arange(3000) // 3, -1
-    rows["now_ms"] = rows["max_timestamp_ms"] = table["max_timestamp_ms"] + random.integers(-40, 40, 3000)
-    log = Log(LogConfig(index_interval_bytes=interval), writing(tuple(map(int, version.split(".")))), now_ms=0, is_leader=False)
+    rows["now_ms"] = rows["max_timestamp_ms"] = table["max_timestamp_ms"] + random.integers(
+        -40, 40, 3000
+    )
+    log = Log(
+        LogConfig(index_interval_bytes=interval),
+        writing(tuple(map(int, version.split(".")))),
+        now_ms=0,
+        is_leader=False,
+    )
     log.append(rows)
     log.close(now_ms=0)
     sweeper = sweep.Sweeper([interval])
@@ -163,14 +230,29 @@ def test_the_writer_writes_as_many_entries(interval, version):
     found = sweeper.end()
     written = log.segments[0]
     assert len(log.segments) == 1
-    assert (found.entries[0], found.time_entries[0]) == (len(written.index.entries), len(written.timeindex.entries))
+    assert (found.entries[0], found.time_entries[0]) == (
+        len(written.index.entries),
+        len(written.timeindex.entries),
+    )
 
 
-@pytest.mark.parametrize(("kind", "by_base", "append_bytes"), list(itertools.product(KINDS, (False, True), (None, 2000))))
+@pytest.mark.parametrize(
+    ("kind", "by_base", "append_bytes"), list(itertools.product(KINDS, (False, True), (None, 2000)))
+)
 def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
-    """A segment read in pieces of any length, and segments added up, also after a journey between processes."""
-    random, how = np.random.default_rng(2), {"targets": kind, "by_base_offset": by_base, "append_bytes": append_bytes}
-    segments = [made.batches(random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()) for count in (500, 1, 77)]
+    """A segment read in pieces of any length, and segments added up, also after a journey between
+    processes.
+    """
+    random, how = (
+        np.random.default_rng(2),
+        {"targets": kind, "by_base_offset": by_base, "append_bytes": append_bytes},
+    )
+    segments = [
+        made.batches(
+            random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()
+        )
+        for count in (500, 1, 77)
+    ]
     whole = sweep.parts(segments, **how)
     total = sweep.none()
     for segment in segments:
@@ -179,10 +261,18 @@ def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
             sweeper.take(piece)
         total = total + pickle.loads(pickle.dumps(sweeper.end()))
     assert total.sweep().tolist() == whole.sweep().tolist()
-    assert (total.batches, total.segments, total.targets, total.log_bytes, total.least_batch_bytes) == (
-        whole.batches, whole.segments, whole.targets, whole.log_bytes, whole.least_batch_bytes
-    )  # fmt: skip
-    assert (whole.segments, whole.batches, whole.log_bytes) == (3, 578, sum(int(one["size_bytes"].sum()) for one in segments))
+    assert (
+        total.batches,
+        total.segments,
+        total.targets,
+        total.log_bytes,
+        total.least_batch_bytes,
+    ) == (whole.batches, whole.segments, whole.targets, whole.log_bytes, whole.least_batch_bytes)
+    assert (whole.segments, whole.batches, whole.log_bytes) == (
+        3,
+        578,
+        sum(int(one["size_bytes"].sum()) for one in segments),
+    )
 
 
 def test_nothing_to_sweep():

@@ -17,17 +17,27 @@ from tests.analyse import made
 def told(value, path: str = "") -> list[tuple]:
     """Every value within, arrays as lists."""
     if is_dataclass(value):
-        return [one for each in fields(value) for one in told(getattr(value, each.name), f"{path}.{each.name}")]
+        return [
+            one
+            for each in fields(value)
+            for one in told(getattr(value, each.name), f"{path}.{each.name}")
+        ]
     if isinstance(value, tuple):
         return [one for at, each in enumerate(value) for one in told(each, f"{path}[{at}]")]
     return [(path, value.tolist() if isinstance(value, np.ndarray) else value)]
 
 
 def messy(seed: int, count: int = 900) -> np.ndarray:
-    """Batches of one record and of several, late ones, ones without a time, ones whose first time is above their last."""
+    """Batches of one record and of several, late ones, ones without a time, ones whose first time
+    is above their last.
+    """
     random = np.random.default_rng(seed)
-    batches = made.batches(random.integers(70, 3000, count).tolist(), random.choice([1, 1, 2, 9], count).tolist())
-    batches["max_timestamp_ms"] = np.maximum(np.arange(count) * 3 - random.integers(0, 400, count) * (random.random(count) < 0.2), -1)
+    batches = made.batches(
+        random.integers(70, 3000, count).tolist(), random.choice([1, 1, 2, 9], count).tolist()
+    )
+    batches["max_timestamp_ms"] = np.maximum(
+        np.arange(count) * 3 - random.integers(0, 400, count) * (random.random(count) < 0.2), -1
+    )
     batches["base_timestamp_ms"] = batches["max_timestamp_ms"] + random.integers(-9, 3, count)
     return batches
 
@@ -35,14 +45,21 @@ def messy(seed: int, count: int = 900) -> np.ndarray:
 @pytest.mark.parametrize("length", [1, 7, 250])
 @pytest.mark.parametrize("seed", range(3))
 def test_chunks_are_one_segment(seed, length):
-    """With the index of another interval, which gaps tell; on releases that index an append once, too."""
+    """With the index of another interval, which gaps tell; on releases that index an append once,
+    too.
+    """
     batches = messy(seed)
     indexes = made.indexed(batches, (4096, 9000, 500)[seed])
     cuts = [*range(0, len(batches), length), len(batches)]
     found = []
-    for chunks in ([batches], [batches[:0], *(batches[first:stop] for first, stop in pairwise(cuts))]):
+    for chunks in (
+        [batches],
+        [batches[:0], *(batches[first:stop] for first, stop in pairwise(cuts))],
+    ):
         for held_bytes in (4096, None):
-            gathering = Gathering({4096, 5000}, by_base_offset=True, per_append=True, held_bytes=held_bytes)
+            gathering = Gathering(
+                {4096, 5000}, by_base_offset=True, per_append=True, held_bytes=held_bytes
+            )
             gathering.add(chunks, indexes)
             found.append(told(gathering.measured()))
     assert found[:2] == found[2:] and len(found[0]) > len(found[1])
@@ -59,10 +76,14 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
 
 
 def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
-    """The first segment's are kept, however many; then as many as there is room for, none behind one that had no room."""
+    """The first segment's are kept, however many; then as many as there is room for, none behind
+    one that had no room.
+    """
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
     gathering = Gathering({4096}, by_base_offset=True)
     for count in (30, 15, 6, 2):
         gathering.add([made.batches([100] * count)])
     assert [len(one) for found in gathering._found for one in found.sizes] == [30, 15]
-    assert gathering.measured().parts.batches == 53 and list(map(len, gathering.measured().sizes)) == [30, 15]
+    assert gathering.measured().parts.batches == 53 and list(
+        map(len, gathering.measured().sizes)
+    ) == [30, 15]

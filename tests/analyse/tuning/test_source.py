@@ -1,4 +1,6 @@
-"""What is tuned: a broker's own settings where its topics differ, and one answer to what an index needs."""
+"""What is tuned: a broker's own settings where its topics differ, and one answer to what an index
+needs.
+"""
 
 import shutil
 
@@ -18,15 +20,23 @@ def broker(clean):
 
 
 def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
-    """14 of its topics fill segments of 1 GiB, others of 1 MiB by their rolls: the largest counts, for an index must be safe for all."""
+    """14 of its topics fill segments of 1 GiB, others of 1 MiB by their rolls: the largest counts,
+    for an index must be safe for all.
+    """
     config = broker.whole.today.config
     assert {case.today.config.segment_bytes for case in broker.cases} >= {1 << 20, 1 << 30}
-    assert (config.segment_bytes, config.segment_index_bytes, config.segment_ms) == (1 << 30, 10 << 20, 7 * 86_400_000)
+    assert (config.segment_bytes, config.segment_index_bytes, config.segment_ms) == (
+        1 << 30,
+        10 << 20,
+        7 * 86_400_000,
+    )
 
 
 def test_the_release_of_one_partition_is_told_with_its_trace(clean):
     """As of a whole broker, and not as one of two that it may have been."""
-    assert open_source(clean / "nulls-0").because.startswith("bootstrap.checkpoint sets metadata.version to level 30")
+    assert open_source(clean / "nulls-0").because.startswith(
+        "bootstrap.checkpoint sets metadata.version to level 30"
+    )
     assert open_source(clean / "nulls-0", "3.9").because == "it was given"
 
 
@@ -41,21 +51,36 @@ def test_what_is_preallocated_is_each_topics_own(broker):
 def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
     """server.properties in the directory."""
     shutil.copytree(clean, tmp_path / "broker")
-    (tmp_path / "broker" / "server.properties").write_text("log.segment.bytes=2097152\nlog.roll.hours=1\n")
+    (tmp_path / "broker" / "server.properties").write_text(
+        "log.segment.bytes=2097152\nlog.roll.hours=1\n"
+    )
     config = open_source(tmp_path / "broker").whole.today.config
-    assert (config.segment_bytes, config.segment_ms, config.segment_index_bytes) == (2 << 20, 3_600_000, 10 << 20)
+    assert (config.segment_bytes, config.segment_ms, config.segment_index_bytes) == (
+        2 << 20,
+        3_600_000,
+        10 << 20,
+    )
 
 
 @pytest.mark.parametrize("name", ["clean", "heartbeat", "sensors-seconds-0"])
 def test_an_index_that_is_safe_is_one_number(name, clean, broker):
-    """On the command line, in the report and on the page; timestamps of 1970 and slow logs do not make it smaller."""
-    source = broker if name == "clean" else open_source(name if name == "heartbeat" else clean / name)
+    """On the command line, in the report and on the page; timestamps of 1970 and slow logs do not
+    make it smaller.
+    """
+    source = (
+        broker if name == "clean" else open_source(name if name == "heartbeat" else clean / name)
+    )
     case = source.whole
     config, interval = case.today.config, case.today.interval_bytes
     found = tuning.limits_at(case.measured, config, interval)
-    assert found.safe_index_bytes == {"clean": 3_043_770, "heartbeat": 3_883_350, "sensors-seconds-0": 3_690_510}[name]
+    assert (
+        found.safe_index_bytes
+        == {"clean": 3_043_770, "heartbeat": 3_883_350, "sensors-seconds-0": 3_690_510}[name]
+    )
     assert f"safe from {found.safe_index_bytes} on" in tuning_words.limit_words(found)
     view = limit_map.view(case.measured, config, interval, config.segment_index_bytes)
     assert size(found.safe_index_bytes) in view.title and view.today.cause == found.binding
-    assert f"safe from {group(found.safe_index_bytes)} on" in limit_map.words(view, case.measured, config)
+    assert f"safe from {group(found.safe_index_bytes)} on" in limit_map.words(
+        view, case.measured, config
+    )
     assert (interval, found.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]

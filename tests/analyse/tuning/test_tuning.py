@@ -41,18 +41,31 @@ def test_batches_of_16_kb_keep_the_default():
     assert (one.verdict, one.value) == (Verdict.KEEP, 4096)
     assert "every-batch-indexed" in codes(one) and "smaller-too-little" in codes(one)
     words = [tuning_words.words(reason) for reason in one.because]
-    assert words[0] == "the default 4096 already indexes every batch but a segment's first: no smaller interval can add an entry"
+    assert words[0] == (
+        "the default 4096 already indexes every batch but a segment's first: no smaller interval "
+        "can add an entry"
+    )
 
 
 @pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
 def test_tiny_batches_are_told_a_value_that_is_not_worth_a_change(costs, value):
-    """Batches of 97 bytes, one record each: over 50 µs at the high end. What a value brings is named with its range: too little."""
+    """Batches of 97 bytes, one record each: over 50 µs at the high end.
+
+    What a value brings is named with its range: too little.
+    """
     one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
     assert (one.verdict, one.value, one.considered) == (Verdict.KEEP, 4096, value)
     assert codes(one)[-1] == "faster-too-little" and "over-budget" in codes(one)
-    assert 0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high and one.gain.p99_us.low < 50
+    assert (
+        0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high
+        and one.gain.p99_us.low < 50
+    )
     words = tuning_words.words(one.because[-1])
-    assert words.startswith(f"with {value} the p99 lookup takes ") and "the index grows by" in words and words.endswith("is above 50 µs")
+    assert (
+        words.startswith(f"with {value} the p99 lookup takes ")
+        and "the index grows by" in words
+        and words.endswith("is above 50 µs")
+    )
     assert [reason.code for reason in one.not_fixed] == ["tiny-batches", "cold", "old-segments"]
 
 
@@ -65,22 +78,33 @@ def test_who_asks_for_less_gets_a_change(costs, value):
     assert one.proposed.p99_us.high <= 25 < one.today.p99_us.high
 
 
-@pytest.mark.parametrize(("mean", "budget", "interval"), [(200, 25, 1410), (1000, 25, 7766), (1000, 100, 42_779), (16_384, 50, 360_974)])
+@pytest.mark.parametrize(
+    ("mean", "budget", "interval"),
+    [(200, 25, 1410), (1000, 25, 7766), (1000, 100, 42_779), (16_384, 50, 360_974)],
+)
 def test_the_largest_interval_within_a_budget(mean, budget, interval):
-    """The table of p99 budgets at 1.8 µs a header and 2.2 before the first: the round value below the one that is told there."""
+    """The table of p99 budgets at 1.8 µs a header and 2.2 before the first: the round value below
+    the one that is told there.
+    """
     random = np.random.default_rng(6)
     spread2 = {200: 0.3, 1000: 0.5, 16_384: 0.1}[mean]
     sigma = np.log(1 + spread2) ** 0.5
-    sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(int)
+    sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(
+        int
+    )
     gathering = Gathering({4096}, by_base_offset=False)
     gathering.add([made.batches(sizes.tolist(), [5] * len(sizes))])
-    exact = replace(OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2))
+    exact = replace(
+        OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
+    )
     one = tuning.recommend(gathering.measured(), today(), Budgets(p99_us=budget), exact)
     assert one.considered == 1 << (interval.bit_length() - 1)
 
 
 def test_a_gain_within_its_error_is_none():
-    """Just over a budget: the next interval down would bring less than a fifth of it at the low end."""
+    """Just over a budget: the next interval down would bring less than a fifth of it at the low
+    end.
+    """
     found = measured(1000)
     over = tuning.at(found, OLD, 4096).p99_us.high - 0.1
     one = tuning.recommend(found, today(), Budgets(p99_us=over), OLD)
@@ -101,32 +125,74 @@ def test_nothing_is_proposed_below_the_smallest_batch():
     """The shortest that may be proposed is the last one that indexes every batch."""
     assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
     one = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
-    assert (one.verdict, one.value, one.considered, one.meets_budgets) == (Verdict.KEEP, 4096, 2048, False)
+    assert (one.verdict, one.value, one.considered, one.meets_budgets) == (
+        Verdict.KEEP,
+        4096,
+        2048,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
     ("size", "records", "budgets", "considered", "words"),
     [
-        (97, 1, Budgets(p99_us=1), 64, "64 comes nearest, and with it p99 of a warm lookup is 5.6 µs of 1.0 µs allowed"),
-        (1000, 5, Budgets(p99_us=5, index_share=0.001), 4096, "the index's size is 0.40 % of 0.10 % allowed"),
-        (1000, 5, Budgets(p99_us=None, index_share=0.0), 2_097_152, "the index's size is < 0.01 % of 0.00 %"),
+        (
+            97,
+            1,
+            Budgets(p99_us=1),
+            64,
+            "64 comes nearest, and with it p99 of a warm lookup is 5.6 µs of 1.0 µs allowed",
+        ),
+        (
+            1000,
+            5,
+            Budgets(p99_us=5, index_share=0.001),
+            4096,
+            "the index's size is 0.40 % of 0.10 % allowed",
+        ),
+        (
+            1000,
+            5,
+            Budgets(p99_us=None, index_share=0.0),
+            2_097_152,
+            "the index's size is < 0.01 % of 0.00 %",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_no_interval_can_do_is_said(size, records, budgets, considered, words):
-    """Then nothing is changed: the budget that is missed, and by how much with the interval that comes nearest."""
+    """Then nothing is changed: the budget that is missed, and by how much with the interval that
+    comes nearest.
+    """
     one = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
-    assert (one.verdict, one.value, one.considered, one.meets_budgets) == (Verdict.KEEP, 4096, considered, False)
+    assert (one.verdict, one.value, one.considered, one.meets_budgets) == (
+        Verdict.KEEP,
+        4096,
+        considered,
+        False,
+    )
     assert codes(one)[-1] == "unmeetable"
     assert words in tuning_words.words(one.because[-1])
 
 
 def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
     """A tenth of a per cent: the smallest interval that fits, not one without an entry."""
-    one = tuning.recommend(measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.001), NEW)
+    one = tuning.recommend(
+        measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.001), NEW
+    )
     assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.CHANGE, 32_768, "smaller")
-    assert one.proposed.index_share <= 0.001 < tuning.at(measured(1000, 20_000), NEW, 16_384).index_share
-    wide = tuning.recommend(measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW)
-    assert (wide.verdict, wide.considered, codes(wide)[-1]) == (Verdict.KEEP, 512, "faster-too-little")
+    assert (
+        one.proposed.index_share
+        <= 0.001
+        < tuning.at(measured(1000, 20_000), NEW, 16_384).index_share
+    )
+    wide = tuning.recommend(
+        measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW
+    )
+    assert (wide.verdict, wide.considered, codes(wide)[-1]) == (
+        Verdict.KEEP,
+        512,
+        "faster-too-little",
+    )
 
 
 def test_who_asks_for_nothing_changes_nothing():
@@ -150,7 +216,9 @@ def test_an_empty_log_has_no_answer():
 
 
 def test_remote_storage_bounds_what_a_read_carries():
-    """Five per cent of a fetch of 1 MiB; an index of half the bytes lets the cache hold twice the segments, and that counts."""
+    """Five per cent of a fetch of 1 MiB; an index of half the bytes lets the cache hold twice the
+    segments, and that counts.
+    """
     found = measured(1000, 20_000)
     one = tuning.recommend(found, today(is_tiered=True), Budgets(p99_us=None), OLD)
     assert (one.verdict, one.value) == (Verdict.CHANGE, 32_768)
@@ -170,28 +238,41 @@ def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
 
 def test_a_disk_that_was_measured_to_seek_takes_none_either():
     """A calibration has a name of its own, and the bound all the same."""
-    costs = replace(OLD, storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000), ""))
+    costs = replace(
+        OLD,
+        storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000), ""),
+    )
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
 
 
 def test_a_cold_lookup_reads_its_index_too():
-    """At one entry a batch the index is larger, and its search takes more reads; the words tell both."""
+    """At one entry a batch the index is larger, and its search takes more reads; the words tell
+    both.
+    """
     one, other = (tuning.at(measured(100, 200_000), NEW, interval) for interval in (0, 65_536))
     assert one.index_reads > other.index_reads == 1.0
-    reason = next(why for why in tuning.not_fixed(one, measured(100), today(), NEW) if why.code == "cold")
-    assert f"{one.index_reads:.1f} reads of the index and {one.cold_reads_mean:.1f} of the .log" in tuning_words.words(reason)
+    reason = next(
+        why for why in tuning.not_fixed(one, measured(100), today(), NEW) if why.code == "cold"
+    )
+    assert (
+        f"{one.index_reads:.1f} reads of the index and {one.cold_reads_mean:.1f} of the .log"
+        in tuning_words.words(reason)
+    )
 
 
 def test_old_batches_cost_half():
     """Magic 1, up to 4.0."""
     found = measured(1000)
     new, old = (tuning.at(replace(found, one_read_share=share), OLD, 4096) for share in (0.0, 1.0))
-    assert old.p99_us.typical - OLD.first_us.typical == pytest.approx((new.p99_us.typical - OLD.first_us.typical) / 2)
+    assert old.p99_us.typical - OLD.first_us.typical == pytest.approx(
+        (new.p99_us.typical - OLD.first_us.typical) / 2
+    )
 
 
 def test_lookups_by_what_they_look_for():
-    """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset; one by timestamp starts at the batch that
-    its entry is of, and not one entry before."""
+    """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset;
+    one by timestamp starts at the batch that its entry is of, and not one entry before.
+    """
     found = tuning.by_target(tuning.at(measured(1000, by_base_offset=True), NEW, 4096))
     assert list(found) == ["base_offset", "every_offset", "timestamp"]
     assert found["every_offset"]["headers_max"] == found["base_offset"]["headers_max"] + 1
@@ -199,7 +280,9 @@ def test_lookups_by_what_they_look_for():
 
 
 def test_the_processors_share_can_decide():
-    """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is saved."""
+    """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is
+    saved.
+    """
     gathering = Gathering({65_536}, by_base_offset=False)
     gathering.add([made.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
@@ -209,30 +292,50 @@ def test_the_processors_share_can_decide():
     assert "cores" in tuning.unmet(one.today, budgets)
 
 
-@pytest.mark.parametrize(("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")])
+@pytest.mark.parametrize(
+    ("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")]
+)
 def test_which_limit_binds(index_bytes, binding):
-    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies above it."""
+    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies
+    above it.
+    """
     found = measured(1000)
     config = LogConfig(segment_index_bytes=index_bytes)
     one = tuning.limits_at(found, config, 4096)
     assert one.binding == binding
-    assert one.ends_bytes["time-index-full"] == pytest.approx((index_bytes // 12 - 1) * 5000, rel=0.01)
+    assert one.ends_bytes["time-index-full"] == pytest.approx(
+        (index_bytes // 12 - 1) * 5000, rel=0.01
+    )
     assert one.safe_index_bytes == pytest.approx(1.25 * one.least_index_bytes, abs=1)
-    for room, is_safe in ((one.safe_index_bytes, True), (one.least_index_bytes, True), (one.least_index_bytes - 48, False)):
-        assert (tuning.limits_at(found, replace(config, segment_index_bytes=room), 4096).binding == "size") == is_safe
+    for room, is_safe in (
+        (one.safe_index_bytes, True),
+        (one.least_index_bytes, True),
+        (one.least_index_bytes - 48, False),
+    ):
+        assert (
+            tuning.limits_at(found, replace(config, segment_index_bytes=room), 4096).binding
+            == "size"
+        ) == is_safe
 
 
 def test_a_safe_index_is_one_for_full_segments():
-    """A gigabyte, an entry every 5268 bytes, a time entry with each: 3.06 MB with a quarter more; and no speed changes that."""
+    """A gigabyte, an entry every 5268 bytes, a time entry with each: 3.06 MB with a quarter more;
+    and no speed changes that.
+    """
     found = replace(measured(5268), bytes_per_s=20.0)
     one = tuning.limits_at(found, LogConfig(), 4096)
     assert one.binding == "time" and "ends by segment.ms" in tuning_words.limit_words(one)
     assert one.safe_index_bytes == pytest.approx(3.06e6, rel=0.002)
-    assert one.safe_index_bytes == tuning.limits_at(replace(found, bytes_per_s=None), LogConfig(), 4096).safe_index_bytes
+    assert (
+        one.safe_index_bytes
+        == tuning.limits_at(replace(found, bytes_per_s=None), LogConfig(), 4096).safe_index_bytes
+    )
 
 
 def test_the_tornado_says_what_would_flip_the_answer():
-    """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it is."""
+    """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it
+    is.
+    """
     found = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
     assert found[0].name in ("µs a header", "reads a header")
     header = next(one for one in found if one.name == "µs a header")
@@ -243,10 +346,14 @@ def test_the_tornado_says_what_would_flip_the_answer():
 def test_a_bootstrap_is_the_same_every_time():
     """And wider than nothing where stretches of the log differ."""
     random = np.random.default_rng(8)
-    sizes = np.concatenate([random.integers(80, 120, 3000), random.integers(700, 900, 3000)]).tolist()
+    sizes = np.concatenate(
+        [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
+    ).tolist()
     gathering = Gathering({4096}, by_base_offset=True)
     gathering.add([made.batches(sizes)])
-    one, other = (tuning.recommend(gathering.measured(), today(), Budgets(p99_us=20), NEW) for _ in range(2))
+    one, other = (
+        tuning.recommend(gathering.measured(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
+    )
     assert one.gain == other.gain
     alone = (one.today.row["headers_mean"] - one.proposed.row["headers_mean"]) * NEW.header_us.high
     assert one.gain.mean_us.high > alone * 1.05
@@ -261,7 +368,10 @@ def test_segments_joined_are_one_log():
         gathering.add([made.batches(piece.tolist(), [2] * len(piece))])
         parts.append(gathering.measured())
     found = joined(parts)
-    assert (found.batch_bytes, found.spread) == (pytest.approx(sizes.mean()), pytest.approx(sizes.std() / sizes.mean()))
+    assert (found.batch_bytes, found.spread) == (
+        pytest.approx(sizes.mean()),
+        pytest.approx(sizes.std() / sizes.mean()),
+    )
     assert found.log_bytes == sizes.sum() and found.parts.segments == 3
     assert isinstance(found.cold, ColdReads) and found.cold.counts[0].sum() == 600
 
@@ -275,7 +385,9 @@ def test_an_empty_log_beside_others_changes_nothing():
 
 
 def test_measuring_tells_how_far_it_is():
-    """Of a .log too, which may hold millions of batches: more of it each time, and all of it only when the next one begins."""
+    """Of a .log too, which may hold millions of batches: more of it each time, and all of it only
+    when the next one begins.
+    """
     told: list[float] = []
     batches = made.batches([1000] * 100, [5] * 100)
     Gathering({4096}, by_base_offset=True).add([batches], far=told.append)
@@ -283,13 +395,18 @@ def test_measuring_tells_how_far_it_is():
 
 
 def test_an_index_of_whole_appends_is_kept():
-    """What an interval would bring is not known there: a newer release mends it, and no interval does."""
+    """What an interval would bring is not known there: a newer release mends it, and no interval
+    does.
+    """
     one = tuning.recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
     assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.KEEP, 4096, "coarse")
 
 
 def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
-    """What the broker has is not what the topic has: no change of the broker's begins at the topic's."""
+    """What the broker has is not what the topic has: no change of the broker's begins at the
+    topic's.
+    """
+
     def tuned(interval):
         return SimpleNamespace(name="a", today=today(interval), measured=measured(97, 20_000, 1, 2))
 
@@ -304,16 +421,26 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
     """One topic that gains is told by name; where all want the same it is the broker's."""
     tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
     whole = joined([tiny, large])
-    one, other = (tuning.recommend(found, today(), Budgets(p99_us=25), NEW) for found in (tiny, large))
+    one, other = (
+        tuning.recommend(found, today(), Budgets(p99_us=25), NEW) for found in (tiny, large)
+    )
     both = tuning.recommend(whole, today(), Budgets(p99_us=25), NEW)
     kept = tuning.recommend_broker({"a": one, "b": other}, both)
-    assert (kept.verdict, kept.value, kept.because[0].code) == (Verdict.KEEP, 4096, "topic-by-topic")
-    assert "1 of 2 topics would gain by an interval of their own: a (512)" in tuning_words.words(kept.because[0])
+    assert (kept.verdict, kept.value, kept.because[0].code) == (
+        Verdict.KEEP,
+        4096,
+        "topic-by-topic",
+    )
+    assert "1 of 2 topics would gain by an interval of their own: a (512)" in tuning_words.words(
+        kept.because[0]
+    )
     assert tuning.recommend_broker({"a": one}, one) is one
 
 
 def test_an_old_follower_is_told_of():
-    """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the interval."""
+    """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the
+    interval.
+    """
     one = tuning.recommend(measured(1000, 20_000, per_append=True), today(), Budgets(), OLD)
     reason = next(reason for reason in one.because if reason.code == "followers")
     assert reason.values["headers_mean"] == pytest.approx(1.5 * (1 << 20) / 1000, rel=0.05)

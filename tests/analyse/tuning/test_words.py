@@ -10,7 +10,10 @@ from kafkaviz.analyse.tuning.rule import Reason
 @pytest.mark.parametrize(
     ("topic", "line"),
     [
-        ("orders", "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048"),
+        (
+            "orders",
+            "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048",
+        ),
         (None, "--entity-type brokers --entity-default --add-config log.index.interval.bytes=2048"),
     ],
 )
@@ -22,8 +25,13 @@ def test_the_line_that_changes_it(topic, line):
 
 def test_a_broker_of_one_topic():
     """It is not counted out of one."""
-    told = [words.words(Reason("topic-by-topic", {"changing": one, "topics": 1})) for one in ({"a": 1024}, {})]
-    gains = "its one topic would gain by an interval of its own: a (1024); the broker's default stays"
+    told = [
+        words.words(Reason("topic-by-topic", {"changing": one, "topics": 1}))
+        for one in ({"a": 1024}, {})
+    ]
+    gains = (
+        "its one topic would gain by an interval of its own: a (1024); the broker's default stays"
+    )
     assert told == [gains, "its one topic gains nothing by another interval"]
 
 
@@ -35,6 +43,11 @@ def test_a_budget_is_never_told_as_nothing():
 
 def test_numbers_as_people_read_them():
     """Units that change on the way, and a range of which both ends have one."""
-    assert [words.us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == ["0.8 µs", "42 µs", "1.4 ms", "2.5 s"]
+    assert [words.us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == [
+        "0.8 µs",
+        "42 µs",
+        "1.4 ms",
+        "2.5 s",
+    ]
     assert words.us_range(cost_model.Range(34, 42, 92)) == "42 µs (34 to 92 µs)"
     assert words.us_range(cost_model.Range(598, 719, 1596)) == "719 µs (598 µs to 1.6 ms)"

@@ -44,7 +44,11 @@ def dumped(directory: Path, args: Sequence[str]) -> Told:
         status = (json_lines if args.json else text).dump(dump.options(args), console)
         console.flush()
         here = os.getcwd()
-    return Told(out.getvalue(), err.getvalue().decode("utf-8", "surrogateescape").replace(here, "@DIR@"), status)
+    return Told(
+        out.getvalue(),
+        err.getvalue().decode("utf-8", "surrogateescape").replace(here, "@DIR@"),
+        status,
+    )
 
 
 def json_dumped(directory: Path, *args: str) -> list[dict]:
@@ -55,16 +59,24 @@ def json_dumped(directory: Path, *args: str) -> list[dict]:
 
 
 def mode_and_path(name: str) -> tuple[str, str]:
-    """The mode in the name of an answer without its .out, and the path: weblogs-0/17.log.deep is ("deep", "weblogs-0/17.log")."""
+    """The mode in the name of an answer without its .out, and the path: weblogs-0/17.log.deep is
+    ("deep", "weblogs-0/17.log").
+    """
     path, _, mode = name.rpartition(".")
     return (mode, path) if mode in MODES or mode == "decoded" else ("", name)
 
 
 def options_of(mode: str, path: str) -> tuple[str, ...]:
     """The options that an answer was given for."""
-    return (DECODERS[path.replace("/", "-").split("-")[0].split(".")[0]],) if mode == "decoded" else MODES[mode]
+    return (
+        (DECODERS[path.replace("/", "-").split("-")[0].split(".")[0]],)
+        if mode == "decoded"
+        else MODES[mode]
+    )
 
 
 def without_frames(err: str) -> str:
     """stderr without the frames of a stack."""
-    return "".join(f"{line}\n" for line in err.splitlines() if not line.startswith(("\tat ", "\t... ")))
+    return "".join(
+        f"{line}\n" for line in err.splitlines() if not line.startswith(("\tat ", "\t... "))
+    )

@@ -22,7 +22,13 @@ RECORDS = st.lists(
     max_size=4,
 )  # fmt: skip
 BATCHES = st.lists(
-    st.tuples(RECORDS, st.sampled_from([0, 0, 1, 2, 3, 4]), st.sampled_from([0, 8, 0x40]), st.integers(-1, 2**31 - 1)), max_size=6
+    st.tuples(
+        RECORDS,
+        st.sampled_from([0, 0, 1, 2, 3, 4]),
+        st.sampled_from([0, 8, 0x40]),
+        st.integers(-1, 2**31 - 1),
+    ),
+    max_size=6,
 )
 
 
@@ -33,9 +39,17 @@ def made(batches: list[tuple]) -> bytes:
         body = build(records)
         body = codec.compress(codec.name(codec_id), body) if codec_id and records else body
         header = np.zeros(1, HEADER)
-        header["base_offset"], header["record_count"], header["magic"] = 100 * number, len(records), 2
+        header["base_offset"], header["record_count"], header["magic"] = (
+            100 * number,
+            len(records),
+            2,
+        )
         header["batch_length_bytes"] = HEADER.itemsize - LENGTH_END + len(body)
-        header["attributes"], header["base_timestamp_ms"], header["max_timestamp_ms"] = codec_id | attributes, 10**12, 10**12 + 7
+        header["attributes"], header["base_timestamp_ms"], header["max_timestamp_ms"] = (
+            codec_id | attributes,
+            10**12,
+            10**12 + 7,
+        )
         header["base_sequence"] = base_sequence
         log += header.tobytes() + body
     return log
@@ -45,7 +59,9 @@ def made(batches: list[tuple]) -> bytes:
 @settings(max_examples=60, deadline=None)
 @given(batches=BATCHES)
 def test_both_ways_print_the_same(options, batches, tmp_path_factory):
-    """Any keys, values and headers, text or not, in any codec; sequences that go on from 0; gaps in the offsets."""
+    """Any keys, values and headers, text or not, in any codec; sequences that go on from 0; gaps in
+    the offsets.
+    """
     folder = tmp_path_factory.mktemp("log")
     (folder / LOG).write_bytes(made(batches))
     compiled = dumped(folder, [*options, LOG])
@@ -64,7 +80,9 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
     for room_bytes, room_gaps in ((10, 0), (3000, 3), (9000, 100)):
 
         def made_small(room_bytes=room_bytes, room_gaps=room_gaps):
-            return small(room=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64))
+            return small(
+                room=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
+            )
 
         monkeypatch.setattr(record_lines, "Written", made_small)
         assert dumped(folder, ["--print-data-log", LOG]) == expected
@@ -72,7 +90,11 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
 
 
 @given(
-    st.one_of(st.binary(max_size=8), st.text(max_size=4).map(str.encode), st.text(max_size=3).map(lambda text: text.encode("utf-16-be")))
+    st.one_of(
+        st.binary(max_size=8),
+        st.text(max_size=4).map(str.encode),
+        st.text(max_size=3).map(lambda text: text.encode("utf-16-be")),
+    )
 )
 def test_utf8_is_what_python_decodes(data):
     """Every sequence of bytes gets the same answer."""

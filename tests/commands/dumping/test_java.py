@@ -7,7 +7,15 @@ from kafkaviz.commands.dumping.death import Death
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("", 0), ("a", 97), ("hello", 99162322), ("é", 233), ("\U0001f600", 1772899), ("x" * 40, 847293440)]
+    ("text", "number"),
+    [
+        ("", 0),
+        ("a", 97),
+        ("hello", 99162322),
+        ("é", 233),
+        ("\U0001f600", 1772899),
+        ("x" * 40, 847293440),
+    ],
 )
 def test_a_string_has_javas_hash(text, number):
     """Values of String.hashCode, unsigned; a character beyond 16 bits counts as its two halves."""
@@ -19,11 +27,22 @@ def test_the_order_is_that_of_a_hash_map(data):
     cases = [line.split("|") for line in (data / "hash_orders.txt").read_text().splitlines()]
     assert [len(given.split(",")) for given, _ in cases] == [5, 12, 13, 14, 20, 30, 40]
     for given, listed in cases:
-        assert java.hash_order([f"/logs/{name}" for name in given.split(",")]) == [f"/logs/{name}" for name in listed.split(",")]
+        assert java.hash_order([f"/logs/{name}" for name in given.split(",")]) == [
+            f"/logs/{name}" for name in listed.split(",")
+        ]
 
 
 @pytest.mark.parametrize(
-    ("typed", "shown"), [("a//b.log", "a/b.log"), ("a/", "a"), ("//a///", "/a"), ("/", "/"), ("", ""), ("./a", "./a"), ("a/../b", "a/../b")]
+    ("typed", "shown"),
+    [
+        ("a//b.log", "a/b.log"),
+        ("a/", "a"),
+        ("//a///", "/a"),
+        ("/", "/"),
+        ("", ""),
+        ("./a", "./a"),
+        ("a/../b", "a/../b"),
+    ],
 )
 def test_a_path_loses_slashes_and_nothing_else(typed, shown):
     """As java.io.File."""
@@ -38,14 +57,25 @@ def test_an_absolute_path_is_not_resolved(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "pieces"), [("a,b", ["a", "b"]), ("a,,b,,", ["a", "", "b"]), (",a", ["", "a"]), (",", []), ("", [""]), ("a", ["a"])]
+    ("text", "pieces"),
+    [
+        ("a,b", ["a", "b"]),
+        ("a,,b,,", ["a", "", "b"]),
+        (",a", ["", "a"]),
+        (",", []),
+        ("", [""]),
+        ("a", ["a"]),
+    ],
 )
 def test_a_list_is_split_as_java_splits(text, pieces):
     """Empty pieces at the end fall away."""
     assert java.split_list(text) == pieces
 
 
-@pytest.mark.parametrize(("text", "number"), [("00000000000000000017", 17), ("+7", 7), ("-7", -7), ("9223372036854775807", 2**63 - 1)])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("00000000000000000017", 17), ("+7", 7), ("-7", -7), ("9223372036854775807", 2**63 - 1)],
+)
 def test_a_long_is_read(text, number):
     """Signs and leading zeros are fine."""
     assert java.parse_long(text) == number
@@ -56,7 +86,10 @@ def test_what_is_no_long_ends_the_run(text):
     """In the words of Long.parseLong."""
     with pytest.raises(Death) as death:
         java.parse_long(text)
-    assert death.value.text() == f'Exception in thread "main" java.lang.NumberFormatException: For input string: "{text}"\n'
+    assert (
+        death.value.text()
+        == f'Exception in thread "main" java.lang.NumberFormatException: For input string: "{text}"\n'
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,11 @@ SIZES = (61, 70, 61 + 3000, 62, 9000, 61, 2000)
 def batch(number: int, size_bytes: int, crc: int | None = None) -> bytes:
     """A batch with a right checksum, or with that one."""
     header = np.zeros(1, HEADER)
-    header["base_offset"], header["batch_length_bytes"], header["magic"] = number, size_bytes - LENGTH_END, 2
+    header["base_offset"], header["batch_length_bytes"], header["magic"] = (
+        number,
+        size_bytes - LENGTH_END,
+        2,
+    )
     body = bytes(range(256)) * 40
     data = bytearray(header.tobytes() + body[: size_bytes - HEADER.itemsize])
     data[17:21] = (crc32c(data[CRC_START:]) if crc is None else crc).to_bytes(4, "big")
@@ -26,14 +30,31 @@ def batch(number: int, size_bytes: int, crc: int | None = None) -> bytes:
 
 @pytest.mark.parametrize("stretch_bytes", [64, 3061, 8999, 9000, 1 << 20])
 def test_a_checksum_is_the_same_however_it_is_read(tmp_path, monkeypatch, stretch_bytes):
-    """Batches that fit into what is held at once, and larger ones; two of the checksums are wrong."""
+    """Batches that fit into what is held at once, and larger ones; two of the checksums are
+    wrong.
+    """
     monkeypatch.setattr(records_file, "STRETCH_BYTES", stretch_bytes)
     message = legacy.build(1, 9, b"k", b"v" * 5000, 5)
-    data = b"".join(batch(number, size, 1 if number in (2, 3) else None) for number, size in enumerate(SIZES)) + message
+    data = (
+        b"".join(
+            batch(number, size, 1 if number in (2, 3) else None)
+            for number, size in enumerate(SIZES)
+        )
+        + message
+    )
     (tmp_path / "0.log").write_bytes(data)
     with records_file.opened(str(tmp_path / "0.log")) as log:
         [batches] = list(log.batches(0, len(data)))
-        assert records_file.valid(log, batches).tolist() == [True, True, False, False, True, True, True, True]
+        assert records_file.valid(log, batches).tolist() == [
+            True,
+            True,
+            False,
+            False,
+            True,
+            True,
+            True,
+            True,
+        ]
     assert zlib.crc32(message[16:]) == batches["crc"][-1]
 
 

@@ -1,4 +1,6 @@
-"""kafkaviz simulate --replay of damaged .log files: an append that Kafka refuses, and the bytes that no batch is made of."""
+"""kafkaviz simulate --replay of damaged .log files: an append that Kafka refuses, and the bytes
+that no batch is made of.
+"""
 
 import json
 import shutil
@@ -20,19 +22,26 @@ def orders(clean, tmp_path) -> Path:
 
 
 def replay(orders: Path, *options: str) -> int:
-    return main(["simulate", "--replay", str(orders), "--out", str(orders.parents[1] / "out"), *options])
+    return main(
+        ["simulate", "--replay", str(orders), "--out", str(orders.parents[1] / "out"), *options]
+    )
 
 
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_a_batch_with_a_wrong_checksum_is_refused(orders, capsys, live):
-    """As UnifiedLog.analyzeAndValidateRecords does it: status 2, its exception, and no broker directory."""
+    """As UnifiedLog.analyzeAndValidateRecords does it: status 2, its exception, and no broker
+    directory.
+    """
     log = bytearray((orders / FIRST).read_bytes())
     log[100] ^= 1
     (orders / FIRST).write_bytes(log)
     crc = int.from_bytes(log[17:21], "big")
     assert replay(orders, *live) == 2
     told = capsys.readouterr().err
-    assert "orders-0, append 0: org.apache.kafka.common.errors.CorruptRecordException: Record is corrupt (stored crc = " in told
+    assert (
+        "orders-0, append 0: org.apache.kafka.common.errors.CorruptRecordException: Record is "
+        "corrupt (stored crc = "
+    ) in told
     assert f"(stored crc = {crc}) in topic partition orders-0." in told
     assert live or not (orders.parents[1] / "out").exists()
 
@@ -44,23 +53,37 @@ def test_the_first_wrong_checksum_of_a_later_segment_counts(orders, capsys):
     (orders / SECOND).write_bytes(log)
     assert replay(orders) == 2
     before = sum(len(walk((orders / name).read_bytes())[0]) for name in (FIRST, SECOND)) - 1
-    assert f"orders-0, append {before}: org.apache.kafka.common.errors.CorruptRecordException: " in capsys.readouterr().err
+    assert (
+        f"orders-0, append {before}: org.apache.kafka.common.errors.CorruptRecordException: "
+        in capsys.readouterr().err
+    )
 
 
 def test_bytes_behind_a_torn_batch_are_told(orders, capsys):
-    """How many, of which .log, from which byte on and why; what differs is not laid on the settings then."""
+    """How many, of which .log, from which byte on and why; what differs is not laid on the settings
+    then.
+    """
     (orders / FIRST).write_bytes((orders / FIRST).read_bytes()[:500_000])
     assert replay(orders, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     [left_out] = told["unread"]
     assert left_out == {
-        "file": FIRST, "from_position": 498_204, "bytes": 1796, "why": "its last batch is not whole",
-    }  # fmt: skip
+        "file": FIRST,
+        "from_position": 498_204,
+        "bytes": 1796,
+        "why": "its last batch is not whole",
+    }
     shutil.rmtree(orders.parents[1] / "out")
     assert replay(orders) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert f"{FIRST}: 1796 bytes from byte 498204 on are left out: its last batch is not whole" in lines
-    assert lines[-1].strip() == "the bytes that were left out may have made that, or what stood there once"
+    assert (
+        f"{FIRST}: 1796 bytes from byte 498204 on are left out: its last batch is not whole"
+        in lines
+    )
+    assert (
+        lines[-1].strip()
+        == "the bytes that were left out may have made that, or what stood there once"
+    )
 
 
 def test_of_whole_files_nothing_is_left_out(orders, capsys):

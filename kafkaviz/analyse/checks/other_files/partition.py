@@ -9,7 +9,9 @@ from kafkaviz.analyse.finding import Finding
 from kafkaviz.log.partition import Partition
 
 
-def of_partition(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+def of_partition(
+    partition: Partition, summaries: Sequence[Summary], facts: Facts
+) -> Iterator[Finding]:
     """The files beside the segments; summaries: of the live segments, in order."""
     yield from aborted.of_partition(summaries, facts)
     yield from snapshots.of_partition(partition, summaries, facts)

@@ -1,4 +1,6 @@
-"""What lies in a directory that no broker works with: leftovers, indexes without a .log, files and directories of others."""
+"""What lies in a directory that no broker works with: leftovers, indexes without a .log, files and
+directories of others.
+"""
 
 from collections.abc import Iterator
 
@@ -21,18 +23,34 @@ def leftovers(segment: Segment, facts: Facts) -> Iterator[Finding]:
     length = sum(found.size_bytes for found in segment.files)
     message = f"{', '.join(names_)}: {group(length)} bytes"
     code = LEFTOVERS[segment.state]
-    yield facts.found(code, names_[0], message, Evidence(f"the suffix .{segment.state}", "no such file"), 0, segment.files[0].size_bytes)
+    yield facts.found(
+        code,
+        names_[0],
+        message,
+        Evidence(f"the suffix .{segment.state}", "no such file"),
+        0,
+        segment.files[0].size_bytes,
+    )
 
 
 def orphans(segment: Segment, facts: Facts) -> Iterator[Finding]:
     """Indexes without a .log."""
     for found in segment.files:
         evidence = Evidence("no file", f"{segment.name}.log")
-        yield facts.found("orphan-index", found.name, f"{found.name} has no .log beside it", evidence, 0, found.size_bytes)
+        yield facts.found(
+            "orphan-index",
+            found.name,
+            f"{found.name} has no .log beside it",
+            evidence,
+            0,
+            found.size_bytes,
+        )
 
 
 def of_partition(partition: Partition, facts: Facts) -> Iterator[Finding]:
-    """Files that are none of Kafka's, and snapshots that wait to be unlinked or were never finished."""
+    """Files that are none of Kafka's, and snapshots that wait to be unlinked or were never
+    finished.
+    """
     for found in partition.others:
         name = names.parse_file(found.name)
         if name and name.kind == "checkpoint" and not name.suffix:
@@ -42,14 +60,22 @@ def of_partition(partition: Partition, facts: Facts) -> Iterator[Finding]:
         elif name and name.suffix in LEFTOVERS:
             evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
             message = f"{found.name}: {group(found.size_bytes)} bytes"
-            yield facts.found(LEFTOVERS[name.suffix], found.name, message, evidence, 0, found.size_bytes)
+            yield facts.found(
+                LEFTOVERS[name.suffix], found.name, message, evidence, 0, found.size_bytes
+            )
         elif not name and found.name.removesuffix(".tmp") not in PARTITION_FILES:
             yield stranger(facts.partition, found.name, found.size_bytes, facts.version)
 
 
 def directory(shown: str, version: Version) -> Finding:
     """One that no start accepts."""
-    return finding("directory-name-bad", f"{shown} is no topic-partition", Evidence(shown, "TOPIC-NUMBER"), file=shown, version=version)
+    return finding(
+        "directory-name-bad",
+        f"{shown} is no topic-partition",
+        Evidence(shown, "TOPIC-NUMBER"),
+        file=shown,
+        version=version,
+    )
 
 
 def stranger(partition: str | None, name: str, size_bytes: int | None, version: Version) -> Finding:
@@ -58,4 +84,12 @@ def stranger(partition: str | None, name: str, size_bytes: int | None, version: 
     path = f"{partition}/{shown}" if partition else shown
     place = {"position": 0, "length": size_bytes} if size_bytes is not None else {}
     message = f"{shown} is no file of Kafka's"
-    return finding("unknown-file", message, Evidence(shown), partition=partition, file=path, version=version, **place)
+    return finding(
+        "unknown-file",
+        message,
+        Evidence(shown),
+        partition=partition,
+        file=path,
+        version=version,
+        **place,
+    )

@@ -25,7 +25,16 @@ def of_partition(partition: Partition, facts: Facts) -> Iterator[Finding]:
         message = f"byte {fault.position}: {fault.what}"
         evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
         refused = small_files.partition_metadata_fault(data, PARTITION_METADATA)
-        consequence = "" if refused else "Kafka looks at the values alone, and reads them all the same"
-        yield facts.found("partition-metadata-bad", PARTITION_METADATA, message, evidence, fault.position, consequence=consequence)
+        consequence = (
+            "" if refused else "Kafka looks at the values alone, and reads them all the same"
+        )
+        yield facts.found(
+            "partition-metadata-bad",
+            PARTITION_METADATA,
+            message,
+            evidence,
+            fault.position,
+            consequence=consequence,
+        )
     except KafkavizError as fault:
         yield unreadable.of_file(PARTITION_METADATA, fault, facts)

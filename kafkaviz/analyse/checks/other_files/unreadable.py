@@ -1,6 +1,8 @@
-"""What is told of a file that could not be read here: whose fault it is, what a broker in our place would do, and who may read it.
+"""What is told of a file that could not be read here: whose fault it is, what a broker in our place
+would do, and who may read it.
 
-    orders-0/00000000000000000000.index may not be read     unreadable-file, an error: a broker that may not either goes offline
+    orders-0/00000000000000000000.index may not be read     unreadable-file, an error: a broker that
+    may not either goes offline
 """
 
 from dataclasses import replace
@@ -28,21 +30,40 @@ OTHERWISE = "Look at the disk it lies on, and check again"
 
 def of_file(name: str, fault: KafkavizError, facts: Facts, consequence: str = OFFLINE) -> Finding:
     """A file of a partition directory; consequence: one of those above."""
-    return of_path(f"{facts.partition}/{name}", facts.partition, Problem.of(facts.partition, fault), facts.version, consequence)
+    return of_path(
+        f"{facts.partition}/{name}",
+        facts.partition,
+        Problem.of(facts.partition, fault),
+        facts.version,
+        consequence,
+    )
 
 
-def of_path(file: str, partition: str | None, problem: Problem, version: Version, consequence: str = OFFLINE) -> Finding:
-    """A file or directory, relative to the broker directory. An error where a broker that cannot read it either is stopped by that."""
+def of_path(
+    file: str, partition: str | None, problem: Problem, version: Version, consequence: str = OFFLINE
+) -> Finding:
+    """A file or directory, relative to the broker directory.
+
+    An error where a broker that cannot read it either is stopped by that.
+    """
     shown, evidence = encodable(file), Evidence(problem.what, "a file that can be read")
     message = f"{shown.rpartition('/')[2]} could not be read: {problem.what}"
     step = STEPS.get(problem.kind, OTHERWISE)
     found = finding(
-        "unreadable-file", message, evidence, partition=partition and encodable(partition), file=shown, version=version,
-        consequence=consequence, next_step=step,
-    )  # fmt: skip
+        "unreadable-file",
+        message,
+        evidence,
+        partition=partition and encodable(partition),
+        file=shown,
+        version=version,
+        consequence=consequence,
+        next_step=step,
+    )
     return replace(found, severity=ERROR) if hides_start(found) else found
 
 
 def hides_start(found: Finding) -> bool:
-    """Whether it is about a file that a start reads: it cannot be foretold then, since the broker may read it or not."""
+    """Whether it is about a file that a start reads: it cannot be foretold then, since the broker
+    may read it or not.
+    """
     return found.consequence in (OFFLINE, NO_START, SNAPSHOT)

@@ -1,7 +1,9 @@
-"""The figures of lessons, from the app's own components: what each works out of its block, how it is drawn, and what it is on paper.
+"""The figures of lessons, from the app's own components: what each works out of its block, how it
+is drawn, and what it is on paper.
 
-A figure is made before it is drawn, and making it fails with KafkavizError or NoValue where what the block asks for is not there;
-check.py makes every figure of a lesson to find that out. figure.py has what all share, places.py what a block points at.
+A figure is made before it is drawn, and making it fails with KafkavizError or NoValue where what
+the block asks for is not there; check.py makes every figure of a lesson to find that out. figure.py
+has what all share, places.py what a block points at.
 """
 
 from kafkaviz.ui.lessons.live.costs import SWEEP, TUNING
@@ -16,7 +18,21 @@ from kafkaviz.ui.lessons.live.rolled import LIMITS, ROLLS
 from kafkaviz.ui.lessons.live.segments import RULER, SEGMENTS, TABLE
 
 LIVE = {
-    "entries": ENTRIES, "stepper": STEPPER, "lanes": LANES, "why": WHY, "bytes": BYTES, "ruler": RULER, "table": TABLE,
-    "segments": SEGMENTS, "growth": GROWTH, "pages": PAGES, "tail-pages": TAIL, "rolls": ROLLS, "limits": LIMITS, "findings": FINDINGS,
-    "retention": RETENTION, "tuning": TUNING, "sweep": SWEEP,
-}  # fmt: skip
+    "entries": ENTRIES,
+    "stepper": STEPPER,
+    "lanes": LANES,
+    "why": WHY,
+    "bytes": BYTES,
+    "ruler": RULER,
+    "table": TABLE,
+    "segments": SEGMENTS,
+    "growth": GROWTH,
+    "pages": PAGES,
+    "tail-pages": TAIL,
+    "rolls": ROLLS,
+    "limits": LIMITS,
+    "findings": FINDINGS,
+    "retention": RETENTION,
+    "tuning": TUNING,
+    "sweep": SWEEP,
+}

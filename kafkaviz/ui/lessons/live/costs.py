@@ -38,7 +38,10 @@ def _swept(key: str, _anatomy: Anatomy) -> np.ndarray:
 
 def _draw_sweep(made: tuple[Place, np.ndarray], block: Block, key: str) -> None:
     here, found = made
-    parts.figure_head(f"{here.partition.directory}/{here.segment.name}.log, {block['data']}", say("workshop.sweep_below"))
+    parts.figure_head(
+        f"{here.partition.directory}/{here.segment.name}.log, {block['data']}",
+        say("workshop.sweep_below"),
+    )
     st.space(8)
     table(_heads(), map(_row, found), "rrrrr", INTERVALS.index(KAFKAS))
 
@@ -58,7 +61,9 @@ def _row(one: np.void) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What tuning says of a topic-partition: a view of its curves, each swept interval, the recommendation in one line."""
+    """What tuning says of a topic-partition: a view of its curves, each swept interval, the
+    recommendation in one line.
+    """
 
     place: Place
     view: curve.TuningCurveView
@@ -69,7 +74,9 @@ class Tuned:
 
 def _make_tuning(block: Block) -> Tuned:
     here = places.place(block)
-    return _tuned(f"{here.listed.key} {here.partition.directory!r}", block["considered"], language(), here)
+    return _tuned(
+        f"{here.listed.key} {here.partition.directory!r}", block["considered"], language(), here
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -78,9 +85,20 @@ def _tuned(key: str, considered: int, spoken: str, _here: Place) -> Tuned:
     case, budgets, prices = source.whole, tuning.Budgets(), cost_model.costs(source.by_base_offset)
     every, today = tuning.every(case.measured, prices, budgets), case.today.interval_bytes
     if considered not in {one.interval_bytes for one in every}:
-        raise NoValue(f"considered: one of the intervals that are swept, such as 1024 or 16384, not {considered}")
+        raise NoValue(
+            "considered: one of the intervals that are swept, such as 1024 or 16384, not "
+            f"{considered}"
+        )
     now = tuning.today_at(case.measured, prices, today, budgets)
-    view = curve.view(every, now, considered, case.measured.log_bytes, case.measured.parts.least_batch_bytes, budgets, prices)
+    view = curve.view(
+        every,
+        now,
+        considered,
+        case.measured.log_bytes,
+        case.measured.parts.least_batch_bytes,
+        budgets,
+        prices,
+    )
     found = tuning.recommend(case.measured, case.today, budgets, prices)
     return Tuned(_here, view, every, _verdict(found) if found else "", today)
 
@@ -95,20 +113,28 @@ def _verdict(found: tuning.Recommendation) -> str:
 def _draw_tuning(made: Tuned, block: Block, key: str) -> None:
     drawn = (curve.headers_figure, curve.bytes_figure)
     columns = st.columns((0.5, 0.5), gap=20)
-    for number, (column, title, words, draw) in enumerate(zip(columns, made.view.titles, curve.below(), drawn, strict=True)):
+    for number, (column, title, words, draw) in enumerate(
+        zip(columns, made.view.titles, curve.below(), drawn, strict=True)
+    ):
         own = f"{key}_{number}"
         with column, st.container(key=f"kv_fig_{own}"):
             parts.figure_head(title, words)
-            charts.plot(charts.figure((own, told(block)), draw, made.view), own, f"{title}. {words}")
+            charts.plot(
+                charts.figure((own, told(block)), draw, made.view), own, f"{title}. {words}"
+            )
     if made.verdict:
         of = f"{parts.escape(made.place.partition.directory)}, {parts.escape(block['data'])}"
         st.html(f'<p class="kv-sm">{of}<br><b>{parts.escape(made.verdict)}</b></p>')
 
 
 def _tuning_on_paper(made: Tuned, block: Block, key: str) -> None:
-    parts.figure_head(f"{made.place.partition.directory}, {block['data']}", say("workshop.sweep_below"))
+    parts.figure_head(
+        f"{made.place.partition.directory}, {block['data']}", say("workshop.sweep_below")
+    )
     shown = [one for one in made.every if one.interval_bytes in INTERVALS]
-    marked = next((place for place, one in enumerate(shown) if one.interval_bytes == made.today_bytes), None)
+    marked = next(
+        (place for place, one in enumerate(shown) if one.interval_bytes == made.today_bytes), None
+    )
     table(_heads(), [_row(one.row) for one in shown], "rrrrr", marked)
 
 

@@ -1,4 +1,6 @@
-"""What every figure of a lesson has in common: how it is made and drawn, and what is around it on the page."""
+"""What every figure of a lesson has in common: how it is made and drawn, and what is around it on
+the page.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +19,11 @@ Onward = tuple[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class Live:
-    """A kind of figure, made once and drawn from that: draw, paper and asked take (made, block, key).
+    """A kind of figure, made once and drawn from that: draw, paper and asked take (made, block,
+    key).
 
-    make(block) -> what is drawn. onward(block) -> the page it goes on in, and the address there. paper: what is printed instead; asked:
-    what is drawn while the question of its step is open.
+    make(block) -> what is drawn. onward(block) -> the page it goes on in, and the address there.
+    paper: what is printed instead; asked: what is drawn while the question of its step is open.
     """
 
     make: Callable[[Block], object]
@@ -49,11 +52,15 @@ def begins(block: Block) -> dict[str, str]:
 
 
 def step_now(key: str) -> dict[str, str]:
-    """Where the stepper of this key stands, in the same way, as the address says: STEP=KEY.7; empty where that is of another stepper."""
+    """Where the stepper of this key stands, in the same way, as the address says: STEP=KEY.7; empty
+    where that is of another stepper.
+    """
     name, _, step = st.query_params.get(state.STEP, "").rpartition(".")
     return {state.STEP: step} if name == key and step.isdecimal() else {}
 
 
 def position(block: Block, key: str) -> dict[str, str | int]:
-    """What the component of a stepper takes besides its steps: its name in the address, and the step that it begins at, from 0."""
+    """What the component of a stepper takes besides its steps: its name in the address, and the
+    step that it begins at, from 0.
+    """
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}

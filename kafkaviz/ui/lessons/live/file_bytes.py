@@ -23,7 +23,9 @@ PAPER_BYTES = 16  # of a field
 
 @dataclass(frozen=True)
 class Found:
-    """A file of a segment, with what lies around an offset, or (beside) another file of its topic-partition."""
+    """A file of a segment, with what lies around an offset, or (beside) another file of its
+    topic-partition.
+    """
 
     place: Place
     anatomy: Anatomy | None = None
@@ -37,7 +39,9 @@ class Found:
         wanted = segment_bytes.Wanted(said.get("outer"), said.get("inner"))
         if self.beside is not None:
             return segment_bytes.whole(self.beside, block["file"], wanted, block["byte"]), of
-        return segment_bytes.view(self.anatomy, block["file"], *self.around, wanted, segment_bytes.Look(block["byte"])), of
+        return segment_bytes.view(
+            self.anatomy, block["file"], *self.around, wanted, segment_bytes.Look(block["byte"])
+        ), of
 
 
 def _made(block: Block) -> Found:

@@ -36,7 +36,10 @@ def _findings(key: str, directory: str, _here: Place) -> tuple[Finding, ...]:
 
 
 def _draw(found: Sequence[Finding], block: Block, key: str) -> None:
-    head = "".join(f"<th>{say(f'workshop.{name}')}</th>" for name in ("file", "what_is_there", "what_kafka_does"))
+    head = "".join(
+        f"<th>{say(f'workshop.{name}')}</th>"
+        for name in ("file", "what_is_there", "what_kafka_does")
+    )
     parts.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))
     st.space(8)
     parts.table(head, map(_row, found))

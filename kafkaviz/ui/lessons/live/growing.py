@@ -10,7 +10,8 @@ from kafkaviz.ui.rolls import stories
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
-STORIES = dict(zip(("first", "full-time-index"), stories.STORIES, strict=True))  # as the Rolls page names them
+# as the Rolls page names them
+STORIES = dict(zip(("first", "full-time-index"), stories.STORIES, strict=True))
 HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
@@ -25,7 +26,11 @@ def _draw(shown: GrowthView, block: Block, key: str) -> None:
 
 def _on_paper(shown: GrowthView, block: Block, key: str) -> None:
     last = block["step"] or PAPER_ROWS
-    table([say(f"workshop.{name}") for name in HEADS], growth_figure.rows(shown)[max(0, last - PAPER_ROWS) : last], "rwrrr")
+    table(
+        [say(f"workshop.{name}") for name in HEADS],
+        growth_figure.rows(shown)[max(0, last - PAPER_ROWS) : last],
+        "rwrrr",
+    )
 
 
 def _onward(block: Block) -> Onward:

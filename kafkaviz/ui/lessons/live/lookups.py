@@ -1,4 +1,6 @@
-"""A lookup in a lesson: step by step, as lanes beside the other search, and why a timestamp gave its offset."""
+"""A lookup in a lesson: step by step, as lanes beside the other search, and why a timestamp gave
+its offset.
+"""
 
 from kafkaviz.figures import lookup_lanes, stepper
 from kafkaviz.figures import why_offset as why_figure
@@ -18,7 +20,12 @@ from kafkaviz.words import say
 def made(block: Block) -> Made:
     """The lookup of a block."""
     warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return searched.made(_source(block), block["by"], block["target"], releases.release(releases.like(block["search"]), warm, block["by"]))
+    return searched.made(
+        _source(block),
+        block["by"],
+        block["target"],
+        releases.release(releases.like(block["search"]), warm, block["by"]),
+    )
 
 
 def _source(block: Block) -> Source:
@@ -26,7 +33,11 @@ def _source(block: Block) -> Source:
 
 
 def _to_lookup(block: Block) -> Onward:
-    asked = {state.BY: block["by"], state.TARGET: str(block["target"]), state.SEARCH: releases.like(block["search"])}
+    asked = {
+        state.BY: block["by"],
+        state.TARGET: str(block["target"]),
+        state.SEARCH: releases.like(block["search"]),
+    }
     if not block["set"]:
         return "Lookup", place(block).address | asked
     warm = {} if block["warm"] is None else {state.WARM: str(block["warm"])}
@@ -34,12 +45,20 @@ def _to_lookup(block: Block) -> Onward:
 
 
 def _draw_steps(found: Made, block: Block, key: str) -> None:
-    stepper_door.stepper(stepper.message(stepper.view(found), found, told(block)) | position(block, key), None, key=key)
+    stepper_door.stepper(
+        stepper.message(stepper.view(found), found, told(block)) | position(block, key),
+        None,
+        key=key,
+    )
 
 
 def _steps_on_paper(found: Made, block: Block, key: str) -> None:
     steps = enumerate(stepper.view(found).steps, 1)
-    table((say("workshop.step"), say("workshop.what_happens")), [(str(number), one.text) for number, one in steps], "rw")
+    table(
+        (say("workshop.step"), say("workshop.what_happens")),
+        [(str(number), one.text) for number, one in steps],
+        "rw",
+    )
 
 
 def _draw_lanes(found: Made, block: Block, key: str) -> None:
@@ -55,7 +74,13 @@ def _make_why(block: Block) -> WhyView:
 
 
 def _draw_why(shown: WhyView, block: Block, key: str) -> None:
-    framed(why_figure.figure, shown, block, key, "".join(f'<p class="kv-sm">{parts.escape(note)}</p>' for note in shown.notes))
+    framed(
+        why_figure.figure,
+        shown,
+        block,
+        key,
+        "".join(f'<p class="kv-sm">{parts.escape(note)}</p>' for note in shown.notes),
+    )
 
 
 def _to_step(block: Block) -> Onward:

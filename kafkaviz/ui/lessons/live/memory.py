@@ -1,4 +1,6 @@
-"""Which pages of an index a search touches: while the index grows and pages go cold, and of one lookup at its end."""
+"""Which pages of an index a search touches: while the index grows and pages go cold, and of one
+lookup at its end.
+"""
 
 from kafkaviz.figures import page_faults, tail_pages
 from kafkaviz.figures.page_faults import PageFaultsView
@@ -19,7 +21,9 @@ def _growing(block: Block) -> PageFaultsView:
     memory = Memory(PAGE_BYTES, block["cold"] * options.MB, 0)
     readers = Readers(0.0, *options.LAG["anywhere"], 1, options.DEFAULT_SEED)
     plain, warm = replays.images(replays.Settings(growth, memory, readers, WARM_BYTES))
-    return page_faults.view(plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES)
+    return page_faults.view(
+        plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES
+    )
 
 
 def _draw_growing(shown: PageFaultsView, block: Block, key: str) -> None:
@@ -37,10 +41,13 @@ def _draw_tail(shown: TailPagesView, block: Block, key: str) -> None:
 def _to_growing(block: Block) -> Onward:
     """The same growth, as far as the sliders there have its values."""
     asked = (
-        (state.COLD, options.COLD, block["cold"] * options.MB), (state.GROW, options.GROW, block["pages"] * A_PAGE),
+        (state.COLD, options.COLD, block["cold"] * options.MB),
+        (state.GROW, options.GROW, block["pages"] * A_PAGE),
         (state.GAP, options.GAP, block["gap"]),
-    )  # fmt: skip
-    return "Page cache", {key: name for key, offered, value in asked for name, one in offered.items() if one == value}
+    )
+    return "Page cache", {
+        key: name for key, offered, value in asked for name, one in offered.items() if one == value
+    }
 
 
 def _to_tail(block: Block) -> Onward:

@@ -1,4 +1,6 @@
-"""What a block of a lesson points at: a sample directory, its topic-partition and segment, an offset in it."""
+"""What a block of a lesson points at: a sample directory, its topic-partition and segment, an
+offset in it.
+"""
 
 from pathlib import Path
 
@@ -21,7 +23,9 @@ def place(block: Block) -> Place:
             raise NoValue(f"the key {needed} is missing")
     listed = cache.listed(sample(block["data"]))
     partition = listed.broker.partition(block["tp"])
-    segment = pick.largest(partition) if block["segment"] is None else partition.segment(block["segment"])
+    segment = (
+        pick.largest(partition) if block["segment"] is None else partition.segment(block["segment"])
+    )
     return Place(str(sample(block["data"])), listed, partition, segment)
 
 

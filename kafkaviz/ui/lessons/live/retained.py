@@ -1,4 +1,6 @@
-"""What a retention check deletes of a real topic-partition, so many days after its newest record, by the rules of analyse.retention."""
+"""What a retention check deletes of a real topic-partition, so many days after its newest record,
+by the rules of analyse.retention.
+"""
 
 import streamlit as st
 
@@ -24,19 +26,35 @@ def _made(block: Block) -> LogRetention:
     if not times:
         raise NoValue(f"{block['tp']} has no record with a time")
     limits = Limits(True, "", retention_ms=block["retention-days"] * DAY_MS)
-    return retention.of_log(here.partition.directory, aged, limits, max(times) + block["days"] * DAY_MS)
+    return retention.of_log(
+        here.partition.directory, aged, limits, max(times) + block["days"] * DAY_MS
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _aged(key: str, directory: str, _here: Place) -> tuple[Aged, ...]:
-    return tuple(one.aged for log in health.check(_here.broker, partition=directory).retention for one in log.segments)
+    return tuple(
+        one.aged
+        for log in health.check(_here.broker, partition=directory).retention
+        for one in log.segments
+    )
 
 
 def _draw(log: LogRetention, block: Block, key: str) -> None:
-    parts.figure_head(f"{log.partition}, {block['data']}", say("workshop.retention_below", when=retention_words.when(log.now_ms)))
+    parts.figure_head(
+        f"{log.partition}, {block['data']}",
+        say("workshop.retention_below", when=retention_words.when(log.now_ms)),
+    )
     st.space(8)
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
-    rows = ((units.group(one.aged.base_offset), retention_words.newest(one.aged), retention_words.reason(log, one)) for one in log.segments)
+    rows = (
+        (
+            units.group(one.aged.base_offset),
+            retention_words.newest(one.aged),
+            retention_words.reason(log, one),
+        )
+        for one in log.segments
+    )
     table(heads, rows, "rlw")
 
 

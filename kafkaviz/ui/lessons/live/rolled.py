@@ -1,4 +1,6 @@
-"""A simulated log as it fills, why each of its segments ended, and which limit binds at which speed."""
+"""A simulated log as it fills, why each of its segments ended, and which limit binds at which
+speed.
+"""
 
 import streamlit as st
 
@@ -16,8 +18,11 @@ from kafkaviz.ui.workloads import written
 from kafkaviz.words import say
 
 CAUSES = {
-    "roll-size": Cause.SIZE, "roll-time": Cause.TIME, "roll-offset": Cause.OFFSET_INDEX_FULL, "roll-timestamp": Cause.TIME_INDEX_FULL,
-}  # fmt: skip
+    "roll-size": Cause.SIZE,
+    "roll-time": Cause.TIME,
+    "roll-offset": Cause.OFFSET_INDEX_FULL,
+    "roll-timestamp": Cause.TIME_INDEX_FULL,
+}
 
 
 def simulated(block: Block) -> Simulated:
@@ -35,7 +40,13 @@ def _workload(name: str) -> workload.Workload:
 
 def _draw_lanes(run: Simulated, block: Block, key: str) -> None:
     shown = charts.view(("lanes", run.key), lambda: roll_timeline.view(run.lanes, 0, run.appended))
-    framed(roll_timeline.figure, shown, block, key, parts.key((kind, roll_words.name(cause)) for kind, cause in CAUSES.items()))
+    framed(
+        roll_timeline.figure,
+        shown,
+        block,
+        key,
+        parts.key((kind, roll_words.name(cause)) for kind, cause in CAUSES.items()),
+    )
 
 
 def _lanes_on_paper(run: Simulated, block: Block, key: str) -> None:
@@ -58,8 +69,15 @@ def _limits_on_paper(run: Simulated, block: Block, key: str) -> None:
 
 
 def _onward(block: Block) -> Onward:
-    settings = {state.SETTING[name]: written(name, value) for name, value in block.others.items() if name in state.SETTING}
-    return "Rolls", {state.ROLLS_OF: "Simulated", state.WORKLOAD: _workload(block["workload"]).title} | settings
+    settings = {
+        state.SETTING[name]: written(name, value)
+        for name, value in block.others.items()
+        if name in state.SETTING
+    }
+    return "Rolls", {
+        state.ROLLS_OF: "Simulated",
+        state.WORKLOAD: _workload(block["workload"]).title,
+    } | settings
 
 
 ROLLS = Live(simulated, _draw_lanes, _onward, _lanes_on_paper)

@@ -30,8 +30,16 @@ def _made(block: Block) -> Around:
 def _draw_ruler(made: Around, block: Block, key: str) -> None:
     here, anatomy, _ = made
     wanted = ruler_door.state("slice", anatomies.key(anatomy.segment), key)
-    asked = pin.find(anatomy, wanted.get("offset") or ("" if block["offset"] is None else str(block["offset"])))
-    row = int(wanted["row"]) if "row" in wanted else pin.row_at(anatomy, int(wanted["position"])) if "position" in wanted else None
+    asked = pin.find(
+        anatomy, wanted.get("offset") or ("" if block["offset"] is None else str(block["offset"]))
+    )
+    row = (
+        int(wanted["row"])
+        if "row" in wanted
+        else pin.row_at(anatomy, int(wanted["position"]))
+        if "position" in wanted
+        else None
+    )
     ruler_door.ruler(anatomies.message(anatomy, asked, "Plain", row, here.address), key=key)
 
 
@@ -43,7 +51,10 @@ def _ruler_on_paper(made: Around, block: Block, key: str) -> None:
 
 def _draw_table(made: Around, block: Block, key: str) -> None:
     here, anatomy, around = made
-    parts.figure_head(f"{here.partition.directory}/{here.segment.name}{ENDS[block['of']]}, {block['data']}", say("workshop.rows_below"))
+    parts.figure_head(
+        f"{here.partition.directory}/{here.segment.name}{ENDS[block['of']]}, {block['data']}",
+        say("workshop.rows_below"),
+    )
     st.space(8)
     if block["of"] == "batches":
         segment_parts.batches(segment_tables.batch_rows(anatomy, around))
@@ -56,7 +67,9 @@ def _draw_table(made: Around, block: Block, key: str) -> None:
 def _made_all(block: Block) -> tuple[Place, int | None]:
     """The topic-partition, and the base offset of the segment that holds the block's offset."""
     here = places.place(block)
-    return here, None if block["offset"] is None else pick.segment_of(here.partition, block["offset"]).base_offset
+    return here, None if block["offset"] is None else pick.segment_of(
+        here.partition, block["offset"]
+    ).base_offset
 
 
 def _draw_all(made: tuple[Place, int | None], block: Block, key: str) -> None:
@@ -65,7 +78,10 @@ def _draw_all(made: tuple[Place, int | None], block: Block, key: str) -> None:
     head = "".join(f"<th{kind}>{say(f'workshop.{name}')}</th>" for name, kind in columns)
     with st.container(key=f"kv_fig_{key}"):
         count = units.group(len(here.partition.live))
-        parts.figure_head(say("workshop.segments_of", count=count, name=here.partition.directory), say("workshop.segments_below"))
+        parts.figure_head(
+            say("workshop.segments_of", count=count, name=here.partition.directory),
+            say("workshop.segments_below"),
+        )
         parts.table(head, _segment_rows(here, held, block["offset"]))
 
 
@@ -73,10 +89,17 @@ def _segment_rows(here: Place, held: int | None, offset: int | None) -> Iterator
     """A segment a row; the one that holds the offset is marked."""
     for one in here.partition.live:
         ends = " ".join(file.path.suffix for file in one.files)
-        mark = f' <b style="color:var(--kv-hit-text)">✓ {units.group(offset)}</b>' if one.base_offset == held else ""
+        mark = (
+            f' <b style="color:var(--kv-hit-text)">✓ {units.group(offset)}</b>'
+            if one.base_offset == held
+            else ""
+        )
         named = f'{parts.mono(one.name)}{mark}<div class="kv-fnt kv-sm">{escape(ends)}</div>'
         cells = f'<td class="r">{units.group(one.base_offset)}</td><td>{named}</td>'
-        yield f'<tr{" class=on" if mark else ""}>{cells}<td class="r">{units.group(one.log.size_bytes)}</td></tr>'
+        yield (
+            f"<tr{' class=on' if mark else ''}>{cells}"
+            f'<td class="r">{units.group(one.log.size_bytes)}</td></tr>'
+        )
 
 
 RULER = Live(_made, _draw_ruler, places.to_segment, _ruler_on_paper)
