@@ -20,21 +20,18 @@ is written out, as ESC is by \\x1b.
 format does not have, or Kafka has no value of, is null; a stored timestamp of -1 is -1. By kind:
   file                 path, format, size_bytes
   batch                position, size_bytes, base_offset, last_offset, leader_epoch, magic, codec,
-                       timestamp_type, is_transactional,
-                       is_control, delete_horizon_ms, record_count, base_timestamp_ms,
-                       max_timestamp_ms, producer_id,
+                       timestamp_type, is_transactional, is_control, delete_horizon_ms,
+                       record_count, base_timestamp_ms, max_timestamp_ms, producer_id,
                        producer_epoch, base_sequence, last_sequence, crc, crc_valid
-  record               with --print-data-log: offset, timestamp_ms, sequence, key, value, headers as
-                       [[name, value]], control
+  record               with --print-data-log: offset, timestamp_ms, sequence, key, value,
+                       headers as [[name, value]], control
   offset_entry         slot, relative_offset, offset, position
   time_entry           slot, timestamp_ms, relative_offset, offset
   aborted_transaction  producer_id, first_offset, last_offset, last_stable_offset
   producer             producer_id, producer_epoch, last_sequence, last_offset, offset_delta,
-                       timestamp_ms, coordinator_epoch,
-                       current_txn_first_offset
+                       timestamp_ms, coordinator_epoch, current_txn_first_offset
   unwritten            slots or bytes that were never written: position, size_bytes
   problem              code of a finding, position, size_bytes, message: what `kafkaviz check` says
-                       of these bytes
 
 Example: kafkaviz dump orders-0/00000000000000000000.log --print-data-log"""
 FLAGS = {

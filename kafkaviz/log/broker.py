@@ -109,7 +109,7 @@ def open_broker(path: Path | str) -> Broker:
     """
     source = file.absolute(path)
     root = archive.opened(source)
-    if _is_partition(root):
+    if is_partition(root):
         return _of_partition(source, root)
     directories, problems = _partition_directories(root)
     offsets = _checkpoints(root, problems)
@@ -195,7 +195,7 @@ def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], 
     return found, problems
 
 
-def _is_partition(path: Path) -> bool:
+def is_partition(path: Path) -> bool:
     """A directory with a partition's name that holds a .log and no partition of its own."""
     return names.parse_directory(path.name) is not None and _holds_log(path)
 
@@ -288,7 +288,7 @@ def _directories(root: Path) -> list[Path]:
 def _looks_like_broker(path: Path) -> bool:
     try:
         return file.is_there(path / META_PROPERTIES) or any(
-            _is_partition(child) for child in _directories(path)
+            is_partition(child) for child in _directories(path)
         )
     except (CannotOpen, OSError):
         return False

@@ -150,6 +150,13 @@ def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
     assert any(one.startswith(fault) for one in faults(text)), faults(text)
 
 
+@pytest.mark.parametrize("inside", ["\f", "\x1c", "\u2028", "\x85"])
+def test_lines_are_those_of_an_editor(inside):
+    """What Python splits lines at besides begins no line for whoever mends the fault."""
+    wrong = GOOD.replace("target: 21\n```", "target: 21").replace("title: A", f"title: {inside}A")
+    assert any(one.startswith("11: this block does not end") for one in faults(wrong))
+
+
 def test_a_file_has_the_name_of_a_lesson():
     """Its language is part of it."""
     assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")

@@ -21,7 +21,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName
 from kafkaviz.log import file
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import is_partition, open_broker
 from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import ungrouped
@@ -121,7 +121,7 @@ def _base_offset(name: str) -> int:
 
 def _around(directory: Path) -> tuple[Partition, Facts]:
     """The partition directory, and what its broker directory tells of it."""
-    if names.parse_directory(directory.name) and any(directory.glob("*.log")):
+    if is_partition(directory):
         broker = open_broker(directory)
         if broker.partitions:  # none where it vanishes just now
             return broker.partitions[0], plan(broker).facts(broker.partitions[0])

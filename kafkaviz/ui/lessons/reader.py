@@ -24,7 +24,8 @@ class _Reader:
     """One pass over the lines of a file."""
 
     def __init__(self, text: str, file: str, kinds: Mapping[str, Kind]) -> None:
-        self._lines, self._file, self._kinds = text.splitlines(), file, kinds
+        self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
+        self._file, self._kinds = file, kinds
         self.faults: list[Fault] = []
 
     def lesson(self) -> tuple[Lesson | None, list[Fault]]:

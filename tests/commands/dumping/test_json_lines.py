@@ -334,6 +334,14 @@ def test_an_index_without_its_log_is_still_shown(segment):
     assert kinds(lines, "offset_entry")
 
 
+def test_an_index_beside_a_log_of_no_offset_is_still_shown(segment):
+    """A .log whose name is beyond the largest offset is none of Kafka's, and no broker is there."""
+    (segment / f"{BASE}.log").rename(segment / "09223372036854775808.log")
+    lines = json_dumped(segment, f"{BASE}.index")
+    assert [found["code"] for found in kinds(lines, "problem")] == ["orphan-index"]
+    assert kinds(lines, "offset_entry")
+
+
 def test_producers_and_aborted_transactions(damaged):
     """-1 where it stands for none is null."""
     [first, *_] = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}1175.snapshot"), "producer")
