@@ -11,7 +11,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys test-kafka lint lessons docs screenshots contact-sheet fuzz soak audit bench bench-kafka
+.PHONY: help run test journeys nightly test-kafka lint lessons docs screenshots contact-sheet fuzz soak audit bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,12 @@ test: $(INSTALLED_DEV) ## run the tests in WORKERS=2 processes; SLOW=1 runs the 
 
 journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
 	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
+
+nightly: $(INSTALLED_DEV) ## all that is long or random: the whole matrix, an hour of damaged input, a server for long, 200 configurations
+	@$(MAKE) test MATRIX=1
+	@$(MAKE) fuzz MINUTES=60 SEED=$(or $(SEED),$$(date +%j))
+	@$(MAKE) soak
+	@$(MAKE) test-kafka CONFIGURATIONS=200 SEED=$(or $(SEED),$$(date +%j))
 
 test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka

@@ -84,7 +84,10 @@ def test_every_stop_of_every_slider(address, most):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("most", [2, pytest.param(MOST_STOPS, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("workload", workloads.by_title())
-def test_every_stop_of_every_workload(workload):
-    """Each workload of Rolls comes with other settings, and other refusals."""
-    assert fallen(opened("rolls", workload=workload), MOST_STOPS) == []
+def test_stops_of_every_workload(workload, most):
+    """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
+    and its middle, and in the matrix most of its stops.
+    """
+    assert fallen(opened("rolls", workload=workload), most) == []
