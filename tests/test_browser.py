@@ -22,6 +22,7 @@ sync_api = pytest.importorskip(
 )
 
 PATIENCE_MS = 30_000
+sync_api.expect.set_options(timeout=PATIENCE_MS)
 SPARK_PATIENCE_MS = 180_000
 
 pytestmark = [
