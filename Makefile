@@ -34,8 +34,9 @@ nightly: $(INSTALLED_DEV) ## all that is long or random: the whole matrix, an ho
 test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka
 
-lint: $(INSTALLED_DEV) ## check the code and its format with ruff
+lint: $(INSTALLED_DEV) ## check the code and its form with ruff, its types with ty
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check --quiet .
+	@$(VENV)/bin/ty check --quiet --python $(VENV)
 
 lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
 	@$(PYTHON_OF_VENV) -m kafkaviz.ui.lessons kafkaviz/ui/lessons $(if $(LESSONS),"$(LESSONS)")

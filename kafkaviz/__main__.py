@@ -7,10 +7,10 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kafkaviz.commands import INTERRUPTED
 from kafkaviz.commands.printing import output
@@ -39,9 +39,7 @@ NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 class _Parser(argparse.ArgumentParser):
     """One that says in one line what is wrong, and where the usage is."""
 
-    def parse_known_args(
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple:
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What is left over is an error here: handed up, the whole command line would name its own
         usage.
         """
@@ -117,7 +115,7 @@ class _Ended(KeyboardInterrupt):
 
 
 @contextmanager
-def _ended_in_order() -> Iterator[None]:
+def _ended_in_order() -> Generator[None]:
     """Lets SIGTERM and SIGHUP end a command as Ctrl-C does, so that what it had begun to write is
     taken away; those ignored stay so.
     """
