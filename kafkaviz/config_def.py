@@ -20,12 +20,12 @@ text; None is not set.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafkaviz.errors import RefusedSetting
 
 Release = tuple[int, ...]
-Value = int | float | bool | str | None
+Value = Any  # int, float, bool or str, as the setting's kind says; None
 ByRelease = tuple[tuple[Release, Value], ...]
 
 INT_MAX, LONG_MAX = 2**31 - 1, 2**63 - 1

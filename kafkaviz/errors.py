@@ -1,6 +1,6 @@
 """What kafkaviz raises: every error is one line that says what, where, and what to do."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,7 +79,7 @@ class RefusedSetting(KafkavizError):
 
 
 @contextmanager
-def failing_kindly(path: Path) -> Iterator[None]:
+def failing_kindly(path: Path) -> Generator[None]:
     """Turns the system's error into one line for a person."""
     try:
         yield

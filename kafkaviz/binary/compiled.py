@@ -8,35 +8,41 @@ been imported.
 import functools
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
 
 
-class Compiled:
+class Compiled(Generic[Result]):
     """A function that numba compiles on its first call, or takes from its cache; in other compiled
     functions it may be used too.
     """
 
-    def __init__(self, function: Callable, options: dict) -> None:
+    __wrapped__: Any
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Result], options: dict[str, Any]) -> None:
         """options: those of numba.njit."""
         functools.update_wrapper(self, function)
         self._options = options
 
-    def __call__(self, *arguments: object) -> object:
+    def __call__(self, *arguments: Any) -> Result:
         return self.dispatcher(*arguments)
 
     @cached_property
-    def dispatcher(self) -> object:
+    def dispatcher(self) -> Any:
         """What numba.njit makes of the function."""
         from numba import njit
 
         return njit(**self._options)(self.__wrapped__)
 
     @property
-    def py_func(self) -> Callable:
+    def py_func(self) -> Callable[..., Result]:
         """The function itself, as it is written."""
         return self.__wrapped__
 
     @property
-    def _numba_type_(self) -> object:
+    def _numba_type_(self) -> Any:
         """What numba asks of a global that a compiled function uses."""
         return self.dispatcher._numba_type_
 
@@ -45,6 +51,6 @@ class Compiled:
         return self.__qualname__
 
 
-def njit(**options: object) -> Callable[[Callable], Compiled]:
+def njit(**options: Any) -> Callable[[Callable[..., Result]], Compiled[Result]]:
     """As numba.njit, with options alone."""
     return lambda function: Compiled(function, options)

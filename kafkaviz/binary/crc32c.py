@@ -11,12 +11,15 @@ one: the sum of a block followed by 256 more bytes is what the block's sum becom
 (a table), xor the sum of those bytes.
 """
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import numpy as np
 from crc32c import crc32c
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic as numba_intrinsic
 from numba.np.arrayobj import make_array
 
 __all__ = ["crc32c", "stretch", "stretches"]
@@ -31,6 +34,9 @@ _INSTRUCTIONS = {
     "x86_64": (("llvm.x86.sse42.crc32.64.64", 64, 64), ("llvm.x86.sse42.crc32.32.8", 32, 8)),
     "aarch64": (("llvm.aarch64.crc32cx", 32, 64), ("llvm.aarch64.crc32cb", 32, 32)),
 }
+
+# numba's own stubs let compiled code call what it makes with the typing context in front alone
+intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
 
 
 def stretches(
@@ -72,7 +78,8 @@ def stretch(data: np.ndarray, start: int, end: int, before: int) -> int:
         if _has_instruction()
         else _by_tables(crc, data, start, end)
     )
-    return np.int64(crc ^ _ONES)
+    # an int for Python
+    return np.int64(crc ^ _ONES)  # ty: ignore[invalid-explicit-return]
 
 
 # ---- with the processor's instruction
@@ -149,7 +156,7 @@ def _has_instruction(typing_context):
     return types.boolean(), code
 
 
-def _step(builder: ir.IRBuilder, context, place: int, crc: ir.Value, word: ir.Value) -> ir.Value:
+def _step(builder: ir.IRBuilder, context, place: int, crc: Any, word: Any) -> Any:
     """One instruction; without one the sum as it is, which no one asks for."""
     instructions = _instructions(context)
     if not instructions:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.binary.layouts import field_names, field_start
+
 OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = (
     "offset",
     "size",
@@ -65,8 +67,8 @@ def fields(
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
     whole, made = len(data) >= layout.itemsize, []
-    for number, name in enumerate(layout.names):
-        kind, at = layout.fields[name][:2]
+    for number, name in enumerate(field_names(layout)):
+        kind, at = layout[name], field_start(layout, name)
         if at >= len(data):
             break
         title = f"{prefix} {shown[name].name}" if prefix and not number else shown[name].name

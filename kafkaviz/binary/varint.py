@@ -42,13 +42,17 @@ def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple
 def unfold32(number: np.uint64) -> int:
     """The signed number behind the low 32 bits of a zigzag number."""
     low = np.int64(number & np.uint64(0xFFFFFFFF))
-    return (low >> 1) ^ -(low & 1)
+    # an int for Python
+    return (low >> 1) ^ -(low & 1)  # ty: ignore[invalid-explicit-return]
 
 
 @njit(cache=True)
 def unfold64(number: np.uint64) -> int:
     """The signed number behind a zigzag number of 64 bits."""
-    return np.int64(number >> np.uint64(1)) ^ -np.int64(number & np.uint64(1))
+    # an int for Python
+    return np.int64(number >> np.uint64(1)) ^ -np.int64(  # ty: ignore[invalid-explicit-return]
+        number & np.uint64(1)
+    )
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:

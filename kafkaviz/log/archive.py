@@ -18,7 +18,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -262,7 +262,7 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 
 @contextmanager
-def _blaming(path: Path, member: PurePosixPath) -> Iterator[None]:
+def _blaming(path: Path, member: PurePosixPath) -> Generator[None]:
     """Turns what the system refuses of a member's path into a fault of the archive; any other error
     is none of it.
     """

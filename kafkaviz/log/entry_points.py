@@ -12,7 +12,7 @@ its own, nothing can be skipped by them.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 
 import numpy as np
@@ -37,7 +37,7 @@ NOWHERE = float("inf")  # the key of a slot that was never written: behind all o
 
 
 @contextmanager
-def entry_points(segment: Segment) -> Iterator["EntryPoints"]:
+def entry_points(segment: Segment) -> Generator["EntryPoints"]:
     """The places of a segment with a .log, while its files are open; an index that cannot be opened
     proves none.
     """

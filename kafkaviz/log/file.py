@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
@@ -103,7 +103,7 @@ def listed(directory: Path) -> list[FileInfo]:
 
 
 @contextmanager
-def scan(directory: Path) -> Iterator[Iterator[os.DirEntry]]:
+def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
     """The entries of a directory, if it lies where this process may read; of an entry's path the
     name alone is to be had then.
     """
@@ -174,7 +174,7 @@ def read_written(path: Path) -> tuple[bytes, int]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.FileIO]:
+def opened(path: Path) -> Generator[io.FileIO]:
     """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be
     waited for, a device has no end.
     """
@@ -205,7 +205,7 @@ def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
 
 
 @contextmanager
-def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
+def reader(path: Path) -> Generator[Callable[[int, np.ndarray], int]]:
     """A function read(position, buffer) that fills the buffer from that byte and gives the number
     of bytes it got.
     """

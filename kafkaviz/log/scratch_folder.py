@@ -7,7 +7,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -20,7 +20,7 @@ _IN_USE: set[Path] = set()  # of this process
 
 
 @contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
+def scratch_folder(parent: Path) -> Generator[Path]:
     """A new folder, removed in the end with whatever is still in it; what others left behind is
     swept first.
     """

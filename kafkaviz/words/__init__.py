@@ -47,7 +47,7 @@ def table(name: str) -> dict[str, str]:
     """
     # another language may count otherwise
     english = {key: text for key, text in catalogue(ENGLISH).items() if not key.endswith("_1")}
-    whole = english | catalogue(language())
+    whole = {**english, **catalogue(language())}
     return {
         key.removeprefix(f"{name}."): text
         for key, text in whole.items()
