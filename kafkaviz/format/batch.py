@@ -9,7 +9,9 @@ them:
 
 import numpy as np
 
-HEADER = np.dtype(
+from kafkaviz.binary.layouts import field_names, field_start
+
+HEADER: np.dtype = np.dtype(
     [
         ("base_offset", ">i8"),
         ("batch_length_bytes", ">i4"),  # of what follows this field
@@ -26,7 +28,7 @@ HEADER = np.dtype(
         ("record_count", ">i4"),
     ]
 )
-LEGACY_HEADER = np.dtype(
+LEGACY_HEADER: np.dtype = np.dtype(
     [  # magic 0 and 1: one message, or a wrapper around compressed ones
         ("offset", ">i8"),  # of the message; of a wrapper's last message
         ("message_size_bytes", ">i4"),
@@ -36,7 +38,7 @@ LEGACY_HEADER = np.dtype(
         ("timestamp_ms", ">i8"),  # magic 1 only
     ]
 )
-BATCH = np.dtype(
+BATCH: np.dtype = np.dtype(
     [  # what a walk gives for each batch, in the machine's own byte order
         ("position", "i8"),
         ("size_bytes", "i8"),
@@ -55,9 +57,9 @@ BATCH = np.dtype(
     ]
 )
 HEADER_BYTES = HEADER.itemsize
-LENGTH_END = HEADER.fields["leader_epoch"][1]  # 12: the length counts what follows this byte
-MAGIC_END = HEADER.fields["crc"][1]  # 17: what Kafka's reader takes to step from batch to batch
-CRC_START = HEADER.fields["attributes"][1]  # 21: the checksum covers the batch from here on
+LENGTH_END = field_start(HEADER, "leader_epoch")  # 12: the length counts what follows this byte
+MAGIC_END = field_start(HEADER, "crc")  # 17: what Kafka's reader takes to step from batch to batch
+CRC_START = field_start(HEADER, "attributes")  # 21: the checksum covers the batch from here on
 LEAST_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
 MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
 # a compressed legacy wrapper tells its first offset and its count only once decompressed
@@ -87,8 +89,8 @@ def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 
 
 def _fill_batches(table: np.ndarray, header: np.ndarray) -> None:
-    for name in HEADER.names:
-        if name in BATCH.names:
+    for name in field_names(HEADER):
+        if name in field_names(BATCH):
             table[name] = header[name]
     table["size_bytes"] = header["batch_length_bytes"].astype("i8") + LENGTH_END
     table["last_offset"] = table["base_offset"] + header["last_offset_delta"]

@@ -14,6 +14,7 @@ import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy, record
 from kafkaviz.format.batch import (
@@ -32,8 +33,9 @@ from kafkaviz.format.record import Header
 
 Choose = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
-_LENGTH, _LENGTH_AT = HEADER.fields["batch_length_bytes"][:2]
-_MAGIC_AT = HEADER.fields["magic"][1]
+_LENGTH = HEADER["batch_length_bytes"]
+_LENGTH_AT = field_start(HEADER, "batch_length_bytes")
+_MAGIC_AT = field_start(HEADER, "magic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def ensure_valid(data: bytes | memoryview) -> None:
 def _checksums(batch: memoryview) -> tuple[int, int, int]:
     """(stored, computed, where it is stored)."""
     header, start = (HEADER, CRC_START) if _is_magic_2(batch) else (LEGACY_HEADER, _MAGIC_AT)
-    position = header.fields["crc"][1]
+    position = field_start(header, "crc")
     if header is HEADER and len(batch) < HEADER_BYTES:
         raise _too_small(batch)
     stored = int(np.frombuffer(batch, header["crc"], 1, position)[0])

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.units import excerpt
@@ -101,10 +101,15 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
     """
     properties = {}
     for position, line in _joined(_lines(_bytes(text, "latin-1"), "latin-1")):
-        key = _KEY.match(line)[0]
-        value = line[_SEPARATOR.match(line, len(key)).end() :]
+        key = _matched(_KEY, line)[0]
+        value = line[_matched(_SEPARATOR, line, len(key)).end() :]
         properties[_unescaped(key, position)] = _unescaped(value, position)
     return properties
+
+
+def _matched(pattern: re.Pattern[str], line: str, at: int = 0) -> re.Match[str]:
+    """Of a pattern that matches the empty text too."""
+    return cast("re.Match[str]", pattern.match(line, at))
 
 
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
@@ -164,7 +169,7 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
             )
         if type(body[name]) is not kind:
             raise CorruptBytes(0, f"the field '{name}' is no {kind.__name__}")
-    voters = (
+    voters: list[Any] = (
         [
             one.get("voterId") if isinstance(one, dict) else None
             for one in body.get("currentVoters") or []

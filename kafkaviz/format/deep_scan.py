@@ -14,12 +14,14 @@ of two batches, the second with a flipped byte in the size of its first key:
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numba import njit
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import stretch
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy, record
 from kafkaviz.format.batch import (
@@ -43,7 +45,7 @@ from kafkaviz.format.walk import (
     take_headers,
 )
 
-CHECKED = np.dtype(
+CHECKED: np.dtype = np.dtype(
     [  # one batch, in the machine's own byte order
         *BATCH.descr,
         ("crc_valid", "?"),  # a checksum of zlib in magic 0 and 1
@@ -56,7 +58,7 @@ CHECKED = np.dtype(
         ("value_bytes", "i8"),
     ]
 )
-RECORD = np.dtype(
+RECORD: np.dtype = np.dtype(
     [  # one record or message
         ("batch_position", "i8"),  # a byte of the .log
         # in the batch's records once decompressed, from the first record's first byte
@@ -80,7 +82,7 @@ FAULTS = (
 NONE, BAD_LENGTH, MALFORMED, RECORD_COUNT, DECOMPRESS, TOO_LARGE = range(len(FAULTS))
 LIMIT_BYTES = codec.LIMIT_BYTES
 
-_LEGACY_CRC_START = LEGACY_HEADER.fields["magic"][1]
+_LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 # decompressed records that one call of the compiled loop takes, or one batch
 _TOGETHER_BYTES = 1 << 20
 
@@ -142,7 +144,7 @@ class DeepScan:
         )
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
         self._buffer, self._position, self._length = np.empty(self._chunk_bytes, np.uint8), start, 0
-        self.end: End | None = None
+        self.end: End | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[Part]:
         """A Part a chunk, or a batch that is larger than a chunk."""
@@ -232,7 +234,9 @@ class DeepScan:
             if got == 0:
                 return False
             crc, at = (
-                _sum(self._buffer, got, crc) if magic_2 else zlib.crc32(self._buffer[:got], crc),
+                _sum(self._buffer, got, crc)
+                if magic_2
+                else zlib.crc32(self._buffer[:got].data, crc),
                 at + got,
             )
         batch["crc_valid"], batch["fault"] = crc == batch["crc"], TOO_LARGE
@@ -263,8 +267,9 @@ def _too_large(batch: np.void, limit_bytes: int) -> Fault:
 def _told(chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int) -> Fault:
     """The fault of a batch, in the words of the reader that takes one batch at a time."""
     position = int(batch["position"])
-    fault = batch_records.fault_of(memoryview(_bytes(chunk, chunk_position, batch)), limit_bytes)
-    return Fault(position, FAULTS[batch["fault"]], position + fault.position, fault.what)
+    fault = batch_records.fault_of(_bytes(chunk, chunk_position, batch).data, limit_bytes)
+    told = cast("CorruptBytes", fault)  # what the compiled pass refused
+    return Fault(position, FAULTS[batch["fault"]], position + told.position, told.what)
 
 
 def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray:
@@ -322,7 +327,7 @@ def _read_compressed(
         & (batches["record_count"] > 0)
     )
     starts = batches["position"][compressed] - chunk_position
-    ends, data = starts + batches["size_bytes"][compressed], memoryview(chunk)
+    ends, data = starts + batches["size_bytes"][compressed], chunk.data
     # as lists: a row of an array is slow
     columns = (np.flatnonzero(compressed), starts + HEADER_BYTES, ends, codec_ids[compressed])
     places, plains, together = [], [], 0
@@ -461,7 +466,7 @@ def _read_messages(
     """
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]
-        data = memoryview(_bytes(chunk, chunk_position, batch))
+        data = _bytes(chunk, chunk_position, batch).data
         found = legacy.read(data, limit_bytes)
         batch["crc_valid"] = batch_records.crc_valid(data)
         batch["fault"] = (

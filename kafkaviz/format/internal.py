@@ -16,6 +16,7 @@ Record types and words as CoordinatorRecordSerde and the message parsers of Dump
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import message, notation
@@ -392,11 +393,13 @@ class _Embedded(message.Sized):
     EMBEDDED.
     """
 
+    name: str
+
     def __init__(self, name: str) -> None:
         super().__init__("bytes")
         object.__setattr__(self, "name", name)
 
-    def text(self, value: bytes | None, version: int) -> str:
+    def text(self, value: Any, version: int) -> str:
         """The JSON of what the bytes hold, or base64."""
         try:
             decoded, its_version = embedded(value, self.name)

@@ -22,6 +22,7 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import (
     CODEC_MASK,
@@ -32,7 +33,7 @@ from kafkaviz.format.batch import (
 )
 
 # one message, in the machine's own byte order; positions are bytes of Messages.data
-ROW = np.dtype(
+ROW: np.dtype = np.dtype(
     [
         ("position", "i4"),
         ("size_bytes", "i4"),  # with the offset and the size in front
@@ -55,11 +56,11 @@ TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
 NO_TIMESTAMP, CREATE_TIME, APPEND_TIME = range(3)
 LIMIT_BYTES = codec.LIMIT_BYTES
 
-_SIZE_AT = LEGACY_HEADER.fields["message_size_bytes"][1]
-_CRC_AT = LEGACY_HEADER.fields["crc"][1]
-_MAGIC_AT = LEGACY_HEADER.fields["magic"][1]
-_ATTRIBUTES_AT = LEGACY_HEADER.fields["attributes"][1]
-_TIMESTAMP_AT = LEGACY_HEADER.fields["timestamp_ms"][1]
+_SIZE_AT = field_start(LEGACY_HEADER, "message_size_bytes")
+_CRC_AT = field_start(LEGACY_HEADER, "crc")
+_MAGIC_AT = field_start(LEGACY_HEADER, "magic")
+_ATTRIBUTES_AT = field_start(LEGACY_HEADER, "attributes")
+_TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
 _KEY_SIZE_AT = _TIMESTAMP_AT, LEGACY_HEADER.itemsize  # of magic 0, of any other
 _OFFSET_AND_SIZE, _INT = struct.Struct(">qi"), struct.Struct(">i")
 
@@ -174,7 +175,7 @@ def _decompressed(
         )
     position, size_bytes = int(wrapper["value_position"]), int(wrapper["value_size_bytes"])
     if fault:  # behind a key that is too long there is no value; the key itself is never looked at
-        raise fault if position else _corrupt(_OUT_OF_BOUNDS, fault.position, 0, 0)
+        raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
     if size_bytes < 0:
         raise CorruptBytes(
             position - _INT.size,
@@ -264,8 +265,10 @@ _OUT_OF_BOUNDS, _TOO_LONG = 1, 2
 
 def _corrupt(fault: int, position: int, found: int, there: int) -> CorruptBytes | None:
     """What Java says when the key or the value is asked for, which Kafka's iterator does not do."""
-    if not fault:
-        return None
+    return _java_fault(fault, position, found, there) if fault else None
+
+
+def _java_fault(fault: int, position: int, found: int, there: int) -> CorruptBytes:
     return CorruptBytes(
         position,
         "IndexOutOfBoundsException"
@@ -328,7 +331,7 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 
 @njit(cache=True, boundscheck=True)
-def _body(data: np.ndarray, row: np.void) -> tuple[int, int, int, int]:
+def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
     """Time, key and value of a message whose fixed fields are read; the answer is that of _fill
     without its first part.
 
@@ -360,7 +363,7 @@ def _int32(data: np.ndarray, at: int) -> int:
     """A signed big-endian integer of four bytes."""
     high = np.int64(np.int8(data[at]))
     return (
-        (high << 24)
+        (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int
         | (np.int64(data[at + 1]) << 16)
         | (np.int64(data[at + 2]) << 8)
         | np.int64(data[at + 3])

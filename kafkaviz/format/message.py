@@ -17,7 +17,7 @@ import base64
 import struct
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from kafkaviz.binary import java_text, varint
 from kafkaviz.errors import CorruptBytes
@@ -183,7 +183,7 @@ class Sized:
             raise raises(start, f"string field {name} had invalid length {size}")
         return java_text.decoded(reader.stretch(size))
 
-    def text(self, value: str | bytes | None, version: int) -> str:
+    def text(self, value: Any, version: int) -> str:
         """The value as Jackson prints it."""
         if value is None:
             return "null"
@@ -330,7 +330,7 @@ def read(
     generated class raises.
     """
     reader = Reader(bytes(data), position, version, flexible, newest)
-    return schema_.read(reader, ""), reader.at
+    return cast("Values", schema_.read(reader, "")), reader.at  # the whole is never null
 
 
 def text(schema_: Structure, values: Values, version: int = 0) -> str:

@@ -33,8 +33,11 @@ METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 class FramedType(Protocol):
     """What a type of framed records has at least."""
 
-    newest_version: int
-    body: Structure
+    @property
+    def newest_version(self) -> int: ...
+
+    @property
+    def body(self) -> Structure: ...
 
 
 _PARTITION_KEY = struct.Struct(">i16s")  # partitionId, topicId

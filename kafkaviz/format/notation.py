@@ -13,7 +13,7 @@ zero, empty or [].
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from kafkaviz.format.message import OLDEST, UNPACK, Array, Field, Scalar, Sized, Structure, Type
 
@@ -84,7 +84,7 @@ def _type(tokens: list[str], parts: dict[str, str]) -> Type:
     if nullable:
         tokens.pop(0)
     if word == "[":
-        return Array(item, nullable)
+        return Array(cast("Type", item), nullable)
     if word == "{":
         return Structure(fields, nullable, is_nested=True)
     if word in ("str", "bytes"):

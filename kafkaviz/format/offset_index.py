@@ -7,7 +7,9 @@ in use is longer than its entries, the rest zeros.
 
 import numpy as np
 
-ENTRY = np.dtype(
+from kafkaviz.binary.layouts import field_names
+
+ENTRY: np.dtype = np.dtype(
     [
         ("relative_offset", ">i4"),  # the batch's last offset, from the segment's base offset
         ("position", ">i4"),  # the byte of the .log where that batch starts
@@ -26,7 +28,7 @@ def build(entries: np.ndarray) -> bytes:
     do.
     """
     slots = np.empty(len(entries), ENTRY)
-    for field in ENTRY.names:
+    for field in field_names(ENTRY):
         slots[field] = entries[field]
     return slots.tobytes()
 

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
+from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.errors import CorruptBytes
 
-HEADER = np.dtype(
+HEADER: np.dtype = np.dtype(
     [
         ("version", ">i2"),
         ("crc", ">u4"),  # CRC-32C of all that follows it
         ("producer_count", ">i4"),
     ]
 )
-PRODUCER = np.dtype(
+PRODUCER: np.dtype = np.dtype(
     [
         ("producer_id", ">i8"),
         ("producer_epoch", ">i2"),
@@ -33,7 +34,7 @@ PRODUCER = np.dtype(
     ]
 )
 VERSION = 1
-CRC_START = HEADER.fields["producer_count"][1]  # 6: the checksum covers the file from here on
+CRC_START = field_start(HEADER, "producer_count")  # 6: the checksum covers the file from here on
 _INVALID = "Snapshot failed schema validation"
 
 
@@ -83,7 +84,7 @@ def build(producers: np.ndarray) -> bytes:
     fields of PRODUCER will do.
     """
     rows = np.empty(len(producers), PRODUCER)
-    for field in PRODUCER.names:
+    for field in field_names(PRODUCER):
         rows[field] = producers[field]
     covered = np.array(len(rows), HEADER["producer_count"]).tobytes() + rows.tobytes()
     return np.array((VERSION, crc32c(covered), len(rows)), HEADER).tobytes()[:CRC_START] + covered
@@ -99,7 +100,7 @@ def first_sequence(producers: np.ndarray) -> np.ndarray:
 
 def _checked_count(count: int, left_bytes: int) -> int:
     """The number of producers, of which at least as many bytes as they take are there."""
-    at = HEADER.fields["producer_count"][1]
+    at = field_start(HEADER, "producer_count")
     if count < 0:
         raise CorruptBytes(
             at, f"{_INVALID}: non-nullable field producerEntries was serialized as null"

@@ -21,7 +21,7 @@ from kafkaviz.binary.java_text import decoded
 from kafkaviz.errors import CorruptBytes
 
 # one record, in the machine's own byte order; positions count from the first record's first byte
-ROW = np.dtype(
+ROW: np.dtype = np.dtype(
     [
         ("position", "i4"),
         ("size_bytes", "i4"),  # with the length in front
@@ -353,7 +353,7 @@ def _fill(
 
 @njit(cache=True, boundscheck=True)
 def _fault(
-    data: np.ndarray, count: int, compressed: bool, row: np.void
+    data: np.ndarray, count: int, compressed: bool, row: np.record
 ) -> tuple[int, int, int, int]:
     """Reads every record into the same row; the answer is that of take_record."""
     position, end = 0, len(data)
@@ -366,7 +366,7 @@ def _fault(
 
 @njit(cache=True, boundscheck=True)
 def take_record(
-    data: np.ndarray, position: int, end: int, compressed: bool, row: np.void
+    data: np.ndarray, position: int, end: int, compressed: bool, row: np.record
 ) -> tuple[int, int, int, int]:
     """Reads the record at a byte into a ROW, for other compiled functions; the records of its batch
     lie before end.
@@ -376,7 +376,8 @@ def take_record(
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not compressed:
-        return _LENGTH_TOO_LONG, position, np.int64(number), 0
+        # numba gives Python an int
+        return _LENGTH_TOO_LONG, position, np.int64(number), 0  # ty: ignore[invalid-explicit-return]
     size = varint.unfold32(number)
     # Java has no buffer of a negative size, and takes that for the end
     if body < 0 or (compressed and size < 0):
@@ -393,7 +394,7 @@ def take_record(
 
 
 @njit(cache=True, boundscheck=True)
-def _body(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[int, int, int]:
+def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
     """What follows the length of a record; (0, the byte behind it, 0), or (fault, its byte, the
     number found there).
     """
@@ -418,7 +419,7 @@ def _body(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[int, in
 
 
 @njit(cache=True, boundscheck=True)
-def _header_part(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[int, int, int]:
+def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
     """The number of headers and the headers; the answer is that of _body."""
     number, position = varint.scan(data, start, end, varint.VARINT_BYTES)
     if position < 0:

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import CODEC_MASK, HEADER, HEADER_BYTES, LOG_APPEND_TIME, MAGIC_2
 
-_MAGIC_AT = HEADER.fields["magic"][1]
+_MAGIC_AT = field_start(HEADER, "magic")
 _MAX_VARINT_BYTES = 10
 
 

@@ -14,6 +14,7 @@ from kafkaviz import units
 from kafkaviz.binary import codec as codecs
 from kafkaviz.binary import spans
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, PRODUCER, SIZE, TIME, Field, Span, torn
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy, spans_record
@@ -32,15 +33,11 @@ from kafkaviz.format.batch import (
     TRANSACTIONAL,
 )
 
-MAGIC_AT = HEADER.fields["magic"][1]
-LEGACY_MAGIC_0 = np.dtype(
-    [
-        (name, LEGACY_HEADER.fields[name][0])
-        for name in LEGACY_HEADER.names
-        if name != "timestamp_ms"
-    ]
+MAGIC_AT = field_start(HEADER, "magic")
+LEGACY_MAGIC_0: np.dtype = np.dtype(
+    [(name, LEGACY_HEADER[name]) for name in field_names(LEGACY_HEADER) if name != "timestamp_ms"]
 )
-INT = np.dtype(">i4")
+INT: np.dtype = np.dtype(">i4")
 
 
 class Inside(NamedTuple):
@@ -137,7 +134,7 @@ def is_intact(data: bytes | memoryview) -> bool:
         return len(data) >= HEADER_BYTES and int(
             np.frombuffer(data, HEADER, 1)["crc"][0]
         ) == crc32c(data[CRC_START:])
-    crc_end = LEGACY_HEADER.fields["crc"][1] + 4
+    crc_end = field_start(LEGACY_HEADER, "crc") + 4
     return len(data) >= LEGACY_MAGIC_0.itemsize and int.from_bytes(
         data[crc_end - 4 : crc_end], "big"
     ) == zlib.crc32(data[crc_end:])
@@ -157,7 +154,9 @@ def _magic_2(
     header = np.frombuffer(bytes(data[:HEADER_BYTES]).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
     made = spans.fields(HEADER, FIELDS, data, position)
     if len(data) >= HEADER_BYTES:
-        made[HEADER.names.index("crc")] = _judged(made[HEADER.names.index("crc")], data, size_bytes)
+        made[field_names(HEADER).index("crc")] = _judged(
+            made[field_names(HEADER).index("crc")], data, size_bytes
+        )
     records = data[HEADER_BYTES:]
     if not len(records):
         return made
@@ -361,13 +360,13 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
         == size_bytes
         == int.from_bytes(data[8:LENGTH_END], "big", signed=True) + LENGTH_END
     ):
-        crc = made[layout.names.index("crc")]
+        crc = made[field_names(layout).index("crc")]
         verdict = (
             "It matches."
             if is_intact(data)
             else f"It does not match: the bytes give 0x{zlib.crc32(data[MAGIC_AT:]):08x}."
         )
-        made[layout.names.index("crc")] = crc._replace(note=f"{crc.note} {verdict}")
+        made[field_names(layout).index("crc")] = crc._replace(note=f"{crc.note} {verdict}")
     at, codec = (
         layout.itemsize,
         int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0,

@@ -7,7 +7,9 @@ file exists since Kafka 0.10.1.
 
 import numpy as np
 
-ENTRY = np.dtype(
+from kafkaviz.binary.layouts import field_names
+
+ENTRY: np.dtype = np.dtype(
     [
         ("timestamp_ms", ">i8"),  # the largest timestamp of the segment so far
         # an offset that holds it, or the last of its batch, from the segment's base offset
@@ -26,7 +28,7 @@ def build(entries: np.ndarray) -> bytes:
     do.
     """
     slots = np.empty(len(entries), ENTRY)
-    for field in ENTRY.names:
+    for field in field_names(ENTRY):
         slots[field] = entries[field]
     return slots.tobytes()
 

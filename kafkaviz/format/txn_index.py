@@ -9,9 +9,10 @@ everything was decided then. Commits are never written. As TransactionIndex and 
 
 import numpy as np
 
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CorruptBytes
 
-ENTRY = np.dtype(
+ENTRY: np.dtype = np.dtype(
     [
         ("version", ">i2"),  # 0; Kafka looks at its first byte alone
         ("producer_id", ">i8"),
@@ -38,7 +39,7 @@ def build(entries: np.ndarray) -> bytes:
     do.
     """
     rows = np.empty(len(entries), ENTRY)
-    for field in ENTRY.names:
+    for field in field_names(ENTRY):
         rows[field] = entries[field]
     return rows.tobytes()
 

@@ -7,10 +7,12 @@ and ends at 161, "short".
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.format.batch import (
     BATCH,
     HEADER,
@@ -24,8 +26,8 @@ from kafkaviz.format.batch import (
 
 CHUNK_BYTES = 1 << 20  # fits the processor's cache: a chunk is walked while it is still there
 ROWS_AT_ONCE = 16_384
-LENGTH_AT = HEADER.fields["batch_length_bytes"][1]
-MAGIC_AT = HEADER.fields["magic"][1]
+LENGTH_AT = field_start(HEADER, "batch_length_bytes")
+MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_HEADER_BYTES = LEGACY_HEADER.itemsize
 NEEDS_BYTES, NEEDS_ROOM, ENDED, SHORT, TORN, BAD_LENGTH = range(6)
 REASONS = {ENDED: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"}
@@ -59,7 +61,7 @@ class Walk:
         """
         self._read, self._start, self._stop = read, start, stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
-        self.end: End | None = None
+        self.end: End | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Arrays of format.batch.BATCH, in the order of the log; memory is bounded by a chunk and

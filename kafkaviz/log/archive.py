@@ -18,11 +18,11 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_file
@@ -309,7 +309,7 @@ class _TimedReads(io.FileIO):
         super().__init__(path, opener=file.open_at_once)
         self._budget = budget
 
-    def readinto(self, buffer: bytearray) -> int | None:
+    def readinto(self, buffer: Any) -> int | None:
         """As of a file."""
         self._budget.check_time()
         return super().readinto(buffer)
@@ -326,7 +326,7 @@ class _XzReader(io.RawIOBase):
         """It is."""
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: Any) -> int:
         """As of a file; EOFError within a stream that is cut."""
         while True:
             if self._decompressor is None or self._decompressor.needs_input:
@@ -351,10 +351,14 @@ class _XzReader(io.RawIOBase):
 
 
 # by the first bytes: names may lie
-DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": _XzReader}
+DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": _XzReader,
+}
 
 
-def _decompressed(source: io.BufferedReader) -> IO[bytes]:
+def _decompressed(source: "io.BufferedReader[Any]") -> IO[bytes]:
     start = source.peek(8)
     return next(
         (opener(source) for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)),

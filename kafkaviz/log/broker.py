@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
@@ -153,7 +154,10 @@ def _of_partition(source: Path, path: Path) -> Broker:
     problems: list[Problem] = []
     root = path.parent
     partition = _opened(
-        path, names.parse_directory(path.name), _checkpoints(root, problems), problems
+        path,
+        cast("names.PartitionName", names.parse_directory(path.name)),
+        _checkpoints(root, problems),
+        problems,
     )
     found = tuple(filter(None, [partition]))
     return Broker(

@@ -14,6 +14,7 @@ its own, nothing can be skipped by them.
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -175,7 +176,8 @@ class Slots:
 
     def __init__(self, read: Read | None, size_bytes: int, layout: np.dtype) -> None:
         """read: None where there is no file."""
-        self._read, self._layout = read, layout
+        self._read: Read | Any = read  # Any for None: then there are no slots
+        self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
 
     def __len__(self) -> int:

@@ -216,7 +216,7 @@ def reader(path: Path) -> Generator[Callable[[int, np.ndarray], int]]:
             got = 0
             # nothing lies before a file; of -1 the system gives what comes next
             while position >= 0 and got < len(buffer):
-                step = os.preadv(number, [buffer[got:]], position + got)
+                step = os.preadv(number, [buffer[got:].data], position + got)
                 if step == 0:
                     break
                 got += step

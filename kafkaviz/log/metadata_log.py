@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -106,7 +106,8 @@ def found_in(broker: Broker) -> Partition | None:
         (partition for partition in broker.partitions if partition.directory == DIRECTORY), None
     )
     if found is None and (broker.path / DIRECTORY).is_dir():
-        return open_partition(broker.path / DIRECTORY, names.parse_directory(DIRECTORY))
+        name = cast("names.PartitionName", names.parse_directory(DIRECTORY))
+        return open_partition(broker.path / DIRECTORY, name)
     return found
 
 
@@ -236,11 +237,12 @@ class _Replay:
     def take(self, record: BatchRecord, file: FileInfo) -> None:
         """One record of a type that is of use here; one that cannot be read is passed over."""
         try:
-            if record.value[1] in PARTITION_NUMBERS:
-                if assignment := metadata.assignment(record.value):
+            value = cast("bytes", record.value)  # as _of_use chose it: not null
+            if value[1] in PARTITION_NUMBERS:
+                if assignment := metadata.assignment(value):
                     self._change(partial(self._assign, assignment))
                 return
-            decoded = metadata.decode(record.value)
+            decoded = metadata.decode(value)
         except CorruptBytes as fault:
             if len(self._state.problems) < MOST_PROBLEMS:
                 self._state.problems.append(

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.units import file_stem
 
 LOOKED_INSIDE_BYTES = 64 << 20  # decompressing takes seconds for more; that is left to the pipeline
-OFFSET_ENTRY = np.dtype(
+OFFSET_ENTRY: np.dtype = np.dtype(
     [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")]
 )
-TIME_ENTRY = np.dtype(
+TIME_ENTRY: np.dtype = np.dtype(
     [("slot", "i8"), ("timestamp_ms", "i8"), ("relative_offset", "i8"), ("offset", "i8")]
 )
 
@@ -61,7 +62,7 @@ class Segment:
 
     base_offset: int
     state: str
-    log: FileInfo | None = None
+    log: FileInfo | Any = None  # Any for None: those of Partition.live and .shown have one
     index: FileInfo | None = None
     timeindex: FileInfo | None = None
     txnindex: FileInfo | None = None
@@ -208,7 +209,7 @@ class Scan:
             chunk_bytes,
             look_inside,
         )
-        self.end: End | None = None
+        self.end: End | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Arrays of format.batch.BATCH, up to 16 384 rows each."""
@@ -232,7 +233,7 @@ def look_inside(batches: np.ndarray, read: Read) -> None:
         if size_bytes > LIMIT_BYTES:
             continue
         buffer = np.empty(size_bytes, np.uint8)
-        messages = legacy.read(buffer[: read(position, buffer)])
+        messages = legacy.read(buffer[: read(position, buffer)].data)
         if messages.fault is None:
             first = messages.rows[0]
             batches["base_offset"][place], batches["base_timestamp_ms"][place] = (
@@ -242,7 +243,7 @@ def look_inside(batches: np.ndarray, read: Read) -> None:
             batches["record_count"][place] = len(messages.rows)
 
 
-def _slots(found: FileInfo | None, layout) -> tuple[np.ndarray, int, int]:
+def _slots(found: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
     """The written slots of an index file, the number of slots in it, and the bytes after the last
     whole one.
     """

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Setting, Value
-from kafkaviz.errors import KafkavizError, RefusedSetting
+from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
 from kafkaviz.log import archive, file, metadata_log
@@ -195,7 +195,7 @@ def _properties(path: Path) -> dict[str, str]:
     try:
         return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES))
     except KafkavizError as fault:
-        raise fault.in_file(path) if hasattr(fault, "in_file") else fault from None
+        raise fault.in_file(path) if isinstance(fault, CorruptBytes) else fault from None
 
 
 def _names(one: Setting, is_metadata: bool) -> Iterable[str]:

@@ -80,17 +80,16 @@ def _spans(found: FileInfo, start: int, stop: int) -> list[Span]:
     """The spans of a file that may have a byte in [start, stop)."""
     name = names.parse_file(found.name)
     kind = "checkpoint" if found.name == names.BOOTSTRAP else name.kind if name else ""
+    base_offset = name.base_offset if name else 0
     if kind in LOGS:
         log = pieces.Log(found)
         return [
             span for piece in log.pieces(start, stop) for span in _piece(log, piece, start, stop)
         ]
     if kind == "index":
-        return _table(
-            found, offset_index, spans_table.offset_entries(name.base_offset), start, stop
-        )
+        return _table(found, offset_index, spans_table.offset_entries(base_offset), start, stop)
     if kind == "timeindex":
-        return _table(found, time_index, spans_table.time_entries(name.base_offset), start, stop)
+        return _table(found, time_index, spans_table.time_entries(base_offset), start, stop)
     if kind == "txnindex":
         return _rows(found, spans_table.txn_entries(), found.size_bytes, start, stop)
     return _whole(found, kind)

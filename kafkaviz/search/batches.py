@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import record_heads
 from kafkaviz.format.batch import (
@@ -34,7 +35,7 @@ from kafkaviz.format.record_heads import RecordHead
 
 WINDOW_BYTES = 1 << 14  # read at once: a step of Kafka's is a system call, one of ours rarely
 # 18: where a message of magic 0 has no timestamp its header ends
-TIMESTAMP_AT = LEGACY_HEADER.fields["timestamp_ms"][1]
+TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
 
 # read(position, buffer) fills the buffer, and says how many bytes it got
 Read = Callable[[int, np.ndarray], int]

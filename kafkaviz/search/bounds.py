@@ -8,6 +8,7 @@ by itself has no followers to wait for.
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, producer_snapshot
@@ -65,7 +66,9 @@ def log_end_offset(segment: ServedSegment, of: SearchProfile) -> int:
     if len(entries) == len(segment.offset_slots):
         batch = translate(segment, segment.base_offset + relative_offset, of)[1].batch
         return (
-            segment.reading(lambda log: _end(log, batch.position)) if batch else segment.base_offset
+            cast("int", segment.reading(lambda log: _end(log, batch.position)))
+            if batch
+            else segment.base_offset
         )
     ends = (segment.reading(partial(_end, position=at)) for at in (start, 0) if at >= 0)
     return next(filter(None, ends), segment.base_offset)

@@ -108,7 +108,9 @@ def _wrong_checksum(data: bytes, found: Fetch) -> tuple[str, int, str] | None:
             else ("Record batch", batch.base_offset, fault.what)
         )
     # within a wrapper that is whole
-    return first and ("Record", first.offset, f"Record is corrupt (stored crc = {first.crc})")
+    return (
+        ("Record", first.offset, f"Record is corrupt (stored crc = {first.crc})") if first else None
+    )
 
 
 def _record(heads: Iterator, found: Fetch) -> Record | None:

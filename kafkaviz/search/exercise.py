@@ -353,13 +353,13 @@ def check(rule: Part, keys: np.ndarray) -> Checked:
     """Every key of an index (rising), each target just below and above it, and an index without an
     entry.
     """
-    keys = [int(key) for key in keys]
-    near = sorted({target for key in keys for target in (key - 1, key, key + 1)})
-    column = np.array(keys, np.int64)
+    numbers = [int(key) for key in keys]
+    near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
+    column = np.array(numbers, np.int64)
     found = slots.floors(column, np.array(near, np.int64), 8)[:, 0].tolist() if near else []
-    cases = [_case(rule, keys, target, slot) for target, slot in zip(near, found, strict=True)]
+    cases = [_case(rule, numbers, target, slot) for target, slot in zip(near, found, strict=True)]
     return Checked(
-        len(keys), (*cases, Case(EMPTY, 23, NONE, answer(rule, Known((), 23, NONE)), NONE))
+        len(numbers), (*cases, Case(EMPTY, 23, NONE, answer(rule, Known((), 23, NONE)), NONE))
     )
 
 

@@ -8,6 +8,7 @@ on in segment 200.
 """
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.profile import BATCH_BASE, SearchProfile
 from kafkaviz.search.scan import Scan
-from kafkaviz.search.served import ServedLog, ServedSegment
+from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
 from kafkaviz.search.translate import translate
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
@@ -44,7 +45,7 @@ class Fetch:
     offset: int
     searches: tuple[IndexSearch, ...]
     scans: tuple[Scan, ...]
-    batch: Batch | None
+    batch: Batch | Any  # Any for None: where there are bytes there is a batch
     segment: int
     position: int
     size_bytes: int
@@ -105,7 +106,8 @@ def aborted_transactions(
         try:
             entries, complete = txn_index.collect(segment.aborted, found.offset, bound)
         except CorruptBytes as fault:
-            raise fault.in_file(segment.txnindex.path or segment.txnindex.name) from None
+            damaged = cast("ServedFile", segment.txnindex)  # without one there are no entries
+            raise fault.in_file(damaged.path or damaged.name) from None
         taken.append(entries)
         if complete:
             break

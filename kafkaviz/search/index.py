@@ -1,12 +1,14 @@
 """A search in an index of a segment: which file, every probe, and the entry that it found."""
 
 from dataclasses import dataclass
+from typing import cast
 
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.served import NO_TIMESTAMP, Keys, ServedSegment
+from kafkaviz.search.served import NO_TIMESTAMP, Keys, ServedFile, ServedSegment
 from kafkaviz.search.slots import SlotSearch
 
 OFFSET, TIME = "offset", "time"
@@ -92,15 +94,15 @@ def position_of(search: IndexSearch, segment: ServedSegment) -> int:
     """
     position = search.entry[1] if search.entry else 0
     if position < 0:
-        at = (
-            search.found.slot * offset_index.ENTRY.itemsize
-            + offset_index.ENTRY.fields["position"][1]
+        at = search.found.slot * offset_index.ENTRY.itemsize + field_start(
+            offset_index.ENTRY, "position"
         )
         what = (
             f"slot {search.found.slot} points before the .log: The file channel position cannot be "
             f"negative, but it is {position}"
         )
-        raise CorruptFile(segment.index.path or search.file, at, what)
+        damaged = cast("ServedFile", segment.index)  # without one there are no entries
+        raise CorruptFile(damaged.path or search.file, at, what)
     return position
 
 

@@ -7,6 +7,7 @@ record, answer    what a client is told
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search import by_time, choice
@@ -146,4 +147,5 @@ def lookup(
         raise KafkavizError("give an offset or a timestamp, and not both")
     if offset is not None:
         return by_offset(log, offset, of, isolation)
-    return by_timestamp(log, by_time.NAMES.get(timestamp_ms, timestamp_ms), of, isolation)
+    asked_ms = cast("int", by_time.NAMES.get(timestamp_ms, timestamp_ms))
+    return by_timestamp(log, asked_ms, of, isolation)

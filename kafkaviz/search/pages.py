@@ -14,6 +14,7 @@ reads page 0, then 6, 9, 11 and 12; page 6 was the middle one since the 6145th e
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -27,7 +28,7 @@ UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
 KEPT = 20_000  # faults that are told one by one; all are counted
 NEVER = -1
-FAULT = np.dtype(
+FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
 )
 
@@ -151,7 +152,7 @@ def replay(
     )
     first = np.array(list(map(tuple, kept[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
-    told = (tuple(int(one) for one in row) for row in counts)
+    told = (cast("tuple[int, int]", tuple(int(one) for one in row)) for row in counts)
     return Replay(growth.entries, pages, grown, *told, touched, faulted, first)
 
 

@@ -9,6 +9,7 @@ and 25 to 30; target 12:
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from kafkaviz.search.batches import Batch, FileBatch, LogRead, LogReader
 from kafkaviz.search.profile import LAST_OFFSET
@@ -25,9 +26,9 @@ class Scan:
     segment: int
     from_position: int
     reads: tuple[LogRead, ...]
-    batch: Batch | None
+    batch: Batch | Any  # Any for None: whoever found an offset has its batch and time too
     offset: int | None = None
-    timestamp_ms: int | None = None
+    timestamp_ms: int | Any = None
 
 
 def to_offset(log: LogReader, segment: int, target: int, position: int, by: str) -> Scan:

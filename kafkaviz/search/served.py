@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.search.batches import LogReader, Read
 from kafkaviz.units import file_stem
+
+Found = TypeVar("Found")
 
 NO_TIMESTAMP = -1
 ON_DISK, RECOVERED = "disk", "recovered"
@@ -131,7 +134,7 @@ class ServedSegment:
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
         last = (
             time_index.parse(self.timeindex.content((slots - 1) * entry_bytes, entry_bytes))
-            if slots
+            if self.timeindex and slots
             else ()
         )
         return (
@@ -147,7 +150,7 @@ class ServedSegment:
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
-    def reading(self, search: Callable[[LogReader], object]) -> object:
+    def reading(self, search: Callable[[LogReader], Found]) -> Found:
         """What a search in the open .log gives; CorruptFile where the bytes break their format."""
         with self.log.opened() as read:
             try:
@@ -210,11 +213,11 @@ def as_they_are(partition: Partition) -> ServedLog:
 
 def of_segment(segment: Segment) -> ServedSegment:
     """A segment with the bytes that lie there; it has a .log."""
-    indexes = (
+    index, timeindex, txnindex = (
         of_file(found) if found else None
         for found in (segment.index, segment.timeindex, segment.txnindex)
     )
-    return ServedSegment(segment.base_offset, of_file(segment.log), *indexes)
+    return ServedSegment(segment.base_offset, of_file(segment.log), index, timeindex, txnindex)
 
 
 def of_file(found: FileInfo) -> ServedFile:
@@ -236,7 +239,11 @@ def of_files(
     found = {(one.base_offset, one.kind): door for one, door in parsed if one and not one.suffix}
     segments = tuple(
         ServedSegment(
-            base, log, *(found.get((base, index)) for index in ("index", "timeindex", "txnindex"))
+            base,
+            log,
+            found.get((base, "index")),
+            found.get((base, "timeindex")),
+            found.get((base, "txnindex")),
         )
         for (base, kind), log in sorted(found.items(), key=lambda one: one[0])
         if kind == "log"

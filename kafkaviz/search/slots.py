@@ -11,7 +11,7 @@ pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,6 +21,14 @@ PAGE_BYTES = 4096
 WARM_BYTES = 8192  # of entries behind the first one of the warm section
 NONE = -1
 PLAIN, WARM = "plain", "warm"
+
+
+class Column(Protocol):
+    """Keys by their slots: an array, or what works them out."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, slot: int, /) -> Any: ...
 
 
 class Probe(NamedTuple):
@@ -59,7 +67,7 @@ class SlotSearch:
 
 
 def floor(
-    keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
+    keys: Column, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
     """The greatest slot whose key is not above the target, -1 if there is none; keys (n,), as the
     index holds them, sorted or not.
@@ -71,7 +79,7 @@ def floor(
 
 
 def upper_bound(
-    keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
+    keys: Column, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
     """The smallest slot whose key is not below the target, -1 if there is none; as Kafka works it
     out.
@@ -110,9 +118,7 @@ def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> 
 
 
 class _Search:
-    def __init__(
-        self, keys: np.ndarray, target: int, entry_bytes: int, warm_bytes: int | None
-    ) -> None:
+    def __init__(self, keys: Column, target: int, entry_bytes: int, warm_bytes: int | None) -> None:
         self._keys, self._target, self._entry_bytes = keys, target, entry_bytes
         self._warm_from = (
             None
