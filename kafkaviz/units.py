@@ -21,7 +21,7 @@ _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # what no name that the syst
 _GROUPED = re.compile(f"(?<=[0-9]){THIN}(?=[0-9])")
 
 
-def group(number: int | None) -> str:
+def group(number: float | None) -> str:
     """A whole number, its digits grouped by threes with a thin space."""
     return MISSING if number is None else f"{number:,}".replace(",", THIN)
 

@@ -14,6 +14,7 @@ its own, nothing can be skipped by them.
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class EntryPoints:
         found = np.unique(self._offsets[first:last]["position"].astype(np.int64))
         return found[(found > start) & (found < stop)]
 
-    def before_offset(self, offset: int) -> int:
+    def before_offset(self, offset: float) -> int:
         """A place before which all offsets are smaller; byte 0 where no entry proves one."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
@@ -92,7 +93,7 @@ class EntryPoints:
                 return int(batch["position"])
         return 0
 
-    def behind_offset(self, offset: int) -> int:
+    def behind_offset(self, offset: float) -> int:
         """A place from which on all offsets are larger; the end of the .log where no entry proves
         one.
         """
@@ -103,7 +104,7 @@ class EntryPoints:
                 return int(batch["position"])
         return self._size_bytes
 
-    def before_time(self, timestamp_ms: int) -> int:
+    def before_time(self, timestamp_ms: float) -> int:
         """A place before which no record is as new as this, as the .timeindex tells; byte 0 where
         no entry of it is borne out.
         """
@@ -113,7 +114,7 @@ class EntryPoints:
                 return int(batch["position"])
         return 0
 
-    def behind_time(self, timestamp_ms: int) -> int:
+    def behind_time(self, timestamp_ms: float) -> int:
         """The end of a batch with a record newer than this, as early as the .timeindex has one; the
         end of the .log without one.
         """
@@ -196,7 +197,7 @@ class Slots:
         return entries
 
 
-def _slots(stack: ExitStack, found: FileInfo | None, layout) -> Slots:
+def _slots(stack: ExitStack, found: FileInfo | None, layout: ModuleType) -> Slots:
     try:
         read = stack.enter_context(file.reader(found.path)) if found else None
     except CannotOpen:

@@ -62,10 +62,11 @@ class Segment:
 
     base_offset: int
     state: str
-    log: FileInfo | Any = None  # Any for None: those of Partition.live and .shown have one
-    index: FileInfo | None = None
-    timeindex: FileInfo | None = None
-    txnindex: FileInfo | None = None
+    # Any for None: those of Partition.live have a .log, and whoever found an entry has its index
+    log: FileInfo | Any = None
+    index: FileInfo | Any = None
+    timeindex: FileInfo | Any = None
+    txnindex: FileInfo | Any = None
 
     @property
     def name(self) -> str:
