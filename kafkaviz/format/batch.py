@@ -120,29 +120,29 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     return table
 
 
-def codec(batches: np.ndarray) -> np.ndarray:
+def codec(batches: np.ndarray | np.void) -> np.ndarray:
     """The codec id of each batch, 0 to 7; CODECS names 0 to 4, Kafka refuses the rest when it reads
     records.
     """
     return batches["attributes"] & CODEC_MASK
 
 
-def is_log_append_time(batches: np.ndarray) -> np.ndarray:
+def is_log_append_time(batches: np.ndarray | np.void) -> np.ndarray:
     """Whether the broker's clock replaced the producer's times."""
     return (batches["attributes"] & LOG_APPEND_TIME) != 0
 
 
-def is_transactional(batches: np.ndarray) -> np.ndarray:
+def is_transactional(batches: np.ndarray | np.void) -> np.ndarray:
     """Whether each batch is part of a transaction; a bit of magic 2 alone."""
     return ((batches["attributes"] & TRANSACTIONAL) != 0) & (batches["magic"] >= 2)
 
 
-def is_control(batches: np.ndarray) -> np.ndarray:
+def is_control(batches: np.ndarray | np.void) -> np.ndarray:
     """Whether each batch holds a marker or another control record; a bit of magic 2 alone."""
     return ((batches["attributes"] & CONTROL) != 0) & (batches["magic"] >= 2)
 
 
-def has_delete_horizon(batches: np.ndarray) -> np.ndarray:
+def has_delete_horizon(batches: np.ndarray | np.void) -> np.ndarray:
     """Whether base_timestamp_ms holds the delete horizon that compaction set (KIP-534, 3.1 and
     later).
     """

@@ -26,7 +26,7 @@ def say(key: str, /, **values: object) -> str:
     return text_in(language(), key, **values)
 
 
-def counted(key: str, number: int, /, **values: object) -> str:
+def counted(key: str, number: float, /, **values: object) -> str:
     """The same of a number of things, in its place {n}; of one thing it is the text of key_1, where
     the language has one.
     """
