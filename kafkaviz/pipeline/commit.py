@@ -24,7 +24,7 @@ import shutil
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -185,7 +185,7 @@ class Workplace:
 
 
 @contextmanager
-def workplace(path: Path) -> Iterator[Workplace]:
+def workplace(path: Path) -> Generator[Workplace]:
     """Holds the catalog's folder, which is made if need be, for one run; whatever the run has not
     committed is gone afterwards.
 
@@ -207,7 +207,7 @@ def workplace(path: Path) -> Iterator[Workplace]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Generator[None]:
     """A lock that ends with its process, however that ends."""
     with failing_kindly(path):
         file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file

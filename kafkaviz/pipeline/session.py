@@ -11,7 +11,7 @@ import shlex
 import sys
 import sysconfig
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Generator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -177,7 +177,7 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
 
 
 @contextmanager
-def workers_with_kafkaviz(context: "SparkContext") -> Iterator[None]:
+def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
     """What is defined meanwhile on somebody else's context runs in workers of this Python that find
     this checkout, as ours does.
 

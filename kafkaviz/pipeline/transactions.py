@@ -23,7 +23,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
 
 # up to the marker
-ABORTED = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
+ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
 NO_ABORTED = np.empty(0, ABORTED)
 
 

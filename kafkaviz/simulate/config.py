@@ -4,10 +4,18 @@ Kafka to the next.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Value
 from kafkaviz.format import offset_index, time_index
+
+
+def _default(name: str, release: Release = config_def.ANY) -> Any:
+    """Kafka's default of a setting, of its own type; without a release of one that is the same in
+    all of them.
+    """
+    return config_def.TOPIC_SETTINGS[name].default(release)
 
 
 @dataclass(frozen=True)
@@ -18,12 +26,8 @@ class IndexConfig:
     segment.index.bytes, the room for one index.
     """
 
-    index_interval_bytes: int = config_def.TOPIC_SETTINGS["index.interval.bytes"].default(
-        config_def.ANY
-    )
-    segment_index_bytes: int = config_def.TOPIC_SETTINGS["segment.index.bytes"].default(
-        config_def.ANY
-    )
+    index_interval_bytes: int = _default("index.interval.bytes")
+    segment_index_bytes: int = _default("segment.index.bytes")
 
     @property
     def offset_slots(self) -> int:
@@ -41,11 +45,6 @@ class IndexConfig:
         return max(0, self.time_slots - 1)
 
 
-def _default(name: str) -> Value:
-    """Kafka's default of a setting that is the same in every release."""
-    return config_def.TOPIC_SETTINGS[name].default(config_def.ANY)
-
-
 @dataclass(frozen=True)
 class LogConfig(IndexConfig):
     """The settings of a topic that decide what its log looks like: what the indexes hold, and when
@@ -58,9 +57,7 @@ class LogConfig(IndexConfig):
     segment_bytes: int = _default("segment.bytes")
     segment_ms: int = _default("segment.ms")
     segment_jitter_ms: int = _default("segment.jitter.ms")
-    max_message_bytes: int = config_def.TOPIC_SETTINGS["max.message.bytes"].default(
-        versions.NEWEST_RELEASE
-    )
+    max_message_bytes: int = _default("max.message.bytes", versions.NEWEST_RELEASE)
     preallocate: bool = _default("preallocate")
     cleanup_policy: str = _default("cleanup.policy")
     max_compaction_lag_ms: int = _default("max.compaction.lag.ms")
@@ -99,7 +96,7 @@ def log_config(
     }
     if given.get("internal.segment.bytes") is not None:
         given["segment.bytes"] = given["internal.segment.bytes"]
-    fields = {name.replace(".", "_"): value for name, value in given.items()}
+    fields: dict[str, Any] = {name.replace(".", "_"): value for name, value in given.items()}
     return LogConfig(
         **{name: fields[name] for name in LogConfig.__dataclass_fields__ if name in fields}
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from kafkaviz.format import batch
 
-INCOMING = np.dtype(
+INCOMING: np.dtype = np.dtype(
     [
         *batch.BATCH.descr,
         # number of the append call: equal numbers in a row are one call; a leader's holds one batch

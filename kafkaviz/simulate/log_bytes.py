@@ -2,7 +2,7 @@
 wherever another class puts them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -79,7 +79,7 @@ class InMemory:
         held = self._logs.get(base_offset, bytearray())
 
         @contextmanager
-        def opened() -> Iterator[Read]:
+        def opened() -> Generator[Read]:
             # no longer held than that: the log goes on growing
             yield lambda position, buffer: reader(held)(position, buffer)
 

@@ -3,7 +3,7 @@
 Nothing here knows where they lie.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,7 +52,7 @@ class StoredFile:
         """A stretch of its bytes as a file of that name."""
 
         @contextmanager
-        def opened() -> Iterator[Read]:
+        def opened() -> Generator[Read]:
             with self.opened() as read:
                 yield lambda position, buffer: read(start + position, buffer)
 
@@ -64,7 +64,7 @@ class StoredFile:
         """
 
         @contextmanager
-        def opened() -> Iterator[Read]:
+        def opened() -> Generator[Read]:
             with self.opened() as read:
                 yield partial(_read_grown, read, self.size_bytes, size_bytes)
 
@@ -130,7 +130,7 @@ def in_memory(name: str, data: bytes, modified_ms: int = 0) -> StoredFile:
     read = reader(data)
 
     @contextmanager
-    def opened() -> Iterator[Read]:
+    def opened() -> Generator[Read]:
         yield read
 
     return StoredFile(name, len(data), opened, modified_ms)

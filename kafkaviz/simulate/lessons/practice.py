@@ -9,7 +9,7 @@ memory.
     typed()    an index of the keys that somebody typed, and no log
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +26,7 @@ from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.stored import reader
 from kafkaviz.units import file_stem
 
-ROW = np.dtype(
+ROW: np.dtype = np.dtype(
     [  # a batch, as far as a lookup looks at it; names as in format.batch.BATCH
         ("position", "i8"),
         ("size_bytes", "i8"),
@@ -215,7 +215,7 @@ def _memory(data: bytes, name: str = "") -> ServedFile:
 
 def _always(read: Read) -> Callable[[], AbstractContextManager[Read]]:
     @contextmanager
-    def opened() -> Iterator[Read]:
+    def opened() -> Generator[Read]:
         yield read
 
     return opened

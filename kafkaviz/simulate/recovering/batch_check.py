@@ -58,7 +58,9 @@ class BatchCheck:
         )
         for at in np.flatnonzero(~modern).tolist():
             crcs[at] = zlib.crc32(
-                window[places[at] + batch.MAGIC_END - 1 : places[at] + batches["size_bytes"][at]]
+                window[
+                    places[at] + batch.MAGIC_END - 1 : places[at] + batches["size_bytes"][at]
+                ].data
             )
         return small | (crcs != batches["crc"])
 

@@ -10,7 +10,7 @@ would change what it reads.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, time_index, txn_index
@@ -20,8 +20,13 @@ from kafkaviz.simulate.config import Profile
 class IndexFile(Protocol):
     """A file and its bytes."""
 
-    name: str
-    size_bytes: int
+    @property
+    def name(self) -> str:
+        """As it lies in the directory."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How long it is."""
 
     def content(self) -> bytes:
         """All of them."""
@@ -66,7 +71,7 @@ def _txn_fault(file: IndexFile | None, base: int) -> str | None:
     try:
         txn_index.check(entries, base)
     except CorruptBytes as fault:
-        return f"{file.name}: {fault.what}"
+        return f"{cast(IndexFile, file).name}: {fault.what}"
     return None
 
 

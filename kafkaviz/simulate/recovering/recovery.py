@@ -73,7 +73,9 @@ class Recovered:
     next_offset: int = 0
     producers_end_offset: int | None = None
     leader_epochs: tuple[tuple[int, int], ...] = ()
-    open_transactions: MappingProxyType = field(default_factory=lambda: MappingProxyType({}))
+    open_transactions: MappingProxyType[int, int] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     raised: Raised | None = None
     close_trims: bool = True
 
@@ -239,7 +241,7 @@ class _Run:
         self._offset_parts.append(offset_entries)
         self._time_parts.append(time_entries)
         if fault and not self._raised:
-            self._raised = self._exception(fault, batches[done])
+            self._raised = self._exception(fault, batches[done]["last_offset"])
         if done:
             last = batches[done - 1]
             self._valid_bytes, self._next_offset = (
@@ -300,8 +302,8 @@ class _Run:
                 )
             )
 
-    def _exception(self, fault: int, found: np.void | None) -> Raised:
-        """What Kafka throws for a fault of the indexes."""
+    def _exception(self, fault: int, last_offset: int | None) -> Raised:
+        """What Kafka throws for a fault of the indexes; last_offset: of the batch that has it."""
         state = self._state[0]
         if fault == OFFSET_FULL:
             return Raised(
@@ -321,7 +323,7 @@ class _Run:
             segment += f"largestRecordTimestamp={state['max_timestamp_ms']})"
             return Raised(
                 OFFSET_OVERFLOW,
-                f"Detected offset overflow at offset {found['last_offset']} in segment {segment}",
+                f"Detected offset overflow at offset {last_offset} in segment {segment}",
             )
         words = (
             "Attempt to append an offset {} to {} {} no larger than the last offset appended ({}) "
@@ -331,7 +333,7 @@ class _Run:
             last, file = state["last_key"], f"{self._stem}.index"
             return Raised(
                 INVALID_OFFSET,
-                words.format(found["last_offset"], "position", state["offset_entries"], last, file),
+                words.format(last_offset, "position", state["offset_entries"], last, file),
             )
         offset, last, file = (
             f"({state['max_timestamp_offset']})",
@@ -354,7 +356,7 @@ def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
 
 # ---- the pass over the batches
 
-STATE = np.dtype(
+STATE: np.dtype = np.dtype(
     [
         ("indexed_position", "i8"),  # of the last batch with an entry; 0 before the first
         ("max_timestamp_ms", "i8"),

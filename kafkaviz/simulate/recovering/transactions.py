@@ -8,6 +8,7 @@ entry (7, 10, 30, 20), since below 20 everything is decided.
 
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import cast
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class OpenTransactions:
         self._first_offsets = dict(first_offsets or {})
         self._aborted: list[tuple[int, int, int, int, int]] = []
 
-    def open(self) -> MappingProxyType:
+    def open(self) -> MappingProxyType[int, int]:
         """Of each producer with an open transaction its first offset."""
         return MappingProxyType(dict(self._first_offsets))
 
@@ -140,7 +141,7 @@ def marker(read: Read, header: np.void, at: int) -> Marker:
         except CorruptBytes as fault:
             raise TransactionFault(at, None, fault.what) from None
     epoch = (found.value or b"")[EPOCH_AT:EPOCH_END]
-    kind = int.from_bytes(found.key[TYPE_AT:TYPE_END], "big", signed=True)
+    kind = int.from_bytes(cast(bytes, found.key)[TYPE_AT:TYPE_END], "big", signed=True)
     return Marker(
         kind,
         int.from_bytes(epoch, "big", signed=True) if len(epoch) == EPOCH_END - EPOCH_AT else -1,

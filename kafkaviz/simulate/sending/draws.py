@@ -169,7 +169,7 @@ def drawn(numbers: np.ndarray, draw: np.uint64) -> int:
 
 
 @njit(cache=True)
-def happens(draw: np.uint64, threshold: int) -> bool:
+def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
     """Whether something happens whose share is threshold / 2^32, by the low bits of a draw."""
     return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
 

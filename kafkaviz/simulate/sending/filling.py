@@ -11,6 +11,9 @@ Byte for byte what format.record.build and the dtype of format.batch make; as De
 DefaultRecordBatch of Kafka 4.3.1.
 """
 
+from collections.abc import Mapping
+from typing import Any, cast
+
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
@@ -27,7 +30,8 @@ _SEVEN, _LOW, _MORE, _TEN, _ZERO = (
     np.uint64(10),
     np.uint64(48),
 )
-_AT = {name: place for name, (_, place) in HEADER.fields.items()}
+_FIELDS = cast(Mapping[str, Any], HEADER.fields)
+_AT: dict[str, int] = {name: place for name, (_, place) in _FIELDS.items()}
 _LENGTH, _EPOCH, _MAGIC, _CRC = (
     _AT["batch_length_bytes"],
     _AT["leader_epoch"],

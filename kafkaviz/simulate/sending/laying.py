@@ -26,7 +26,7 @@ from kafkaviz.simulate.sending.filling import (
     varint_bytes,
 )
 
-PLAN = np.dtype(
+PLAN: np.dtype = np.dtype(
     [  # a phase in numbers
         ("unit_ns", "f8"),  # what a record, a byte or a batch takes at the phase's rate
         ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
@@ -64,7 +64,7 @@ PLAN = np.dtype(
         ("fetch_batches", "i8"),
     ]
 )
-STATE = np.dtype(
+STATE: np.dtype = np.dtype(
     [  # where a stream is; between two batches alone
         ("seed", "u8"),
         ("next_offset", "i8"),
@@ -82,7 +82,7 @@ STATE = np.dtype(
         ("marker_due", "i8"),  # the producer whose transaction ends now, or NOBODY
     ]
 )
-PRODUCER = np.dtype(
+PRODUCER: np.dtype = np.dtype(
     [
         ("id", "i8"),
         ("epoch", "i8"),
@@ -91,7 +91,7 @@ PRODUCER = np.dtype(
         ("open", "?"),
     ]
 )
-HEADER_SPAN = np.dtype([("position", "i8"), ("size_bytes", "i8")])
+HEADER_SPAN: np.dtype = np.dtype([("position", "i8"), ("size_bytes", "i8")])
 COUNTS, VALUES, RANKS, LATE, FUTURE, TRANSACTION, WAITS = range(7)  # rows of the tables
 FULL, NO_ROOM, DONE = 0, 1, 2
 NOBODY = -1

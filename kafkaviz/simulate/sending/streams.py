@@ -193,17 +193,17 @@ def _phase_chunks(
         if filled:
             yield _chunk(laid, data[:used], phase.codec, payload)
     if phase.duration_ms is not None and state["phase_batches"][0] < plan[0]["most_batches"][0]:
-        _close(phase, plan[0], state)
+        _close(phase.duration_ms, plan[0], state)
 
 
-def _close(phase: Phase, plan: np.ndarray, state: np.ndarray) -> None:
+def _close(duration_ms: int, plan: np.ndarray, state: np.ndarray) -> None:
     """A phase that its duration ended lasts as long as that."""
     ended = (
         state["phase_records"][0] < plan["most_records"][0]
         and state["phase_bytes"][0] < plan["most_bytes"][0]
     )
     if ended:
-        state["clock_ns"] = state["phase_start_ns"] + phase.duration_ms * MS_NS
+        state["clock_ns"] = state["phase_start_ns"] + duration_ms * MS_NS
 
 
 def _filled(
@@ -236,7 +236,7 @@ def _arrive_together(rows: np.ndarray) -> None:
 def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, payload: bool) -> Chunk:
     """The chunk of rows that have been laid, and their bytes, which have no headers yet."""
     if codec_name != "none":
-        data = _compressed(rows, memoryview(data), codec_name)
+        data = _compressed(rows, data.data, codec_name)
     if not payload:
         return Chunk(rows)
     filling.seal(rows, data)

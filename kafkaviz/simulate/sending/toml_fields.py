@@ -13,11 +13,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kafkaviz.errors import KafkavizError
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+Number = TypeVar("Number", int, float)
 UNITS_MS = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1000, "ms": 1}
 LONGEST_MS = 100 * 365 * UNITS_MS["d"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -28,8 +32,8 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 class Kind(NamedTuple):
     """How a value is read, with where it stands for the error, and how it is written."""
 
-    read: Callable[[object, str], object]
-    write: Callable[[object], str]
+    read: Callable[[object, str], Any]
+    write: Callable[[Any], str]
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def read(of: type[T], known: Sequence[Field], table: object, where: str, **given
     return of(**given)
 
 
-def lines(value: object, known: Sequence[Field]) -> list[str]:
+def lines(value: "DataclassInstance", known: Sequence[Field]) -> list[str]:
     """KEY = VALUE of each field that does not have its default."""
     defaults = {one.name: one.default for one in fields(value)}
     return [
@@ -122,7 +126,7 @@ def text(longest: int = 2000) -> Kind:
 def choice(options: Sequence[str]) -> Kind:
     """One of some words."""
 
-    def read_choice(value: object, where: str) -> str:
+    def read_choice(value: Any, where: str) -> str:
         if value not in options:
             raise wrong(where, f"{shown(value)} is none of {', '.join(options)}")
         return value
@@ -167,7 +171,7 @@ def number(least: float, most: float) -> Kind:
     return Kind(read_number, lambda value: repr(value))
 
 
-def _within(value: float, least: float, most: float, where: str) -> float:
+def _within(value: Number, least: float, most: float, where: str) -> Number:
     if value < least:
         raise wrong(where, f"{shown(value)} is below {least}")
     if value > most:
@@ -236,10 +240,10 @@ def moment_text(ms: int) -> str:
     )
 
 
-def inner(of: type, known: Sequence[Field]) -> Kind:
+def inner(of: type["DataclassInstance"], known: Sequence[Field]) -> Kind:
     """A table in a table."""
 
-    def write(value: object) -> str:
+    def write(value: "DataclassInstance") -> str:
         return f"{{ {', '.join(lines(value, known))} }}"
 
     return Kind(lambda value, where: read(of, known, value, f"{where}."), write)
@@ -248,7 +252,7 @@ def inner(of: type, known: Sequence[Field]) -> Kind:
 def several(kind: Kind, most: int) -> Kind:
     """A list."""
 
-    def read_several(value: object, where: str) -> tuple:
+    def read_several(value: object, where: str) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) > most:
             raise wrong(where, f"{shown(value)} is no list of at most {most}")
         return tuple(kind.read(one, f"{where}[{place}]") for place, one in enumerate(value))

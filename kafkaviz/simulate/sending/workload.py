@@ -26,6 +26,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from typing import cast
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Value
@@ -152,7 +153,9 @@ def preset_text(name: str) -> str:
     """Its file, with the comments in it."""
     if name not in PRESETS:
         raise KafkavizError(f"there is no preset {shown(name)}; there are {', '.join(PRESETS)}")
-    return (resources.files(__package__) / "presets" / f"{name}.toml").read_text(encoding="utf-8")
+    return (resources.files(cast(str, __package__)) / "presets" / f"{name}.toml").read_text(
+        encoding="utf-8"
+    )
 
 
 # ---- reading

@@ -49,7 +49,7 @@ def steps(log: StoredLog) -> Iterator[Step]:
             "snapshot-corrupt",
             why,
             f"{log.directory}/{name}",
-            error=found[1] and str(found[1]),
+            error=str(found[1]) if found[1] else None,
             way_out=way_outs.CLUSTER_SNAPSHOT,
         )
 
@@ -68,7 +68,7 @@ def _fault(file: StoredFile) -> tuple[int, Raised | None] | None:
                     return position, None
                 data = np.empty(size_bytes, np.uint8)
                 try:
-                    batch_records.ensure_valid(memoryview(data[: read(position, data)]))
+                    batch_records.ensure_valid(data[: read(position, data)].data)
                 except CorruptBytes as fault:
                     return position, Raised(CORRUPT_RECORD, fault.what)
     return (walk.end.position, None) if walk.end.position < file.size_bytes else None

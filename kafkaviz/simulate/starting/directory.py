@@ -3,7 +3,7 @@
 The real files stay as they are.
 """
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.simulate.recovering.recovery import Raised
@@ -37,6 +37,10 @@ class Directory:
         """A file in use of a segment, or None."""
         return self.files.get(f"{file_stem(base)}.{kind}")
 
+    def existing(self, base: int, kind: str) -> StoredFile:
+        """A file in use of a segment, which is known to be there."""
+        return self.files[f"{file_stem(base)}.{kind}"]
+
     def path(self, base: int) -> str:
         """A segment's path without its ending, as Kafka's messages have it, relative to the broker
         directory.
@@ -68,7 +72,7 @@ class Directory:
 
     def cut(self, base: int, valid_bytes: int, why: str, cause: str = "tail") -> None:
         """Cuts the end of a .log off, if there is more than that."""
-        log = self.get(base, "log")
+        log = self.existing(base, "log")
         if valid_bytes < log.size_bytes:
             self.files[log.name] = log.part(log.name, 0, valid_bytes)
             self.say(
@@ -104,7 +108,7 @@ class Directory:
         name: str,
         way_out: str,
         because: str = "",
-        **more,
+        **more: Any,
     ) -> NoReturn:
         """Ends the load. because: what led to the exception, where that is known."""
         end = (
@@ -116,7 +120,9 @@ class Directory:
         self.say("fail", cause, why, base, name, error=str(raised), way_out=way_out, **more)
         raise Failed
 
-    def say(self, action: str, cause: str, why: str, base: int | None, name: str, **more) -> None:
+    def say(
+        self, action: str, cause: str, why: str, base: int | None, name: str, **more: Any
+    ) -> None:
         """One more step."""
         self._steps[action, name, base] = Step(
             self.name, base, action, cause, why, f"{self.name}/{name}", **more

@@ -64,7 +64,8 @@ def put_swaps_in_place(directory: Directory, config: IndexConfig, of: Profile) -
 
 def _delete_replaced(directory: Directory, low: int, high: int) -> None:
     for name in list(directory.files):
-        if not name.endswith(".swap") and number(name) is not None and low <= number(name) < high:
+        offset = number(name)
+        if not name.endswith(".swap") and offset is not None and low <= offset < high:
             directory.delete(
                 name,
                 "leftover-swap",

@@ -119,7 +119,7 @@ class Loading:
         if base not in self._next_offsets:
             self._next_offsets[base] = end_of(
                 self._directory,
-                self._directory.get(base, "log"),
+                self._directory.existing(base, "log"),
                 self._directory.get(base, "index"),
                 base,
             )
@@ -173,14 +173,14 @@ class Loading:
     def _check(self, base: int) -> None:
         """Whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
         get = partial(self._directory.get, base)
-        self._refuse_too_long(base, get("log"))
+        self._refuse_too_long(base, self._directory.existing(base, "log"))
         if get("index") and not get("timeindex"):
             why = "it is missing; an empty one is made, and nothing is put into it"
             self._directory.put(base, "timeindex", b"", "timeindex-missing", why)
         try:
             found = distrust(get, base, self._profile)
         except CorruptBytes as fault:
-            name = get("txnindex").name
+            name = self._directory.existing(base, "txnindex").name
             words = fault.what.replace(
                 ",", f" in transaction index {self._directory.name}/{name},", 1
             )
@@ -242,7 +242,7 @@ class Loading:
         found = self._recovered(base, state)
         self._epochs = LeaderEpochs(found.leader_epochs)
         if found.raised:
-            return self._raised(base, found, cause, why, caught)
+            return self._raised(base, found, found.raised, cause, why, caught)
         if found.producers_end_offset is not None:
             state.transactions = OpenTransactions(dict(found.open_transactions))
             state.end(found.producers_end_offset)
@@ -267,7 +267,7 @@ class Loading:
         return found.truncated_bytes
 
     def _recovered(self, base: int, state: ProducerState) -> Recovered:
-        log = self._directory.get(base, "log")
+        log = self._directory.existing(base, "log")
         with log.opened() as read:
             found = recover(
                 read,
@@ -284,18 +284,20 @@ class Loading:
             self._watch(self._log.directory, base, found)
         return found
 
-    def _raised(self, base: int, found: Recovered, cause: str, why: str, caught: bool) -> int:
+    def _raised(
+        self, base: int, found: Recovered, raised: Raised, cause: str, why: str, caught: bool
+    ) -> int:
         """What the loader does with an exception of a recovery; the bytes that it cuts off, if it
         goes on.
         """
-        name, is_full = f"{file_stem(base)}.log", "full" in found.raised.message
-        if found.raised.class_name == recovery.OFFSET_OVERFLOW:
+        name, is_full = f"{file_stem(base)}.log", "full" in raised.message
+        if raised.class_name == recovery.OFFSET_OVERFLOW:
             raise Overflow(base)
-        if not caught or found.raised.class_name != recovery.INVALID_OFFSET:
+        if not caught or raised.class_name != recovery.INVALID_OFFSET:
             if is_full:
-                self._full(base, found)
+                self._full(base, found, raised)
             way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
-            self._directory.fail(base, "exception", found.raised, name, way_out)
+            self._directory.fail(base, "exception", raised, name, way_out)
         self._directory.cut(
             base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset"
         )
@@ -304,9 +306,9 @@ class Loading:
         self._next_offsets[base] = base
         return found.size_bytes
 
-    def _full(self, base: int, found: Recovered) -> NoReturn:
+    def _full(self, base: int, found: Recovered, raised: Raised) -> NoReturn:
         """The load ends at the entry that its index has no room for."""
-        is_time = "time index" in found.raised.message
+        is_time = "time index" in raised.message
         entries, kind = (
             (found.time_entries, "timeindex") if is_time else (found.offset_entries, "index")
         )
@@ -319,12 +321,12 @@ class Loading:
         way_out = way_outs.INDEX_FULL.format(topic=self._log.topic)
         place = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
         self._directory.fail(
-            base, "index-full", found.raised, f"{file_stem(base)}.{kind}", way_out, because, **place
+            base, "index-full", raised, f"{file_stem(base)}.{kind}", way_out, because, **place
         )
 
     def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
         """The batches of a segment from an offset on, for the state of the producers."""
-        log = self._directory.get(base, "log")
+        log = self._directory.existing(base, "log")
         with log.opened() as read:
             walk = Walk(read, 0, log.size_bytes)
             try:
@@ -375,7 +377,7 @@ class Loading:
             ("index", self._log.config.offset_slots),
             ("timeindex", self._log.config.time_slots),
         ):
-            file, entry_bytes = self._directory.get(base, kind), INDEXES[kind].ENTRY.itemsize
+            file, entry_bytes = self._directory.existing(base, kind), INDEXES[kind].ENTRY.itemsize
             used, limit = file.size_bytes // entry_bytes * entry_bytes, room * entry_bytes
             if used > limit:
                 raised = Raised(

@@ -58,7 +58,7 @@ def _last_slot(index: StoredFile | None) -> tuple[int, int]:
     stop = index.size_bytes // entry_bytes * entry_bytes if index else 0
     last = (
         offset_index.parse(index.part(index.name, stop - entry_bytes, stop).content())
-        if stop
+        if index and stop
         else ()
     )
     return last[0].item() if len(last) else (0, 0)

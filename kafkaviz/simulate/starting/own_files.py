@@ -202,4 +202,5 @@ def _quorum(data: bytes) -> Iterator[Step]:
 
 
 def _fail(cause: str, name: str, why: str, raised: Raised | None, way_out: str) -> Step:
-    return Step(None, None, "fail", cause, why, name, error=raised and str(raised), way_out=way_out)
+    error = str(raised) if raised else None
+    return Step(None, None, "fail", cause, why, name, error=error, way_out=way_out)

@@ -73,7 +73,7 @@ def rebuild(log: StoredLog, wanted: Sequence[int], of: Profile = NEWEST) -> Iter
     """
     directory, open_transactions = Directory(log), None
     for base in sorted(wanted):
-        stored = directory.get(base, "log")
+        stored = directory.existing(base, "log")
         if raised := file_records.refused(f"{log.directory}/{stored.name}", stored.size_bytes):
             raise Refused(
                 f"{log.directory}/{stored.name}", raised, _FAILS.format(way_outs.LOG_TOO_LARGE)
@@ -108,7 +108,7 @@ def _open_at(directory: Directory, base: int) -> dict[int, int]:
     bases = sorted(offset for offset, kind, _ in named if kind == "log")
 
     def replay(start: int, segment: int, transactions: OpenTransactions) -> None:
-        stored = directory.get(segment, "log")
+        stored = directory.existing(segment, "log")
         with stored.opened() as read:
             for batches in Walk(read, 0, stored.size_bytes):
                 try:

@@ -21,7 +21,7 @@ Cut = tuple[int, int]  # (base offset, position) of a segment that a split makes
 
 def split(directory: Directory, base: int, config: IndexConfig, of: Profile) -> list[int]:
     """Puts segments in the place of one, and gives their base offsets."""
-    log = directory.get(base, "log")
+    log = directory.existing(base, "log")
     if end_of(directory, log, directory.get(base, "index"), base) - 1 - base <= MOST_RELATIVE:
         words = (
             "Split operation is only permitted for segments with overflow, and the problem path is "

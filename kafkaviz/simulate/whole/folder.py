@@ -8,10 +8,11 @@ import filecmp
 import os
 import shutil
 import tempfile
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -122,7 +123,7 @@ class Aside:
 @contextmanager
 def new_files(
     out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False
-) -> Iterator[Aside]:
+) -> Generator[Aside]:
     """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is
     left behind, no new folder either.
 
@@ -160,7 +161,7 @@ def make(out: Path) -> None:
 
 
 @contextmanager
-def _writing(out: Path) -> Iterator[None]:
+def _writing(out: Path) -> Generator[None]:
     """Where a new file is refused, nothing was moved or removed: one line says so."""
     try:
         yield
@@ -212,9 +213,9 @@ class OnDisk:
         with failing_kindly(self._path(base_offset)):
             if base_offset != self._base:
                 self._reopen(base_offset)
-            left, position = memoryview(data), self._sizes[base_offset]
+            file, left, position = cast(int, self._open), memoryview(data), self._sizes[base_offset]
             while len(left):
-                written = os.pwrite(self._open, left, position)
+                written = os.pwrite(file, left, position)
                 left, position = left[written:], position + written
             self._sizes[base_offset] = position
 
@@ -238,9 +239,9 @@ class OnDisk:
             return in_memory(path.name, b"")
 
         @contextmanager
-        def opened() -> Iterator[Read]:
+        def opened() -> Generator[Read]:
             with failing_kindly(path), open(path, "rb", buffering=0) as file:
-                yield lambda position, buffer: os.preadv(file.fileno(), [buffer], position)
+                yield lambda position, buffer: os.preadv(file.fileno(), [buffer.data], position)
 
         return StoredFile(path.name, self._sizes[base_offset], opened)
 
@@ -294,6 +295,6 @@ def _copy(file: StoredFile, path: Path) -> None:
             for start in range(0, got, HOLE_BYTES):
                 block = buffer[start : min(start + HOLE_BYTES, got)]
                 if block.any():
-                    out.write(block)
+                    out.write(block.data)
                 else:
                     out.seek(len(block), os.SEEK_CUR)

@@ -8,12 +8,13 @@ from the largest timestamp so far.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
-from kafkaviz.format.names import parse_file
+from kafkaviz.format.names import SegmentName, parse_file
 from kafkaviz.format.walk import Read, Walk
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, Chunk
@@ -91,12 +92,16 @@ def valid(chunk: Chunk) -> int:
 
 def start_offset(log: StoredLog) -> int:
     """The base offset of the first segment, where a log that is written once more begins."""
-    return min((parse_file(file.name).base_offset for file in _logs(log)), default=0)
+    return min((name.base_offset for name, _ in _named_logs(log)), default=0)
 
 
 def _logs(log: StoredLog) -> list[StoredFile]:
+    return [file for _, file in _named_logs(log)]
+
+
+def _named_logs(log: StoredLog) -> list[tuple[SegmentName, StoredFile]]:
     named = ((parse_file(file.name), file) for file in log.files)
-    return [file for name, file in named if name and name.kind == "log" and not name.suffix]
+    return [(name, file) for name, file in named if name and name.kind == "log" and not name.suffix]
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -109,7 +114,7 @@ def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 
 def _rows(batches: np.ndarray) -> np.ndarray:
     rows = np.empty(len(batches), INCOMING)
-    for name in batches.dtype.names:
+    for name in cast(tuple[str, ...], batches.dtype.names):
         rows[name] = batches[name]
     rows["deep_offset"], rows["marker"] = rows["last_offset"], NO_MARKER
     return rows

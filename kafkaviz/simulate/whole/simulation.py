@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 
@@ -110,7 +110,7 @@ class Simulated:
 
     def archive(self) -> bytes:
         """The broker directory as a .tar.gz."""
-        return packing.archive(self.files, names.parse_directory(self.directory).topic)
+        return packing.archive(self.files, _partition(self.directory).topic)
 
     def digests(self, base_offset: int) -> dict[str, str]:
         """SHA-256 of each file of a segment, by name."""
@@ -354,9 +354,9 @@ class Run:
         return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
 
     def _state(self, clean: bool) -> BrokerState:
-        log, name = self.log, names.parse_directory(self.plan.directory)
+        log, name = self.log, _partition(self.plan.directory)
         flushed = [
-            event.offset
+            cast(int, event.offset)
             for event in log.events
             if event.kind == "roll" and event.now_ms <= self._kept_ms(RECOVERY_POINT_EVERY_MS)
         ]
@@ -391,7 +391,7 @@ class Run:
             *broker_files.partition_metadata(plan.of.release, plan.seed, plan.start_ms),
         ):
             name, modified_ms = names.parse_file(file.name), self.now_ms
-            if file.name in (names.LEADER_EPOCHS, names.PARTITION_METADATA):
+            if name is None:  # leader-epoch-checkpoint, partition.metadata
                 modified_ms = plan.start_ms
             elif name.kind == "log":
                 modified_ms = self._written_ms.get(
@@ -410,6 +410,11 @@ class Run:
             yield replace(file, name=f"{plan.directory}/{file.name}", modified_ms=modified_ms)
 
 
+def _partition(directory: str) -> names.PartitionName:
+    """What the name of a directory says that holds a topic-partition."""
+    return cast(names.PartitionName, names.parse_directory(directory))
+
+
 def digest(file: StoredFile) -> str:
     """SHA-256 of a file."""
     found, buffer, position = hashlib.sha256(), np.empty(DIGEST_BYTES, np.uint8), 0
@@ -418,7 +423,7 @@ def digest(file: StoredFile) -> str:
             got = read(position, buffer[: file.size_bytes - position])
             if not got:
                 break
-            found.update(buffer[:got])
+            found.update(buffer[:got].data)
             position += got
     return found.hexdigest()
 

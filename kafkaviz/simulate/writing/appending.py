@@ -12,7 +12,7 @@ from kafkaviz.binary.compiled import njit
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.simulate.writing.roll import should_roll, waited_ms
 
-STATE = np.dtype(
+STATE: np.dtype = np.dtype(
     [  # of an open segment, and of the log's end; offsets are absolute
         ("base_offset", "i8"),
         ("created_ms", "i8"),  # the clock when the segment was opened
@@ -33,7 +33,7 @@ STATE = np.dtype(
         ("log_end_offset", "i8"),
     ]
 )
-LIMITS = np.dtype(
+LIMITS: np.dtype = np.dtype(
     [  # what the loop must know of settings and release
         ("segment_bytes", "i8"),
         ("max_message_bytes", "i8"),

@@ -6,6 +6,7 @@ the start; the .timeindex is made when it is first looked into.
 """
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
@@ -256,13 +257,13 @@ class OpenSegment:
         """Puts entries, a column a field, behind those of an index."""
         if len(new):
             entries = np.empty(len(new), file.dtype)
-            for column, name in enumerate(file.dtype.names):
+            for column, name in enumerate(cast(tuple[str, ...], file.dtype.names)):
                 entries[name] = new[:, column]
             file.append(entries)
 
     def _reason(self, number: int, rows: np.ndarray, at: int, limits: np.ndarray) -> RollReason:
         """The numbers behind a cause."""
-        state, limit = self.counters[0], limits[0]
+        state, limit, cause = self.counters[0], limits[0], cast(Cause, CAUSES[number])
         append = one_append(rows, at)
         incoming_bytes = int(append["size_bytes"].sum())
         waited = append["max_timestamp_ms"].max() - state["reference_ms"]
@@ -277,8 +278,8 @@ class OpenSegment:
                 append["last_offset"][-1] - self.base_offset,
                 offset_index.MOST_RELATIVE,
             ),
-        }[CAUSES[number]]
-        return RollReason(CAUSES[number], int(found), int(most), incoming_bytes)
+        }[cause]
+        return RollReason(cause, int(found), int(most), incoming_bytes)
 
 
 def one_append(rows: np.ndarray, start: int) -> np.ndarray:

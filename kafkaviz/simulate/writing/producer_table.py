@@ -7,6 +7,7 @@ transaction, and tells the coordinator's epoch; it takes no sequence.
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -123,7 +124,7 @@ class ProducerTable:
 
         Kafka takes note of all transactions of an append before it ends the first.
         """
-        if "append" not in batches.dtype.names:
+        if "append" not in cast(tuple[str, ...], batches.dtype.names):
             return None
         ended = batches[telling[0]]
         for at in telling[1:]:

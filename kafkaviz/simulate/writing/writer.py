@@ -13,6 +13,7 @@ puts them, the indexes are values.
 
 from collections.abc import Container
 from dataclasses import dataclass
+from typing import NoReturn, cast
 
 import numpy as np
 
@@ -145,7 +146,7 @@ class Log:
         """Starts a new segment that no append asked for."""
         self._roll_to(self.log_end_offset, now_ms, None)
 
-    def _roll(self, append: np.ndarray, reason: RollReason) -> None:
+    def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
         """Rolls for an append: the new segment starts at its first offset, or at the log's end if
         that lies further on.
         """
@@ -241,8 +242,14 @@ class Log:
             self.active.add_aborted(self.producers.transactions.take_aborted())
 
     def _fail(
-        self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int, valid: int
-    ) -> None:
+        self,
+        outcome: int,
+        rows: np.ndarray,
+        at: int,
+        data: bytes | memoryview | None,
+        position: int,
+        valid: int,
+    ) -> NoReturn:
         append = one_append(rows, at)
         refused = Refused(
             self.active,
@@ -355,7 +362,7 @@ class Log:
         steps, before = loading.run(), self.snapshots
         failed = next((step for step in steps if step.action == "fail"), None)
         if failed:
-            raise CannotLoad(failed.error, steps)
+            raise CannotLoad(cast(str, failed.error), steps)
         self._load(loading, now_ms)
         for segment in self.segments:
             if segment.base_offset in recovered:
@@ -367,7 +374,7 @@ class Log:
         """Takes what a load leaves for the log."""
         files = loading.files()
         logs = {
-            names.parse_file(name).base_offset: file
+            cast(names.SegmentName, names.parse_file(name)).base_offset: file
             for name, file in files.items()
             if name.endswith(".log")
         }
@@ -431,7 +438,7 @@ class Log:
             (segment.base_offset for segment in self.segments if segment.base_offset < offset),
             default=None,
         )
-        if base_offset in recovered:
+        if base_offset is not None and base_offset in recovered:
             start, table = base_offset, self._producers_at(base_offset)
         else:
             start = max(
@@ -495,7 +502,9 @@ class Log:
             )
 
 
-def _record_offsets(append: np.ndarray, data: bytes | None, position: int) -> list[int]:
+def _record_offsets(
+    append: np.ndarray, data: bytes | memoryview | None, position: int
+) -> list[int]:
     """The offsets of an append's records; without its bytes as if no batch had a gap."""
     if data is None:
         return [
