@@ -133,7 +133,7 @@ def to_json(info: CatalogInfo) -> dict:
     }
 
 
-def from_json(found: Mapping) -> CatalogInfo:
+def from_json(found: dict[str, Any]) -> CatalogInfo:
     """The description that was stored so; ValueError, LookupError, TypeError or AttributeError
     where it is none.
     """
@@ -175,13 +175,13 @@ def _source_json(source: Source) -> dict:
     }
 
 
-def _source(found: Mapping) -> Source:
+def _source(found: dict[str, Any]) -> Source:
     _is(str, found["broker"])
     paths = {"path": Path(found["path"]), "given": Path(found["given"])}
     lists = {"directories": tuple(found["directories"]), "files": _stamps(found["files"])}
-    return Source(
-        **(found | paths | lists | {"checked": found["checked"] and _verdict(found["checked"])})
-    )
+    checked = {"checked": found["checked"] and _verdict(found["checked"])}
+    given: dict[str, Any] = found | paths | lists | checked
+    return Source(**given)
 
 
 def _verdict(found: Mapping) -> Verdict:
@@ -201,7 +201,7 @@ def _segment_json(segment: StoredSegment) -> dict:
     return vars(segment) | {"spans": spans, "problems": _problems_json(segment.problems)}
 
 
-def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
+def _segment(found: dict[str, Any], tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
     spans = {
         table: tuple(_span(span, tables[table]) for span in spans)
         for table, spans in found["spans"].items()
@@ -211,7 +211,9 @@ def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredS
     for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):
         _is(kind, found[name])
     told = {"first_batch": first_batch, "codecs": codecs, "problems": _problems(found["problems"])}
-    return StoredSegment(**(found | {"files": _stamps(found["files"]), "spans": spans} | told))
+    stored = {"files": _stamps(found["files"]), "spans": spans}
+    given: dict[str, Any] = found | stored | told
+    return StoredSegment(**given)
 
 
 def _problems_json(problems: Iterable[Problem]) -> list[dict]:

@@ -179,15 +179,14 @@ class Checking:
 
     def _restart(self, broker: str) -> Restart | None:
         """The start; None where one of its logs could not be loaded."""
-        logs = [
-            (load.log.partition.directory, self._texts.get(load.key))
-            for load in self._all_loads
-            if load.broker == broker
-        ]
-        if any(kept is None for _, kept in logs):
+        loads = [load for load in self._all_loads if load.broker == broker]
+        if any(load.key not in self._texts for load in loads):
             return None
         return self._plans[broker].restart(
-            [(directory, kept.steps_from_json(text)) for directory, (_, text) in logs]
+            [
+                (load.log.partition.directory, kept.steps_from_json(self._texts[load.key][1]))
+                for load in loads
+            ]
         )
 
     def _checked_of(self, one: Found) -> Checked:
@@ -242,8 +241,8 @@ def _storable(key: Key) -> Key:
 
     Bytes of a directory's name that are no UTF-8 are written out: U+FFFD would make two keys one.
     """
-    broker, directory, *others = key
-    return broker, directory.encode("utf-8", "backslashreplace").decode(), *others
+    broker, directory, base_offset, suffix = key
+    return broker, directory.encode("utf-8", "backslashreplace").decode(), base_offset, suffix
 
 
 def _row(key: Key, partition: Partition, digest: str, text: str) -> dict:

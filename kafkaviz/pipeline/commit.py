@@ -28,7 +28,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -163,8 +163,9 @@ class Workplace:
         else in a new one.
         """
         spans = sorted(spans, key=lambda span: span.first_row)
-        if sum(span.rows for span in spans) == self.old.tables[table][file]:
-            self._old_files[table][file] = self.old.tables[table][file]
+        rows = cast(CatalogInfo, self.old).tables[table][file]
+        if sum(span.rows for span in spans) == rows:
+            self._old_files[table][file] = rows
             yield from zip(spans, spans, strict=True)
             return
         name, first_row = self._write(table, _slices(self.path / table / file, spans)), 0

@@ -63,10 +63,10 @@ def merged(parts: Iterable[Content]) -> Content:
     parts = [part for part in parts if part.batches]
     if not parts:
         return Content()
-    first, counts = parts[0], [part.records for part in parts]
+    first, counts = parts[0], [part.records for part in parts if part.records is not None]
     return Content(
         sum(part.batches for part in parts),
-        None if None in counts else sum(counts),
+        sum(counts) if len(counts) == len(parts) else None,
         first.first_offset,
         parts[-1].last_offset,
         _least(part.min_timestamp_ms for part in parts),

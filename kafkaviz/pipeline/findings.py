@@ -101,7 +101,10 @@ def verdict(health: Health) -> Verdict:
     """What _catalog.json says of it."""
     told = health.restart
     return Verdict(
-        health.version.text, health.version.because, told and told.clean, told and told.starts
+        health.version.text,
+        health.version.because,
+        told.clean if told else None,
+        told.starts if told else None,
     )
 
 
@@ -123,7 +126,7 @@ def told(verdict: Verdict, findings: pa.Table, steps: pa.Table, kept: pa.Table) 
 
 def _owner(broker: str, directory: str | None) -> dict:
     """The leading columns, and the directory."""
-    name = directory and names.parse_directory(directory)
+    name = names.parse_directory(directory) if directory else None
     partition = {"topic": name.topic, "partition": name.partition} if name else {}
     return {"broker": broker, "directory": directory, **partition}
 

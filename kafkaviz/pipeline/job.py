@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.errors import CannotOpen
@@ -89,7 +89,9 @@ def ingest(
             run.ends("fresh", kept_segments=len(found.segments))
             return old
         known = found.known(old, gone, swept=findings)
-        checking = Checking(found, old and Catalog(catalog_path, old)) if findings else None
+        checking = (
+            Checking(found, Catalog(catalog_path, old) if old else None) if findings else None
+        )
         wanted, loads = to_read(found, known, checking), checking.loads() if checking else []
         staging = place.make_staging()
         reads = read(run, wanted, loads, staging, spark, checking) if wanted or loads else {}
@@ -165,10 +167,12 @@ def read(
         spark = session.session(spark)
     cores = spark.sparkContext.defaultParallelism
     told = run_tasks(run, spark, [*plan(wanted, cores), *load_tasks(loads, cores)], staging)
-    reads = whole_segments(one for one in told if isinstance(one, Summary))
-    again = [one for one in wanted if reads[one.number] is None]
+    tried = whole_segments(one for one in told if isinstance(one, Summary))
+    again = [one for one in wanted if tried[one.number] is None]
     if again:
-        reads |= whole_segments(run_tasks(run, spark, in_one_piece(again), staging))
+        summaries = cast(list[Summary], run_tasks(run, spark, in_one_piece(again), staging))
+        tried |= whole_segments(summaries)
+    reads = cast(dict[int, SegmentRead], tried)  # one piece is whole
     if checking:
         checking.add_loads(one for one in told if isinstance(one, Loaded))
         checking.add(
@@ -202,11 +206,11 @@ def put_together(
     stored = {number: stored_read(found.segments[number], read) for number, read in reads.items()}
     facts = {number: facts_of_read(found.segments[number], read) for number, read in reads.items()}
     place.add(stored.values())
-    held = [number for number, old in enumerate(known) if old is not None]
+    held = {number: old for number, old in enumerate(known) if old is not None}
     if held:
-        old_numbers = [known[number] for number in held]
-        kept = place.keep([place.old.segments[old] for old in old_numbers])
-        rows = Catalog(place.path, place.old).table("segments").take(old_numbers)
+        old, old_numbers = cast(CatalogInfo, place.old), list(held.values())
+        kept = place.keep([old.segments[number] for number in old_numbers])
+        rows = Catalog(place.path, old).table("segments").take(old_numbers)
         facts |= dict(zip(held, facts_of_rows(rows, kept), strict=True))
         stored |= {
             number: stored_again(found.segments[number], one)

@@ -12,7 +12,7 @@ import json
 from dataclasses import astuple, fields, replace
 from functools import cache
 from hashlib import sha256
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
@@ -86,7 +86,7 @@ def still_holds(checked: Checked, now_ms: int) -> bool:
     if ahead:
         return ahead.timestamp_ms > latest_ms
     newest_ms = checked.summary.newest[0] if checked.summary.newest else -1
-    return newest_ms <= latest_ms or bool(unit_suspect(newest_ms))
+    return newest_ms <= latest_ms or bool(unit_suspect(cast(Any, newest_ms)))
 
 
 @cache

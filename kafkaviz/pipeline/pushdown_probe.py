@@ -7,7 +7,7 @@ source of two rows shows it in two small queries.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, InputPartition
@@ -26,7 +26,7 @@ def is_safe(spark: "SparkSession") -> bool:
     """Whether the session hands filters over, and keeps those of one scan from the next; asked by
     two queries, once a session.
     """
-    if spark.conf.get(ENABLED, "false").lower() != "true":
+    if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
     if spark not in _KNOWN:
         _KNOWN[spark] = keeps_apart(spark)

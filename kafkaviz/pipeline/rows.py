@@ -1,6 +1,7 @@
 """What a pass over segments finds, as rows of the catalog's tables: arrays in, Arrow out."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +37,7 @@ def table(
 
 def entry_columns(entries: np.ndarray) -> Columns:
     """The columns of a slot's own: of the dtypes OFFSET_ENTRY and TIME_ENTRY of log.segment."""
-    return {name: entries[name] for name in entries.dtype.names}
+    return {name: entries[name] for name in cast(tuple[str, ...], entries.dtype.names)}
 
 
 def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
@@ -47,7 +48,8 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
     """
     legacy, untimed = batches["magic"] < 2, no_timestamp(batches)
     wrapped = legacy & (batches["record_count"] == UNKNOWN)
-    columns = {name: batches[name] for name in BATCHES.names if name in batches.dtype.names}
+    known = cast(tuple[str, ...], batches.dtype.names)
+    columns = {name: batches[name] for name in BATCHES.names if name in known}
     columns |= {
         name: _where_not(legacy, batches[name])
         for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence")

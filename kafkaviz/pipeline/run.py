@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.catalog_info import CatalogInfo
@@ -113,7 +113,8 @@ class Ingest:
             with suppress(Exception):  # without its JVM the run ends anyway
                 # Future jobs too: the run may be between asking for a job and Spark's knowing of
                 # it.
-                self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
+                context: Any = self._spark.sparkContext
+                context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
         self._thread.join(CANCELLED_WITHIN_S)
         self._over.set()
 
@@ -175,7 +176,7 @@ class Ingest:
     def _ended(self, tasks: Sequence[Task | LoadTask]) -> int:
         """The number of tasks that Spark has seen end."""
         try:
-            tracker = self._spark.sparkContext.statusTracker()
+            tracker = cast("SparkSession", self._spark).sparkContext.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
             stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
             return min(len(tasks), sum(stage.numCompletedTasks for stage in stages if stage))

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Generator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import cache_folder
@@ -187,7 +187,7 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
     """
     python, environment = context.pythonExec, context.environment
     if (
-        context.master.startswith("local")
+        cast(str, context.master).startswith("local")
         and "PYSPARK_PYTHON" not in os.environ
         and not context.getConf().contains("spark.pyspark.python")
     ):

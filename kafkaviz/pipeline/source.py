@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -61,7 +61,8 @@ def register(spark: "SparkSession") -> None:
     PYSPARK_PYTHON names theirs.
     """
     # Spark Connect has no context
-    master, context = spark.conf.get("spark.master", ""), getattr(spark, "sparkContext", None)
+    master = cast(str, spark.conf.get("spark.master", ""))
+    context = getattr(spark, "sparkContext", None)
     known = (
         context is None
         or "PYSPARK_PYTHON" in os.environ
@@ -214,6 +215,7 @@ class KafkaReader(DataSourceReader):
             [Task([], rows)] if rows or not found_tasks else []
         )
 
+    # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         yield from (problem_row(row, self._schema) for row in partition.rows)

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -92,7 +93,11 @@ class Reading:
     def _segment(self, piece: Piece) -> Rows:
         wanted = piece.wanted
         read = whole([scan.summed(wanted)]) if reads_log(self._name, self._schema) else None
-        row = {"broker": wanted.broker, "topic": wanted.topic, "partition": wanted.partition}
+        row: dict[str, Any] = {
+            "broker": wanted.broker,
+            "topic": wanted.topic,
+            "partition": wanted.partition,
+        }
         row |= {
             "base_offset": wanted.segment.base_offset,
             "state": wanted.segment.state,
@@ -101,7 +106,7 @@ class Reading:
         if read:
             facts = facts_of_read(wanted, read)
             row |= {name: getattr(facts, name) for name in FACT_COLUMNS} | {
-                "problem": _in_one(read)
+                "problem": _in_one(read) or None
             }
             if read.problems and self._options.mode != PERMISSIVE:
                 yield from self._problem(
@@ -257,9 +262,9 @@ class Reading:
 
     def _allowed(self, found: np.ndarray) -> np.ndarray:
         """Which rows the limits on their columns allow."""
-        allowed = np.ones(len(found), bool)
+        allowed, known = np.ones(len(found), bool), cast(tuple[str, ...], found.dtype.names)
         for column, limits in self._asked.numbers.items():
-            if column in found.dtype.names:
+            if column in known:
                 allowed &= limits.rows(found[column])
         return allowed
 
@@ -291,7 +296,7 @@ class Reading:
         """What cannot be read, as the mode has it."""
         if not becomes_row(what, is_unread, self._options.mode):
             return
-        row = {
+        row: dict[str, Any] = {
             "broker": wanted.broker,
             "topic": wanted.topic,
             "partition": wanted.partition,
@@ -372,5 +377,5 @@ def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:
     return bool(first_ms > timestamp_ms)
 
 
-def _in_one(read: SegmentRead) -> str | None:
-    return "; ".join(f"{problem.path}: {problem.what}" for problem in read.problems) or None
+def _in_one(read: SegmentRead) -> str:
+    return "; ".join(f"{problem.path}: {problem.what}" for problem in read.problems)

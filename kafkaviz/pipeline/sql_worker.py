@@ -50,7 +50,7 @@ PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold as they
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH "
     r"TIME ZONE|_.*)?"
 )
-CONFIG = {
+CONFIG: dict[str, str | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
@@ -268,7 +268,11 @@ def _is_cut(rows: pa.Table, most: int) -> bool:
     import pyarrow.compute as pc
 
     texts = (column for column in rows.columns if pa.types.is_string(column.type))
-    return any((pc.max(pc.utf8_length(column)).as_py() or 0) > most for column in texts)
+    return any(
+        # ty: ignore[missing-attribute] - pyarrow makes these functions as it is imported
+        (pc.max(pc.utf8_length(column)).as_py() or 0) > most
+        for column in texts
+    )
 
 
 def _counted(cursor: "DuckDBPyConnection", text: str) -> int | None:

@@ -9,6 +9,7 @@ broker started on these files has it (4.3.1), but for the high watermark, which 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import cast
 
 import numpy as np
 
@@ -135,7 +136,7 @@ def _aborted(segment: Segment) -> np.ndarray:
 
 def _as_aborted(entries: np.ndarray) -> np.ndarray:
     found = np.empty(len(entries), ABORTED)
-    for name in ABORTED.names:
+    for name in cast(tuple[str, ...], ABORTED.names):
         found[name] = entries[name]
     return found
 
@@ -163,7 +164,7 @@ def end_offset(partition: Partition) -> int:
     """The log end offset, without the .index where that cannot be opened; -1 without a .log."""
     for without in ({}, {"index": None}) if partition.active else ():
         with suppress(CannotOpen):
-            return log_end_offset(replace(partition.active, **without))
+            return log_end_offset(replace(cast(Segment, partition.active), **without))
     return -1
 
 

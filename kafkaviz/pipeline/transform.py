@@ -9,6 +9,7 @@ starts no Spark at all.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -56,7 +57,7 @@ FACT_COLUMNS = [one.name for one in fields(Facts) if one.name in SEGMENTS.names]
 def facts_of_read(found: Found | Wanted, read: SegmentRead) -> Facts:
     """What has just been read."""
     interval = read.evidence.bounds()
-    told = {
+    told: dict[str, Any] = {
         "interval_low_bytes": interval.low_bytes,
         "interval_high_bytes": interval.high_bytes,
         **vars(read.slots),
@@ -81,9 +82,9 @@ def first_batch(read: SegmentRead) -> FirstBatch | None:
     if not content.batches:
         return None
     return FirstBatch(
-        content.first_batch_bytes,
-        content.first_batch_max_timestamp_ms,
-        content.first_batch_last_offset,
+        cast(int, content.first_batch_bytes),
+        cast(int, content.first_batch_max_timestamp_ms),
+        cast(int, content.first_batch_last_offset),
     )
 
 
@@ -190,7 +191,7 @@ def _segment_bytes(
         (one.broker, topic, None)
     )
     if found.origin != Origin.DEFAULT or told is None:
-        return {"segment_bytes": int(found.value), "segment_bytes_source": found.source}
+        return {"segment_bytes": int(cast(int, found.value)), "segment_bytes_source": found.source}
     return {"segment_bytes": told, "segment_bytes_source": "inferred from rolls"}
 
 

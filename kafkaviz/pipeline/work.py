@@ -6,7 +6,7 @@ while the rows lie in Parquet files already. The way through a DataFrame would l
 first, 2 s of a run's start, and a data source two Python processes more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -36,7 +36,7 @@ def done(
     return list(chain.from_iterable(work.collect()))
 
 
-def do(task: "Task | LoadTask", staging: Path) -> list["Summary | Loaded"]:
+def do(task: "Task | LoadTask", staging: Path) -> Sequence["Summary | Loaded"]:
     """One task, in this process."""
     from kafkaviz.pipeline.checking import loaded
     from kafkaviz.pipeline.plan import LoadTask
@@ -47,6 +47,8 @@ def do(task: "Task | LoadTask", staging: Path) -> list["Summary | Loaded"]:
     )
 
 
-def _told(staging: Path, tasks: Iterator["Task | LoadTask"]) -> Iterator[list["Summary | Loaded"]]:
+def _told(
+    staging: Path, tasks: Iterable["Task | LoadTask"]
+) -> Iterator[Sequence["Summary | Loaded"]]:
     """Runs in a worker; a task's summaries count once its files are closed."""
     return (do(task, staging) for task in tasks)

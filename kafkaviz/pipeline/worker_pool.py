@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import IO, cast
 
 from kafkaviz.errors import KafkavizError
 
@@ -39,6 +40,8 @@ class Worker:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        self._input = cast(IO[bytes], self._process.stdin)
+        self._output = cast(IO[bytes], self._process.stdout)
 
     @property
     def pid(self) -> int:
@@ -56,11 +59,11 @@ class Worker:
         Raises Ended where the process ended meanwhile, by `end` or by itself.
         """
         try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-            head = json.loads(self._process.stdout.readline())
+            self._input.write(json.dumps(request).encode() + b"\n")
+            self._input.flush()
+            head = json.loads(self._output.readline())
             size = min(head.pop("bytes"), MOST_BYTES)
-            body = self._process.stdout.read(size)
+            body = self._output.read(size)
             if len(body) < size:
                 raise EOFError
         except (OSError, ValueError, EOFError) as fault:
@@ -72,7 +75,7 @@ class Worker:
         """Ends the process at once, whatever it does; from any thread."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._input, self._output):
             with suppress(OSError, ValueError):  # what was not sent
                 pipe.close()
 

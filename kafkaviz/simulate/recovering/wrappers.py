@@ -20,7 +20,7 @@ def with_first_offsets(read: Read, batches: np.ndarray) -> np.ndarray:
     batches = batches.copy()
     for at in unknown.tolist():
         data = np.empty(int(batches["size_bytes"][at]), np.uint8)
-        messages = legacy.read(data[: read(int(batches["position"][at]), data)])
+        messages = legacy.read(data[: read(int(batches["position"][at]), data)].data)
         readable = messages.fault is None and len(messages.rows) > 0
         batches["base_offset"][at] = (
             messages.rows["offset"][0] if readable else batches["last_offset"][at]
