@@ -10,6 +10,7 @@ import numpy as np
 from kafkaviz.analyse import links
 from kafkaviz.analyse import tail as tails
 from kafkaviz.analyse.density import Density, density
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.links import Aim, Links
 from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen
@@ -75,7 +76,7 @@ def read(segment: Segment) -> Anatomy:
     batches, end = segment.walk()
     index, times = segment.offset_slots, segment.time_slots
     tail, after = _tail(segment.log, batches, end), _after(segment.log)
-    if after and after.size_bytes > segment.log.size_bytes:
+    if after and after.size_bytes > existing(segment.log).size_bytes:
         index, times = _of_these(batches, end, index, times)
     found = links.link(batches, index.entries, times.entries, segment.base_offset)
     for array in (batches, index.entries, times.entries, *vars(found).values()):

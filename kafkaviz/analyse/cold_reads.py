@@ -21,7 +21,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
 BLOCK = 1 << 18  # batches that are counted at once
-SCAN = np.dtype(
+SCAN: np.dtype = np.dtype(
     [  # a scan that goes on
         # the position of the last entry; of scans whose starts are known, the row that is not read
         # yet

@@ -18,6 +18,7 @@ from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.other_files import own, unreadable
 from kafkaviz.analyse.checks.other_files import partition as beside
 from kafkaviz.analyse.checks.segment import Checked
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import (
     CODES,
     FAMILIES,
@@ -100,7 +101,9 @@ class Health:
     @property
     def outlook(self) -> Outlook | None:
         """The start in numbers."""
-        return self.restart and outlook.of(self.restart, len(self.broker.partitions))
+        if self.restart is None:
+            return None
+        return outlook.of(self.restart, len(self.broker.partitions))
 
     def of(self, partition: str | None) -> tuple[Finding, ...]:
         """The findings about one partition directory, or None: about the broker directory
@@ -349,7 +352,7 @@ def newest_ms(broker: Broker) -> int:
     """The newest time of its logs and checkpoints: when the broker last wrote, or when they were
     copied without their times.
     """
-    logs = [one.log.mtime_ns for partition in broker.partitions for one in partition.live]
+    logs = [existing(one.log).mtime_ns for partition in broker.partitions for one in partition.live]
     checkpoints = [
         one.mtime_ns for one in own_files(broker.path) if one.name in CHECKPOINTS.values()
     ]

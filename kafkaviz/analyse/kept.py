@@ -8,6 +8,7 @@ there retention tells what the next start makes of it.
 
 from kafkaviz.analyse import retention
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.health import Plan
 from kafkaviz.analyse.retention import Aged, Kept, LogRetention
 from kafkaviz.errors import CannotOpen
@@ -37,7 +38,10 @@ def kept(planned: Plan, partition: Partition, anatomy: Anatomy) -> tuple[LogRete
     ):
         return None
     anew = not planned.clean and anatomy.segment.state == "active"
-    later = (Aged(one.base_offset, one.log.size_bytes, None, "unknown") for one in live[at + 1 :])
+    later = (
+        Aged(one.base_offset, existing(one.log).size_bytes, None, "unknown")
+        for one in live[at + 1 :]
+    )
     aged = [*map(glimpsed, live[:at]), _read(anatomy, anew), *later]
     end = None if at + 1 < len(live) else _end(anatomy)
     places = partition.log_start_offset, partition.high_watermark, end
@@ -49,7 +53,7 @@ def kept(planned: Plan, partition: Partition, anatomy: Anatomy) -> tuple[LogRete
 
 def glimpsed(segment: Segment) -> Aged:
     """A segment by its last time entry; by the time of its .log where it has none."""
-    log, times = segment.log, segment.timeindex
+    log, times = existing(segment.log), segment.timeindex
     try:
         data = (
             b""
@@ -80,7 +84,8 @@ def _whole_bytes(size_bytes: int) -> int:
 
 def _read(anatomy: Anatomy, is_recovered: bool) -> Aged:
     """The segment that was read; is_recovered: its batches count, and not its time entries."""
-    times, log, batches = anatomy.times, anatomy.segment.log, anatomy.batches
+    times, batches = anatomy.times, anatomy.batches
+    log = existing(anatomy.segment.log)
     last_ms = (
         0
         if times.unwritten

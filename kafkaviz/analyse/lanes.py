@@ -14,6 +14,7 @@ that no log needs to be read:
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writing.roll import Cause, RollReason
 
 POINTS = 48  # of a lane: a line of some hundred pixels has no room for more
-FILL = np.dtype(
+FILL: np.dtype = np.dtype(
     [  # how far a segment was, after an append
         ("at_ms", "i8"),
         ("log_bytes", "i8"),
@@ -36,7 +37,7 @@ FILL = np.dtype(
         ("time_entries", "i8"),
     ]
 )
-APPENDED = np.dtype(
+APPENDED: np.dtype = np.dtype(
     [
         (name, INCOMING[name])
         for name in ("base_offset", "last_offset", "size_bytes", "max_timestamp_ms", "now_ms")
@@ -104,7 +105,7 @@ class Lanes:
 def thin(rows: np.ndarray) -> np.ndarray:
     """Of INCOMING rows what a lane needs of them, as APPENDED."""
     kept = np.empty(len(rows), APPENDED)
-    for name in APPENDED.names:
+    for name in cast(tuple[str, ...], APPENDED.names):
         kept[name] = rows[name]
     return kept
 

@@ -27,7 +27,7 @@ from kafkaviz.units import legible
 UNKNOWN = -1
 # a segment of a deleted topic counts as deleted
 KINDS = ("closed", "active", "deleted", "cleaned", "swap")
-SEGMENT = np.dtype(
+SEGMENT: np.dtype = np.dtype(
     [
         ("partition", "i4"),  # the place of its topic-partition in Overview.partitions
         ("base_offset", "i8"),

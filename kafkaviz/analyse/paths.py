@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kafkaviz import versions
 from kafkaviz.analyse import lookups
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.infer.version import Assumed
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
@@ -127,7 +128,7 @@ def _alone(partition: Partition, base_offset: int, version: str, as_is: bool) ->
         kept = tuple(one for one in log.segments if one.base_offset == base_offset)
         if not kept:
             raise CannotOpen(
-                segment.log.path,
+                existing(segment.log).path,
                 "is deleted by the next start",
                 "give --as-is to read it nevertheless",
                 kind="missing",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from kafkaviz.analyse.checks.summary import Summary
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.recovered import recovered
 from kafkaviz.config_def import DAY_MS, Release
 from kafkaviz.format.names import counting
@@ -120,7 +121,8 @@ def aged(told: Summary, is_recovered: bool) -> Aged:
     """A segment that was read. is_recovered: the next start reads its .log anew: its time entries
     do not count, and its tail is cut.
     """
-    log, newest, base_offset = told.segment.log, told.newest, told.segment.base_offset
+    log, newest = existing(told.segment.log), told.newest
+    base_offset = told.segment.base_offset
     size_bytes = told.end_bytes if is_recovered and not told.unreadable else log.size_bytes
     if told.unreadable or ("timeindex" in told.hidden and not is_recovered):
         return Aged(base_offset, size_bytes, None, "unknown")

@@ -4,6 +4,7 @@ header, the index files.
 
 import numpy as np
 
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.infer import SegmentFacts, roll_reasons
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch
@@ -37,7 +38,7 @@ def glance(segment: Segment) -> SegmentFacts:
     times = segment.time_index
     return SegmentFacts(
         base_offset=segment.base_offset,
-        log_bytes=segment.log.size_bytes,
+        log_bytes=existing(segment.log).size_bytes,
         first_batch_bytes=int(first["size_bytes"]),
         first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
         first_batch_last_offset=int(first["last_offset"]),
@@ -49,7 +50,7 @@ def glance(segment: Segment) -> SegmentFacts:
 
 def _first_batch(segment: Segment) -> np.void:
     """The first row of the log; a row of -1 for a log without one."""
-    header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
+    header = file.read(existing(segment.log).path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
         missing = np.zeros((), batch.BATCH)
         missing["max_timestamp_ms"] = missing["last_offset"] = -1

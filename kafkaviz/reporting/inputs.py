@@ -53,7 +53,7 @@ def _digest(path: Path, name: str) -> Digest:
     try:
         with file.reader(path) as read:
             while got := read(done_bytes, buffer):
-                found.update(buffer[:got])
+                found.update(buffer[:got].data)
                 done_bytes += got
     except KafkavizError as fault:
         return Digest(name, done_bytes, None, getattr(fault, "what", str(fault)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kafkaviz import units
+from kafkaviz.analyse.existing import existing
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
@@ -62,7 +63,8 @@ def _from_the_end(segment: Segment) -> Iterator[int]:
     """Where each batch that holds data begins, the last one first; headers are read by stretches
     from an index entry on.
     """
-    log, stop = pieces.Log(segment.log), segment.log.size_bytes
+    found = existing(segment.log)
+    log, stop = pieces.Log(found), found.size_bytes
     while stop:
         start = log.before(max(0, stop - STRETCH_BYTES))
         found = [batches["position"][~is_control(batches)] for batches in segment.scan(start, stop)]

@@ -35,7 +35,7 @@ class Tuned:
 
     source: Source
     answers: Mapping[str, Recommendation | None]
-    whole: Recommendation | None
+    whole: Recommendation
     every: tuple[At, ...]
     budgets: Budgets
     costs: Costs

@@ -6,12 +6,14 @@ batch?
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import MOST_RUNS, UNFLUSHED_CUT, Facts, and_more
 from kafkaviz.analyse.checks.reading import Break, Chunk, Misplaced, Reading
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2
@@ -23,10 +25,10 @@ from kafkaviz.simulate.stored import MOST_LOG_BYTES
 from kafkaviz.units import group, size
 
 MAGICS = (0, 1, 2)
-LENGTH_AT, MAGIC_AT, CRC_AT = (
-    HEADER.fields[name][1] for name in ("batch_length_bytes", "magic", "crc")
-)
-LEGACY_CRC_AT, LEGACY_CRC_START = LEGACY_HEADER.fields["crc"][1], LEGACY_HEADER.fields["magic"][1]
+_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], HEADER.fields)
+_LEGACY_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], LEGACY_HEADER.fields)
+LENGTH_AT, MAGIC_AT, CRC_AT = (_FIELDS[name][1] for name in ("batch_length_bytes", "magic", "crc"))
+LEGACY_CRC_AT, LEGACY_CRC_START = _LEGACY_FIELDS["crc"][1], _LEGACY_FIELDS["magic"][1]
 SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not told
 SHOWN_BYTES = 16  # of a tail
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
@@ -118,13 +120,19 @@ class Watch:
         where = f"the batch at byte {group(int(row['position']))} ({offsets})"
         place = int(row["position"]), int(row["size_bytes"])
         return self._facts.found(
-            code, self._segment.log.name, f"{where} {message}{and_more(more)}", evidence, *place
+            code,
+            existing(self._segment.log).name,
+            f"{where} {message}{and_more(more)}",
+            evidence,
+            *place,
         )
 
     def _crc(self, row: np.void, more: int) -> Finding:
         modern = row["magic"] >= MAGIC_2
         data = file.read(
-            self._segment.log.path, int(row["position"]), min(int(row["size_bytes"]), SUMMED_BYTES)
+            existing(self._segment.log).path,
+            int(row["position"]),
+            min(int(row["size_bytes"]), SUMMED_BYTES),
         )
         if (
             not modern
@@ -247,21 +255,26 @@ class Watch:
                 f"a length of {group(one.length_found)}",
                 f"{group(one.length_expected)}: there the next batch begins",
             )
-            digits = f"{one.length_found & 0xFFFFFFFF:08x}", f"{one.length_expected:08x}"
+            digits = f"{cast(int, one.length_found) & 0xFFFFFFFF:08x}", f"{one.length_expected:08x}"
             instead = f"{group(one.length_found)}, not {group(one.length_expected)}"
             message = f"the batch at byte {group(one.position)} says that its length is {instead}"
         evidence = Evidence(words, expected, *digits)
         return self._facts.found(
-            "batch-bad-length", self._segment.log.name, message, evidence, one.position, length
+            "batch-bad-length",
+            existing(self._segment.log).name,
+            message,
+            evidence,
+            one.position,
+            length,
         )
 
     def _tail(self, reading: Reading) -> Iterator[Finding]:
         if reading.tail is None:
             return
         position, length = reading.tail.position, reading.tail.size_bytes
-        begin = file.read(self._segment.log.path, position, SHOWN_BYTES)
+        begin = file.read(existing(self._segment.log).path, position, SHOWN_BYTES)
         name, evidence = (
-            self._segment.log.name,
+            existing(self._segment.log).name,
             Evidence(
                 reading.tail.words, f"the end of the file at byte {group(position)}", begin.hex()
             ),
@@ -298,7 +311,7 @@ class Watch:
 
     def _is_refused(self) -> bool:
         """Whether no start opens it, so that none comes to cut it."""
-        return self._segment.in_use and self._segment.log.size_bytes > MOST_LOG_BYTES
+        return self._segment.in_use and existing(self._segment.log).size_bytes > MOST_LOG_BYTES
 
     def _will_be_cut(self) -> bool:
         """Whether a start is sure to look: it recovers the last segment of every log that was not

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.summary import Gap, Summary
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.log.partition import Partition
 from kafkaviz.units import group
@@ -45,7 +46,7 @@ def _overlap(before: Summary, after: Summary, facts: Facts) -> Finding:
     )
     found = f"offset {group(before.last_offset)} in segment {group(before.segment.base_offset)}"
     evidence = Evidence(found, f"offsets up to {group(base - 1)}")
-    return facts.found("segment-overlap", before.segment.log.name, message, evidence)
+    return facts.found("segment-overlap", existing(before.segment.log).name, message, evidence)
 
 
 def _gaps(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Gap]]:
@@ -64,14 +65,16 @@ def _gaps(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Gap]]:
 
 
 def _gap(told: Summary, gap: Gap, facts: Facts) -> Finding:
-    where = f"byte {group(gap.position)} of {told.segment.log.name}"
+    where = f"byte {group(gap.position)} of {existing(told.segment.log).name}"
     message = (
         f"offsets {group(gap.first)} to {group(gap.last)} are in no batch, in front of {where}"
     )
     evidence = Evidence(
         f"{group(gap.offsets)} offsets missing", "offsets that go on, or a compacted topic"
     )
-    return facts.found("segment-gap", told.segment.log.name, message, evidence, gap.position, 0)
+    return facts.found(
+        "segment-gap", existing(told.segment.log).name, message, evidence, gap.position, 0
+    )
 
 
 def _compacted(
@@ -116,4 +119,6 @@ def _deleted(partition: Partition, summaries: Sequence[Summary], facts: Facts) -
         evidence = Evidence(
             f"log start offset {group(start)}", f"the first segment begins at {group(first)}"
         )
-        yield facts.found("offset-gap-explained", summaries[0].segment.log.name, message, evidence)
+        yield facts.found(
+            "offset-gap-explained", existing(summaries[0].segment.log).name, message, evidence
+        )

@@ -9,6 +9,7 @@ one that starts at its position, and its home, the first that ends at or after i
 """
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kafkaviz import versions
 from kafkaviz.analyse.checks.facts import UNFLUSHED_TRIM, Facts, and_more, listed
 from kafkaviz.analyse.checks.offset_index_spacing import Spacing
 from kafkaviz.analyse.checks.reading import Chunk, Reading
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.format import offset_index
 from kafkaviz.log.segment import Segment
@@ -24,7 +26,7 @@ from kafkaviz.units import group
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 # no batch; in the middle of one; one whose header cannot be believed
 NONE, INSIDE, UNSOUND = -1, -2, -3
-PLACE = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
+PLACE: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
 FEW_ENTRIES = 4  # fewer do not tell the interval
 FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
 CODES = {
@@ -104,7 +106,7 @@ class Watch:
             yield from self._spacing.findings()
 
     def _missing(self) -> Iterator[Finding]:
-        if not self._segment.log.size_bytes:
+        if not existing(self._segment.log).size_bytes:
             return  # LazyIndex: a segment gets its index files with its first append
         name = f"{self._segment.name}.index"
         yield self._facts.found(
@@ -115,7 +117,7 @@ class Watch:
         )
 
     def _length(self, reading: Reading) -> Iterator[Finding]:
-        index, name = self._index, self._segment.index.name
+        index, name = self._index, existing(self._segment.index).name
         if index.trailing_bytes:
             at = index.slots * ENTRY_BYTES
             found = f"{index.trailing_bytes} bytes behind the last whole entry"
@@ -227,7 +229,7 @@ class Watch:
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.found(
             code,
-            self._segment.index.name,
+            existing(self._segment.index).name,
             message,
             evidence,
             *place,
@@ -276,7 +278,7 @@ class Watch:
         )
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.found(
-            "index-not-monotonic", self._segment.index.name, message, evidence, *place
+            "index-not-monotonic", existing(self._segment.index).name, message, evidence, *place
         )
 
     def _explained(self, verdicts: np.ndarray) -> Iterator[Finding]:
@@ -315,7 +317,7 @@ class Watch:
                 )
                 place = int(slots[0]) * ENTRY_BYTES, ENTRY_BYTES
                 yield self._facts.found(
-                    CODES[verdict], self._segment.index.name, message, evidence, *place
+                    CODES[verdict], existing(self._segment.index).name, message, evidence, *place
                 )
 
 
@@ -327,6 +329,6 @@ def _places(count: int) -> np.ndarray:
 
 def _of(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
     found = np.empty(len(rows), PLACE)
-    for name in PLACE.names:
+    for name in cast(tuple[str, ...], PLACE.names):
         found[name] = batches[name][rows]
     return found

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
@@ -114,7 +115,7 @@ class Spacing:
 
     def _is_decided(
         self, stretch: int, lacking: np.ndarray, high_bytes: int, of_another: bool
-    ) -> bool:
+    ) -> bool | np.bool_:
         """Whether neither a restart nor another interval explains that the entries are lacking."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MOST_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
@@ -133,7 +134,7 @@ class Spacing:
         return self._unindexed[stretch] > 2 * high_bytes + self._largest_bytes
 
     def _in_stretch(self, recovered: np.ndarray, stretch: int) -> np.ndarray:
-        first, last = self._bounds(stretch, "position", 0, self._segment.log.size_bytes)
+        first, last = self._bounds(stretch, "position", 0, existing(self._segment.log).size_bytes)
         return recovered[(recovered["position"] > first) & (recovered["position"] < last)]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
@@ -173,7 +174,7 @@ class Spacing:
         )
         return self._facts.found(
             "index-differs-from-rebuild",
-            self._segment.index.name,
+            existing(self._segment.index).name,
             message,
             evidence,
             stretch * ENTRY_BYTES,
@@ -184,7 +185,7 @@ class Spacing:
         """The entries that a recovery writes at this interval; none where it does not come to an
         end.
         """
-        log = self._segment.log
+        log = existing(self._segment.log)
         try:
             with file.reader(log.path) as read:
                 config, of = (

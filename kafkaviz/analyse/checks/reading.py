@@ -11,12 +11,13 @@ offsets, and its checksum must be right.
     position 1000   offsets 20 to 29
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kafkaviz.analyse import links, tail
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import KafkavizError
@@ -128,7 +129,7 @@ class Pass:
         yield from self._judge.rest()
         self._finish()
 
-    def _run(self, scan: DeepScan) -> Iterator[Chunk]:
+    def _run(self, scan: DeepScan) -> Generator[Chunk, None, int | None]:
         """The chunks up to the next break; gives back where to go on, None at the end."""
         held = np.empty(0, CHECKED)
         for part in scan:
@@ -158,9 +159,9 @@ class Pass:
         goes_on = int(rows["base_offset"][at + 1]) == int(rows["last_offset"][at]) + 1
         return not goes_on and self._within(rows[at], int(rows["size_bytes"][at])) is not None
 
-    def _ended(self, held: np.ndarray, end: End) -> Iterator[Chunk]:
+    def _ended(self, held: np.ndarray, end: End) -> Generator[Chunk, None, int | None]:
         """The last row of a run, and what is behind it."""
-        size_bytes = self._segment.log.size_bytes
+        size_bytes = existing(self._segment.log).size_bytes
         if len(held) and not held["crc_valid"][0] and end.reason != "end":
             found = self._within(held[0], LOOKED_THROUGH_BYTES) or self._to_the_end(
                 int(held["position"][0])
@@ -230,7 +231,7 @@ class Pass:
         if not 0 <= base_offset <= MOST_OFFSET:
             return None
         data, wanted = (
-            file.read(self._segment.log.path, position, size_bytes + 8),
+            file.read(existing(self._segment.log).path, position, size_bytes + 8),
             base_offset.to_bytes(8, "big"),
         )
         at, tried = data.find(wanted), 0
@@ -260,7 +261,7 @@ class Pass:
 
     def _to_the_end(self, position: int) -> int | None:
         """The file's size, if the batch at this byte reaches exactly so far, by its checksum."""
-        size_bytes = self._segment.log.size_bytes
+        size_bytes = existing(self._segment.log).size_bytes
         header = self._header(position)
         if (
             size_bytes - position > LOOKED_THROUGH_BYTES
@@ -268,13 +269,13 @@ class Pass:
             or int(header["magic"]) != MAGIC_2
         ):
             return None
-        matches = crc32c(file.read(self._segment.log.path, position + CRC_START)) == int(
+        matches = crc32c(file.read(existing(self._segment.log).path, position + CRC_START)) == int(
             header["crc"]
         )
         return size_bytes if matches else None
 
     def _header(self, position: int) -> np.void | None:
-        data = file.read(self._segment.log.path, position, HEADER_BYTES)
+        data = file.read(existing(self._segment.log).path, position, HEADER_BYTES)
         return np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
 
     def _keep_faults(self, faults: tuple[Fault, ...]) -> None:
@@ -282,7 +283,7 @@ class Pass:
         self.reading.faults.update((one.batch_position, one) for one in faults[:room])
 
     def _end_at(self, position: int) -> None:
-        log, last = self._segment.log, self._judge.last_offset
+        log, last = existing(self._segment.log), self._judge.last_offset
         self.reading.end_bytes = position
         # else a broker is writing: what follows is new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:

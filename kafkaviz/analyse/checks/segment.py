@@ -7,6 +7,7 @@ does.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 from kafkaviz.analyse.checks import log, offset_index, summary, time_index
 from kafkaviz.analyse.checks.facts import Facts
@@ -47,7 +48,8 @@ def check(segment: Segment, facts: Facts) -> Checked:
         return Checked((*hidden, unreadable.of_file(segment.log.name, fault, facts)), told)
     names = {one.file for one in hidden}  # they are not missing
     findings = (*hidden, *(one for one in found.findings if one.file not in names))
-    return Checked(findings, replace(found.summary, segment=segment, hidden=tuple(shut)))
+    told = cast(Summary, found.summary)
+    return Checked(findings, replace(told, segment=segment, hidden=tuple(shut)))
 
 
 def _shut(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kafkaviz import versions
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.summary import Summary
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.analyse.infer import roll_reasons
 from kafkaviz.format import offset_index, time_index
@@ -64,14 +65,15 @@ def _full(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
                 count
                 * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize
             )
-            found = told.segment.index if reason == "offset-index-full" else told.segment.timeindex
+            segment = told.segment
+            found = segment.index if reason == "offset-index-full" else segment.timeindex
             message = (
                 f"{len(rolled)} of {len(summaries) - 1} rolls came when it was full: "
                 f"{group(count)} entries, {size(length)}"
             )
             yield facts.found(
                 code,
-                found.name,
+                existing(found).name,
                 message,
                 Evidence(f"{group(count)} entries in each of them", "room for more"),
                 0,
@@ -80,7 +82,7 @@ def _full(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
 
 
 def _tiny(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
-    closed = [told.segment.log.size_bytes for told in summaries[:-1]]
+    closed = [existing(told.segment.log).size_bytes for told in summaries[:-1]]
     if len(closed) >= FEW_SEGMENTS and sum(closed) / len(closed) < LEAST_SEGMENT_BYTES:
         mean = sum(closed) // len(closed)
         message = f"{group(len(closed))} closed segments of {size(mean)} on average"

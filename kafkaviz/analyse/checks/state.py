@@ -6,10 +6,12 @@ flushed are gone
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.checks.transactions import Begun
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.analyse.restart import Restart, Step
 from kafkaviz.config_def import MINUTE_MS
@@ -62,11 +64,13 @@ def _hanging(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         for kind, producer, step in told.steps:
             if kind == "end":
                 open_.pop(producer, None)
-            elif producer not in open_:
-                open_[producer] = step, told
+                continue
+            begun = cast(Begun, step)
+            if producer not in open_:
+                open_[producer] = begun, told
             else:
                 open_[producer] = (
-                    step if step.last_ms > open_[producer][0].last_ms else open_[producer][0],
+                    begun if begun.last_ms > open_[producer][0].last_ms else open_[producer][0],
                     open_[producer][1],
                 )
     for producer, (begun, told) in open_.items():
@@ -82,7 +86,11 @@ def _hanging(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
                 "a commit or abort marker",
             )
             yield facts.found(
-                "hanging-transaction", told.segment.log.name, message, evidence, begun.position
+                "hanging-transaction",
+                existing(told.segment.log).name,
+                message,
+                evidence,
+                begun.position,
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.checks.transactions import Begun, Marker, Transactions
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.infer import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
@@ -126,7 +127,7 @@ class Summary:
         first = self.first_batch or First(0, -1, -1)
         return SegmentFacts(
             self.segment.base_offset,
-            self.segment.log.size_bytes,
+            existing(self.segment.log).size_bytes,
             first.size_bytes,
             first.max_timestamp_ms,
             first.last_offset,
@@ -144,7 +145,7 @@ class Watch:
         self._segment, self._facts, self.summary = segment, facts, Summary(segment)
         self._newest_ms = -1  # of producers' own times that look right
         self._epoch = -1
-        self._transactions = Transactions(segment.log, _stable_offsets(segment))
+        self._transactions = Transactions(existing(segment.log), _stable_offsets(segment))
         self._unsound_before = False
 
     def add(self, chunk: Chunk) -> None:

@@ -4,11 +4,13 @@ segment from expiring longer than it seems.
 What keeps each segment is told by analyse.retention; here is what a person should know of it.
 """
 
+from typing import cast
 from collections.abc import Iterator, Sequence
 
 from kafkaviz.analyse import retention
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.summary import SECONDS, Summary, Times
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.analyse.retention import Aged, Limits
 from kafkaviz.config_def import DAY_MS, HOUR_MS
@@ -53,8 +55,8 @@ def _worst(wrong: Sequence[Summary], name: str) -> tuple[Summary, Times, str]:
     return told, told.times[name], f"{group(count)} batch{'' if count == 1 else 'es'}"
 
 
-def _place(told: Summary, one: Times) -> tuple[str, int, int]:
-    return told.segment.log.name, one.position, one.size_bytes
+def _place(told: Summary, one: Times) -> tuple[str, tuple[int, int]]:
+    return existing(told.segment.log).name, (one.position, one.size_bytes)
 
 
 def _future(wrong: Sequence[Summary], facts: Facts) -> Finding:
@@ -62,7 +64,7 @@ def _future(wrong: Sequence[Summary], facts: Facts) -> Finding:
     ahead = duration(one.timestamp_ms - facts.now_ms)
     which = f"the newest record is of {moment(one.timestamp_ms)}, {ahead} ahead, {one.offsets}"
     message = f"{count} of a time later than that of any file here; {which}"
-    file, *place = _place(told, one)
+    file, place = _place(told, one)
     digits = f"{one.timestamp_ms:016x}"
     evidence = Evidence(
         moment(one.timestamp_ms), f"a time up to {moment(facts.now_ms + HOUR_MS)}", digits
@@ -80,7 +82,7 @@ def _unit(wrong: Sequence[Summary], facts: Facts) -> Finding:
         f"{count} with times that seem to be {unit}: {one.timestamp_ms} {one.offsets} would be "
         f"{moment(meant)}"
     )
-    file, *place = _place(told, one)
+    file, place = _place(told, one)
     found = f"{one.timestamp_ms}, as milliseconds {moment(one.timestamp_ms)}"
     evidence = Evidence(found, f"{meant}", f"{one.timestamp_ms:016x}", f"{meant:016x}")
     return facts.found("timestamp-unit-suspect", file, message, evidence, *place)
@@ -93,7 +95,7 @@ def _late(wrong: Sequence[Summary], facts: Facts) -> Finding:
         f"{count} more than a day older than a record before them; the newest {one.offsets} is "
         f"{behind} behind"
     )
-    file, *place = _place(told, one)
+    file, place = _place(told, one)
     evidence = Evidence(
         moment(one.timestamp_ms), f"a time near {moment(one.compared_ms)}, which came before it"
     )
@@ -102,7 +104,7 @@ def _late(wrong: Sequence[Summary], facts: Facts) -> Finding:
 
 def _missing(wrong: Sequence[Summary], facts: Facts) -> Finding:
     told, one, count = _worst(wrong, "missing")
-    file, *place = _place(told, one)
+    file, place = _place(told, one)
     message = f"{count} without a timestamp, the first in {file}"
     return facts.found(
         "timestamps-missing", file, message, Evidence("timestamp -1", "a time"), *place
@@ -141,7 +143,7 @@ def _blocked(summaries: Sequence[Summary], aged: Sequence[Aged], facts: Facts) -
             "one that is not much newer than those of later segments",
         )
         yield facts.found(
-            "retention-blocked", told.segment.log.name, message, evidence, told.newest[2]
+            "retention-blocked", existing(told.segment.log).name, message, evidence, told.newest[2]
         )
 
 
@@ -157,10 +159,11 @@ def _by_mtime(
     if by_mtime:
         told, one = by_mtime[0]
         more = f"; {len(by_mtime) - 1} more segments are like it" if len(by_mtime) > 1 else ""
-        until = moment(one.timestamp_ms + facts.retention_ms)
+        name, written_ms = existing(told.segment.log).name, cast(int, one.timestamp_ms)
+        until = moment(written_ms + facts.retention_ms)
         message = (
-            f"{told.segment.log.name} was written last at {moment(one.timestamp_ms)}, so it is "
-            f"kept until {until}{more}"
+            f"{name} was written last at {moment(one.timestamp_ms)}, so it is kept until {until}"
+            f"{more}"
         )
         evidence = Evidence(f"modified {moment(one.timestamp_ms)}", "a time entry")
-        yield facts.found("retention-by-mtime", told.segment.log.name, message, evidence)
+        yield facts.found("retention-by-mtime", name, message, evidence)

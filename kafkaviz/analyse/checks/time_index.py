@@ -7,11 +7,13 @@ slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing ne
 """
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import UNFLUSHED_TRIM, Facts, and_more, listed
 from kafkaviz.analyse.checks.reading import Chunk, Reading
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index
@@ -21,7 +23,7 @@ from kafkaviz.units import group, moment
 
 ENTRY_BYTES = time_index.ENTRY.itemsize
 NONE = -1
-HOME = np.dtype(
+HOME: np.dtype = np.dtype(
     [
         ("position", "i8"),
         ("base_offset", "i8"),
@@ -77,7 +79,7 @@ class Watch:
         ordered = self._entries["offset"][self._by_offset]
         low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
         slots, rows = self._by_offset[low:high], np.searchsorted(last_offsets, ordered[low:high])
-        for name in HOME.names[:-1]:
+        for name in cast(tuple[str, ...], HOME.names)[:-1]:
             self._homes[name][slots] = batches[name][rows]
         self._homes["newest_ms"][slots] = newest[rows]
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
@@ -99,9 +101,9 @@ class Watch:
             yield from self._end(verdicts)
 
     def _missing(self) -> Iterator[Finding]:
-        if not self._segment.log.size_bytes or self._segment.index is None:
+        if not existing(self._segment.log).size_bytes or self._segment.index is None:
             return  # made with the first append; or rebuilt together with the missing .index
-        name, log = f"{self._segment.name}.timeindex", self._segment.log
+        name, log = f"{self._segment.name}.timeindex", existing(self._segment.log)
         written = moment(log.mtime_ns // 1_000_000)
         message = (
             f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the "
@@ -115,7 +117,7 @@ class Watch:
         yield self._facts.found("timeindex-missing", name, message, Evidence("no file", name))
 
     def _length(self) -> Iterator[Finding]:
-        index, name = self._index, self._segment.timeindex.name
+        index, name = self._index, existing(self._segment.timeindex).name
         if index.trailing_bytes:
             at = index.slots * ENTRY_BYTES
             found = f"{index.trailing_bytes} bytes behind the last whole entry"
@@ -232,7 +234,7 @@ class Watch:
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.found(
             code,
-            self._segment.timeindex.name,
+            existing(self._segment.timeindex).name,
             message,
             Evidence(found, expected, digits_found, digits),
             *place,
@@ -267,7 +269,11 @@ class Watch:
         evidence = Evidence(said[1], f"a time and an offset above {said[0]}", digits)
         place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.found(
-            "timeindex-not-monotonic", self._segment.timeindex.name, message, evidence, *place
+            "timeindex-not-monotonic",
+            existing(self._segment.timeindex).name,
+            message,
+            evidence,
+            *place,
         )
 
     def _explained(self, verdicts: np.ndarray) -> Iterator[Finding]:
@@ -287,7 +293,7 @@ class Watch:
             at = int(slots[0]) * ENTRY_BYTES
             yield self._facts.found(
                 "timeindex-deep-offset",
-                self._segment.timeindex.name,
+                existing(self._segment.timeindex).name,
                 message,
                 evidence,
                 at,
@@ -300,7 +306,7 @@ class Watch:
         """
         if self._newest is None:
             return
-        name = self._segment.timeindex.name
+        name = existing(self._segment.timeindex).name
         closed = self._segment.state != "active" or (
             self._facts.clean and not self._facts.active_is_untrimmed
         )

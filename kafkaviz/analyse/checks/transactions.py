@@ -14,6 +14,7 @@ before.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -93,7 +94,8 @@ class Transactions:
     def _begin(self, row: np.void, producer: int, last_ms: int) -> None:
         place, offset = self._open.get(producer), int(row["base_offset"])
         if place is not None:
-            kind, _, begun = self._steps[place]
+            kind, _, step = self._steps[place]
+            begun = cast(Begun, step)
             self._steps[place] = kind, producer, replace(begun, last_ms=max(begun.last_ms, last_ms))
             return
         self._open[producer] = self._keep(

@@ -164,7 +164,7 @@ def _unknown(broker: Broker) -> Iterator[Trace]:
         CLEAN_SHUTDOWN: (broker.clean_body or {}).get("version"),
     }
     for name, version in told.items():
-        if re.fullmatch("[0-9]{1,9}", str(version)) and int(version) > KNOWN_VERSIONS[name]:
+        if re.fullmatch("[0-9]{1,9}", str(version)) and int(str(version)) > KNOWN_VERSIONS[name]:
             yield Trace(
                 f"{name} is of version {version}, which Kafka {versions.NEWEST} does not know",
                 first=LATER,

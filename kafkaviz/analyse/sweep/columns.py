@@ -18,7 +18,10 @@ class Columns:
     """
 
     def __init__(self) -> None:
-        self.sizes = self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
+        none = np.zeros(0, np.int64)
+        self.sizes: np.ndarray = none
+        self.newest_ms: np.ndarray = none
+        self.targets_ms: np.ndarray = none
         self._sizes, self._newest, self._targets = (
             Growing(SIZES),
             Growing(np.int64),

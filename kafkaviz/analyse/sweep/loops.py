@@ -6,7 +6,7 @@ from kafkaviz.binary.compiled import njit
 
 # of one interval, on the way through a segment; rows and positions are counted from the segment's
 # start
-STATE = np.dtype(
+STATE: np.dtype = np.dtype(
     [
         # of the batch that the usable entry points to; the first one until there is an entry
         ("start_row", "i8"),

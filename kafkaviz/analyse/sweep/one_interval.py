@@ -7,7 +7,7 @@ import numpy as np
 from kafkaviz.binary.compiled import njit
 
 # a batch, and whether it spans one offset
-SIZES = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
+SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from kafkaviz.format import offset_index, time_index
 # 0, which indexes every batch, and 64 B to 4 MiB by thirds of a power of two, so that 4096 and the
 # other powers are among them.
 INTERVALS = (0, *(round(64 * 2 ** (third / 3)) for third in range(49)))
-SWEEP = np.dtype(
+SWEEP: np.dtype = np.dtype(
     [
         ("interval_bytes", "i8"),
         ("entries", "i8"),  # of the offset index

@@ -9,7 +9,7 @@ from kafkaviz.format.batch import UNKNOWN
 # Which offsets are looked up: of each batch the first, as a consumer does that goes on behind a
 # batch; the last; or all that it spans.
 BASE, LAST, EVERY = "base_offset", "last_offset", "every_offset"
-TARGETS = np.dtype(
+TARGETS: np.dtype = np.dtype(
     [  # of one batch, how many targets
         ("near", "i8"),  # end with its own header
         ("far", "i8"),  # take that of the next batch too

@@ -4,6 +4,7 @@ take over.
 
 import math
 from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def as_object(
     return plain(found)
 
 
-def plain(value: object) -> object:
+def plain(value: Any) -> Any:
     """The same as JSON has it: no NaN and no infinity, no number of numpy's."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
@@ -140,14 +141,14 @@ def _prices(one: At) -> dict:
 
 
 def _row(row: np.void) -> dict:
-    return dict(zip(row.dtype.names, row.item(), strict=True))
+    return dict(zip(cast(tuple[str, ...], row.dtype.names), row.item(), strict=True))
 
 
 def _headers(row: np.void) -> dict:
     """What lookups of a kind of target read."""
     return {
         name: row[name].item()
-        for name in row.dtype.names
+        for name in cast(tuple[str, ...], row.dtype.names)
         if name.startswith("headers") or name == "skipped_bytes_mean"
     }
 

@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 
 from kafkaviz.analyse import rolled
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.infer import (
     ChunkedEvidence,
     IntervalBounds,
@@ -35,13 +36,15 @@ class Evidence:
 
     def __init__(self, logs: Sequence[Log]) -> None:
         segments = [one for _, segments in logs for one in segments if one.index]
-        largest = sorted(segments, key=lambda one: one.log.size_bytes, reverse=True)[:LOOKED_AT]
-        self._each = {one.log.path: told for one in largest if (told := _told(one))}
-        self.segments = [one for one in largest if one.log.path in self._each]
+        largest = sorted(segments, key=lambda one: existing(one.log).size_bytes, reverse=True)[
+            :LOOKED_AT
+        ]
+        self._each = {existing(one.log).path: told for one in largest if (told := _told(one))}
+        self.segments = [one for one in largest if existing(one.log).path in self._each]
 
     def take(self, segment: Segment, batches: np.ndarray) -> None:
         """The next batches of a segment."""
-        if told := self._each.get(segment.log.path):
+        if told := self._each.get(existing(segment.log).path):
             told.add(batches)
 
     def bounds(self) -> IntervalBounds:
@@ -117,7 +120,11 @@ def _room(segment: Segment) -> int | None:
         and segment.offset_slots.unwritten
         and segment.time_slots.unwritten
     )
-    return max(segment.index.size_bytes, segment.timeindex.size_bytes) if is_untrimmed else None
+    return (
+        max(existing(segment.index).size_bytes, existing(segment.timeindex).size_bytes)
+        if is_untrimmed
+        else None
+    )
 
 
 class _Told:

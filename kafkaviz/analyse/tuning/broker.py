@@ -43,9 +43,20 @@ def recommend_broker(each: Mapping[str, Recommendation], whole: Recommendation) 
 class Tuned(Protocol):
     """A log under a name."""
 
-    name: str
-    today: Today
-    measured: Measured
+    @property
+    def name(self) -> str:
+        """Of the topic, or of what was given."""
+        ...
+
+    @property
+    def today(self) -> Today:
+        """How it is run."""
+        ...
+
+    @property
+    def measured(self) -> Measured:
+        """What is exact of it."""
+        ...
 
 
 def answers(

@@ -17,6 +17,7 @@ import numpy as np
 from kafkaviz import config_def, versions
 from kafkaviz.analyse import paths
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.infer.version import GIVEN, OF_WORKLOAD, Assumed, assumed_version
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.analyse.tuning import as_run
@@ -445,7 +446,7 @@ def _chunks(
         far(
             READ_SHARE
             * int(batches["position"][-1] + batches["size_bytes"][-1])
-            / segment.log.size_bytes
+            / existing(segment.log).size_bytes
         )
 
 

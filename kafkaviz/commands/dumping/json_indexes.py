@@ -29,7 +29,7 @@ def dump_offset_index(path: str, options: Options, console: Console, judge: Judg
             "offset": nullable(index.offsets[:count], np.full(count, known)),
             "position": index.positions[:count],
         }
-        console.write(memoryview(render(*objects("offset_entry", told))))
+        console.write(render(*objects("offset_entry", told)).data)
     _print_unwritten(data, count, offset_index.ENTRY.itemsize, console)
     _print_problems(path, index, offset_index.ENTRY.itemsize, known, options, console, judge)
 
@@ -46,7 +46,7 @@ def dump_time_index(path: str, options: Options, console: Console, judge: Judge)
             "relative_offset": slots["relative_offset"][:count],
             "offset": nullable(times.offsets[:count], np.full(count, known)),
         }
-        console.write(memoryview(render(*objects("time_entry", told))))
+        console.write(render(*objects("time_entry", told)).data)
     _print_unwritten(data, count, time_index.ENTRY.itemsize, console)
     _print_problems(path, times, time_index.ENTRY.itemsize, known, options, console, judge)
 
@@ -72,7 +72,7 @@ def dump_snapshot(path: str, console: Console, judge: Judge) -> None:
         for name in ("coordinator_epoch", "current_txn_first_offset")
     }
     if len(rows):
-        console.write(memoryview(render(*objects("producer", told))))
+        console.write(render(*objects("producer", told)).data)
 
 
 def dump_txn_index(path: str, console: Console, judge: Judge) -> None:
@@ -82,9 +82,7 @@ def dump_txn_index(path: str, console: Console, judge: Judge) -> None:
     if len(entries):
         names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
         console.write(
-            memoryview(
-                render(*objects("aborted_transaction", {name: entries[name] for name in names}))
-            )
+            render(*objects("aborted_transaction", {name: entries[name] for name in names})).data
         )
     for wrong in judge.of_txn_index(path):
         console.write(wrong)

@@ -111,7 +111,7 @@ def _print(
         & (batches["magic"] <= MAGIC_2)
     )
     if quiet.all() and not options.deep:
-        console.write(memoryview(text))
+        console.write(text.data)
         return
     at = 0
     for row, end, fine, is_valid in zip(

@@ -74,7 +74,7 @@ def _print(
     if whole:
         text, ends = batch_lines(batches[:whole], records_file.valid(log, batches[:whole]))
         if lines is None:
-            console.write(memoryview(text))
+            console.write(text.data)
         else:
             _print_deep(batches[:whole], log, console, lines, text, np.concatenate([[0], ends]))
     if whole < len(batches):

@@ -119,7 +119,7 @@ def _entries(
             text = render(
                 "offset: ", index.offsets[:printed], " position: ", index.positions[:printed], "\n"
             )
-            console.write(memoryview(text))
+            console.write(text.data)
 
 
 def last_offsets(

@@ -140,7 +140,7 @@ class RecordLines:
             return data
         try:
             return np.frombuffer(
-                codec.decompress(codec.name(codec_id), memoryview(data[start:behind])), np.uint8
+                codec.decompress(codec.name(codec_id), data[start:behind].data), np.uint8
             )
         except CorruptBytes:
             return None

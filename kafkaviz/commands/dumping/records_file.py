@@ -4,11 +4,12 @@ cannot go on.
 Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 from zlib import crc32
 
 import numpy as np
@@ -35,9 +36,11 @@ from kafkaviz.log import file
 # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
 # held whole
 STRETCH_BYTES = 1 << 20
-_LENGTH = slice(HEADER.fields["batch_length_bytes"][1], LENGTH_END)
-_MAGIC_AT = HEADER.fields["magic"][1]
-LEGACY_CRC_START = LEGACY_HEADER.fields["magic"][1]
+_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], HEADER.fields)
+_LEGACY_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], LEGACY_HEADER.fields)
+_LENGTH = slice(_FIELDS["batch_length_bytes"][1], LENGTH_END)
+_MAGIC_AT = _FIELDS["magic"][1]
+LEGACY_CRC_START = _LEGACY_FIELDS["magic"][1]
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ class Batches:
         """Arrays of format.batch.BATCH."""
         walk = Walk(self._log.read, self._start, self._stop)
         yield from walk
-        self.end = walk.end
+        self.end = cast(End, walk.end)
 
     def death(self) -> Death | None:
         """The exception of a step that cannot be made; None where the reader stops without a
@@ -146,14 +149,14 @@ class Batches:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[RecordsFile]:
+def opened(path: str) -> Generator[RecordsFile]:
     """Opens a .log to read; a Death where java.nio throws."""
     with opened_bytes(path) as (size_bytes, read):
         yield RecordsFile(path, size_bytes, read)
 
 
 @contextmanager
-def opened_bytes(path: str) -> Iterator[tuple[int, Callable]]:
+def opened_bytes(path: str) -> Generator[tuple[int, Callable]]:
     """(size, read) of any file; a Death where java.nio throws."""
     try:
         with file.reader(Path(path)) as read:

@@ -20,7 +20,7 @@ def dump_snapshot(path: str, console: Console) -> None:
         console.complain(f"{fault.what}\n")
         return
     if len(producers):
-        console.write(memoryview(_producer_lines(producers)))
+        console.write(_producer_lines(producers).data)
 
 
 def dump_txn_index(path: str, console: Console) -> None:
@@ -37,7 +37,7 @@ def dump_txn_index(path: str, console: Console) -> None:
         what = f"{refused} in transaction index {java.absolute(path)}{comma}{current}"
         raise Death(death.KAFKA, what, position=fault.position) from None
     if len(entries):
-        console.write(memoryview(_aborted_lines(entries)))
+        console.write(_aborted_lines(entries).data)
 
 
 def _producer_lines(producers: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def _entries(
                 times.offsets[:printed],
                 "\n",
             )
-            console.write(memoryview(text))
+            console.write(text.data)
 
 
 def _check(

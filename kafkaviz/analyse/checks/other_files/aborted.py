@@ -7,6 +7,7 @@ at 222: txnindex-mismatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from kafkaviz.analyse.checks.facts import Facts, and_more, listed
 from kafkaviz.analyse.checks.other_files import unreadable
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.checks.transactions import Begun, Marker
+from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
@@ -62,7 +64,7 @@ def of_file(segment: Segment, facts: Facts) -> Iterator[Finding]:
     """What is wrong with a .txnindex whatever its .log says: an end that is torn, and entries that
     Kafka does not take.
     """
-    entries, torn = segment.txn_index, segment.txnindex.size_bytes % ENTRY_BYTES
+    entries, torn = segment.txn_index, existing(segment.txnindex).size_bytes % ENTRY_BYTES
     # TransactionIndex.sanityCheck, 4.3.1
     refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
     yield from listed(
@@ -72,7 +74,7 @@ def of_file(segment: Segment, facts: Facts) -> Iterator[Finding]:
         yield _torn(segment, entries, torn, facts)
 
 
-def _is_refused(entries: np.ndarray) -> np.ndarray:
+def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
     """Whether each has a version that Kafka does not read, or any but the one that it writes."""
     return entries["version"] != txn_index.VERSION
 
@@ -111,13 +113,13 @@ def aborts(told: Summary, open_: dict[int, Begun]) -> Iterator[_Aborted]:
     """The aborts of a segment; open_ is carried from segment to segment."""
     for kind, producer, step in told.steps:
         if kind == "begin":
-            open_.setdefault(producer, step)
+            open_.setdefault(producer, cast(Begun, step))
             continue
-        begun = open_.pop(producer, None)
-        if step.is_abort:
+        begun, marker = open_.pop(producer, None), cast(Marker, step)
+        if marker.is_abort:
             before = [one.offset for one in open_.values() if one.offset < told.segment.base_offset]
-            others = [*before, *([] if step.stable_offset is None else [step.stable_offset])]
-            yield _Aborted(step, begun.offset if begun else None, min(others, default=None))
+            others = [*before, *([] if marker.stable_offset is None else [marker.stable_offset])]
+            yield _Aborted(marker, begun.offset if begun else None, min(others, default=None))
 
 
 def _no_index(known: list[_Aborted], segment: Segment, facts: Facts) -> Finding:
@@ -137,7 +139,9 @@ def _torn(segment: Segment, entries: np.ndarray, torn: int, facts: Facts) -> Fin
     evidence = Evidence(
         f"{torn} bytes behind the last whole entry", f"a length that is a multiple of {ENTRY_BYTES}"
     )
-    return facts.found("txnindex-torn", segment.txnindex.name, message, evidence, at, torn)
+    return facts.found(
+        "txnindex-torn", existing(segment.txnindex).name, message, evidence, at, torn
+    )
 
 
 def _compared(
@@ -173,7 +177,7 @@ def _compared(
         evidence = Evidence(f"{group(len(entries))} entries without it", expected_words)
         yield facts.found(
             "txnindex-mismatch",
-            segment.txnindex.name,
+            existing(segment.txnindex).name,
             message + and_more(len(lacking) - 1),
             evidence,
             at,
@@ -226,7 +230,7 @@ def _entry(
     place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
     return facts.found(
         "txnindex-mismatch",
-        segment.txnindex.name,
+        existing(segment.txnindex).name,
         message + and_more(more),
         evidence,
         *place,

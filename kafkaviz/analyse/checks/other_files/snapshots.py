@@ -2,7 +2,8 @@
 where producers wrote?
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.units import group
 
-CRC_AT = producer_snapshot.HEADER.fields["crc"][1]
+CRC_AT = cast(Mapping[str, tuple[np.dtype, int]], producer_snapshot.HEADER.fields)["crc"][1]
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
 SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
 

@@ -3,6 +3,7 @@ directories of others.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.other_files import cluster
@@ -82,7 +83,7 @@ def stranger(partition: str | None, name: str, size_bytes: int | None, version: 
     """A file that is none of Kafka's."""
     shown = encodable(name)
     path = f"{partition}/{shown}" if partition else shown
-    place = {"position": 0, "length": size_bytes} if size_bytes is not None else {}
+    place: dict[str, Any] = {"position": 0, "length": size_bytes} if size_bytes is not None else {}
     message = f"{shown} is no file of Kafka's"
     return finding(
         "unknown-file",
