@@ -12,6 +12,7 @@ interval; nothing else makes gaps longer, and nothing makes one shorter.
 """
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -186,7 +187,7 @@ class HeldSweeper:
         """
         slot = np.searchsorted(self._keys, targets, "right") - 1
         if not len(self._keys):
-            return np.zeros((2, len(targets)), np.int64)
+            return cast(tuple[np.ndarray, np.ndarray], np.zeros((2, len(targets)), np.int64))
         is_found = slot >= 0
         return np.where(is_found, self._rows[slot], 0), np.where(is_found, self._positions[slot], 0)
 

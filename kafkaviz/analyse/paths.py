@@ -4,6 +4,7 @@ its .log, or an index by itself.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kafkaviz import versions
 from kafkaviz.analyse import lookups
@@ -83,9 +84,8 @@ def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, Serv
         if kept:
             return partition.directory, kept
     log = serving.ServedFile(path.name, 0, lambda: file.reader(path))
-    return partition.directory, ServedSegment(
-        name.base_offset, log, **{name.kind: serving.of_file(found)}
-    )
+    index: dict[str, Any] = {name.kind: serving.of_file(found)}
+    return partition.directory, ServedSegment(name.base_offset, log, **index)
 
 
 def open_directory(path: Path | str) -> Broker:

@@ -95,7 +95,7 @@ def _a(kind: type, plain: Any) -> Any:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+def _fields(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
     """The fields of a dataclass and what each holds."""
     hints = get_type_hints(kind)
     return tuple((one.name, hints[one.name]) for one in fields(kind))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.config_def import Release
@@ -73,7 +74,7 @@ def foretell(
     """
     settings = open_settings(broker, release) if config_of is None else None
     known = image or (settings.image if settings else metadata_log.image(broker))
-    logs = all_logs(broker, config_of or configs(settings), release, known)
+    logs = all_logs(broker, config_of or configs(cast(Settings, settings)), release, known)
     strange = strange_directories(broker.path)
     return restart(
         map(stored, logs), broker.clean, profile(release), strange, watch, before(broker, release)

@@ -14,6 +14,7 @@ the others, after a roll, unless it is empty.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import cast
 
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.existing import existing
@@ -171,7 +172,8 @@ def of_log(
         """deletableSegments: nothing at or beyond the high watermark goes, and no last segment that
         is empty.
         """
-        below = high_watermark is None or ends[at] is None or ends[at] <= high_watermark
+        end = ends[at]
+        below = high_watermark is None or end is None or end <= high_watermark
         return below and (at + 1 < len(segments) or segments[at].size_bytes > 0)
 
     due = _due(segments, limits, now_ms, log_start_offset or 0, may_go)
@@ -248,7 +250,7 @@ def _kept(segments: Sequence[Aged], limits: Limits, above: int) -> Iterator[Kept
         more = (
             max(0, taken - over_bytes) if limits.deletes and limits.retention_bytes >= 0 else None
         )
-        blocked_by = by if gone is not None and gone > until else None
+        blocked_by = by if gone is not None and gone > cast(int, until) else None
         state = (
             "high-watermark"
             if at < above
@@ -278,7 +280,7 @@ def worst_first(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Kept]]
 
     def place(pair: tuple[LogRetention, Kept]) -> tuple:
         log, one = pair
-        waits = one.state == "behind" and one.gone_ms - one.until_ms > DAY_MS
+        waits = one.state == "behind" and cast(int, one.gone_ms) - cast(int, one.until_ms) > DAY_MS
         odd = one.state in ("unknown", "high-watermark") or (
             one.aged.counted_by in ("entry", "mtime") and one.gone_ms is not None
         )

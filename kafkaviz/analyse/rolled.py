@@ -48,7 +48,7 @@ def glance(segment: Segment) -> SegmentFacts:
     )
 
 
-def _first_batch(segment: Segment) -> np.void:
+def _first_batch(segment: Segment) -> np.void | np.ndarray:
     """The first row of the log; a row of -1 for a log without one."""
     header = file.read(existing(segment.log).path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:

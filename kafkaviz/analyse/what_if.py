@@ -95,10 +95,11 @@ def compare(
     logs: (their chunks, first offset).
     """
     other = replace(config, **changed)
-    return tuple(
+    as_set, as_changed = (
         _total([replay(chunks(), one, of, start, is_leader) for chunks, start in logs], one)
         for one in (config, other)
     )
+    return as_set, as_changed
 
 
 def _total(found: Sequence[WhatIf], config: LogConfig) -> WhatIf:

@@ -10,7 +10,7 @@ itself.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def why(
     """Of a lookup by timestamp. batches: those of a segment, None not to read it; records: of a
     batch, with offset and timestamp_ms.
     """
-    target_ms = found.timestamp_ms
+    target_ms = cast(int, found.timestamp_ms)
     segments = tuple(
         _segment(one, place, found, log, batches) for place, one in enumerate(log.segments)
     )
@@ -153,10 +153,11 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
     """(how far its times are away, base offset of its segment, position) of the batches that may
     hold the closest record.
     """
-    newest = segment.batches["max_timestamp_ms"]
+    batches = cast(np.ndarray, segment.batches)
+    newest = batches["max_timestamp_ms"]
     oldest = (
-        segment.batches["base_timestamp_ms"]
-        if "base_timestamp_ms" in segment.batches.dtype.names
+        batches["base_timestamp_ms"]
+        if "base_timestamp_ms" in cast(tuple[str, ...], batches.dtype.names)
         else newest
     )
     away = np.where(
@@ -166,6 +167,4 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
     )
     timed = np.flatnonzero(newest >= 0)
     rows = timed[np.argsort(away[timed], kind="stable")[:DECODED]]
-    return [
-        (int(away[row]), segment.base_offset, int(segment.batches["position"][row])) for row in rows
-    ]
+    return [(int(away[row]), segment.base_offset, int(batches["position"][row])) for row in rows]

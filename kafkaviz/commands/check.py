@@ -6,13 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.commands.printing import output
 from kafkaviz.commands.printing.options import setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health
+    from kafkaviz.analyse.outlook import Outlook
     from kafkaviz.log.partition import Partition
 
 FOUND = 1
@@ -185,17 +186,16 @@ def _start(health: "Health") -> Iterator[str]:
     }
     how, source = left[health.broker.left], outlook_words.by_source(health.version.version)
     if restart.starts:
-        if without := outlook_words.not_served(health.outlook):
-            rest = outlook_words.sentence(health.outlook)
+        outlook = cast("Outlook", health.outlook)
+        if without := outlook_words.not_served(outlook):
+            rest = outlook_words.sentence(outlook)
             yield (
                 f"the next start ({how}) WILL {without.replace('not', 'NOT', 1)}; otherwise it "
                 f"will {rest}"
             )
         else:
-            yield (
-                f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
-            )
-        yield from _wrapped("", outlook_words.read_again(health.outlook), "  ")
+            yield f"the next start ({how}) will succeed, and {outlook_words.sentence(outlook)}"
+        yield from _wrapped("", outlook_words.read_again(outlook), "  ")
         yield from _wrapped("", source, "  ")
         return
     yield f"the next start ({how}) WILL FAIL:"
@@ -303,7 +303,10 @@ def _wrapped(label: str, words: str, indent: str = " " * 11, width: int = 118) -
     if not words:
         return
     start = f"{indent}{label:<10}" if label else indent
-    how = {"break_long_words": False, "break_on_hyphens": False}  # names and codes stay whole
+    how: dict[str, Any] = {
+        "break_long_words": False,
+        "break_on_hyphens": False,
+    }  # names and codes stay whole
     yield from textwrap.wrap(
         output.plain(words), width, initial_indent=start, subsequent_indent=" " * len(start), **how
     )

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkaviz.commands.dumping.options import Options
@@ -102,13 +102,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.set_defaults(run=run, refuse=parser.error)
 
 
-def _add(parser: argparse.ArgumentParser, name: str, **how) -> None:
+def _add(parser: argparse.ArgumentParser, name: str, **how: Any) -> None:
     """An option of Kafka's tool, with two dashes or, as its parser allows, with one."""
     target = name.replace("-", "_")
+    hidden: dict[str, Any] = how | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
     parser.add_argument(f"--{name}", dest=target, **how)
-    parser.add_argument(
-        f"-{name}", dest=target, **(how | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS})
-    )
+    parser.add_argument(f"-{name}", dest=target, **hidden)
 
 
 def _integer(name: str) -> Callable[[str], int]:

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.commands import INTERRUPTED
 from kafkaviz.commands.printing import output
@@ -12,6 +12,7 @@ from kafkaviz.commands.printing import output
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog_info import CatalogInfo
     from kafkaviz.pipeline.job import Ingest, Progress
+    from kafkaviz.pipeline.run import Done
 
 LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
 SETTLED_WITHIN_S = 10.0
@@ -152,6 +153,7 @@ def _progress_words(progress: "Progress") -> str:
 def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool) -> dict:
     from kafkaviz.pipeline.catalog import Catalog
 
+    done = cast("Done", ingest.done)
     return {
         "catalog": str(catalog),
         "broker": [
@@ -163,14 +165,14 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool
             }
             for one in info.sources
         ],
-        "read": {"segments": ingest.done.read_segments, "bytes": ingest.done.read_bytes},
-        "kept": {"segments": ingest.done.kept_segments},
+        "read": {"segments": done.read_segments, "bytes": done.read_bytes},
+        "kept": {"segments": done.kept_segments},
         "rows": info.rows,
         "findings": Catalog(catalog, info).severities() if findings else None,
         "problems": [
             {"path": str(problem.path), "what": problem.what} for problem in info.problems
         ],
-        "seconds": round(ingest.done.seconds, 3),
+        "seconds": round(done.seconds, 3),
     }
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kafkaviz.commands.printing import output
 from kafkaviz.commands.printing.options import release
@@ -197,5 +197,9 @@ def _unit_hint(timestamp: int | str | None) -> str | None:
     odd = units.other_unit(timestamp) if isinstance(timestamp, int) else None
     if not odd:
         return None
-    when = "a time in the early 1970s" if odd.timestamp_ms > timestamp else "far in the future"
+    when = (
+        "a time in the early 1970s"
+        if odd.timestamp_ms > cast(int, timestamp)
+        else "far in the future"
+    )
     return f"{timestamp} ms is {when}; if these are {odd.unit}, give {odd.timestamp_ms}"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafkaviz.commands.printing import output
 from kafkaviz.commands.printing.options import setting
@@ -90,7 +90,11 @@ def run(args: argparse.Namespace) -> int:
     broker = open_broker(args.path)
     out = _elsewhere(args.out, broker)
     progress = _Progress()
-    asked = {"with_payload": args.payload, "with_sha256": args.sha256, "watch": progress.show}
+    asked: dict[str, Any] = {
+        "with_payload": args.payload,
+        "with_sha256": args.sha256,
+        "watch": progress.show,
+    }
     subject = gather(broker, args.kafka_version, dict(args.typed), **asked)
     progress.show("writing the report")
     text = report.page(subject, int(time.time() * 1000)).encode()
@@ -194,7 +198,7 @@ def _write(out: Path, data: bytes) -> None:
 def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
-    found, whole = subject.health, subject.tuned and subject.tuned.whole
+    found, whole = subject.health, subject.tuned.whole if subject.tuned else None
     return {
         "file": str(out),
         "bytes": len(data),

@@ -4,7 +4,7 @@ before.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -198,7 +198,7 @@ def _release(args: argparse.Namespace) -> "Release":
 @contextmanager
 def _written(
     plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool
-) -> "Iterator[Simulated]":
+) -> "Generator[Simulated]":
     """Carries out a plan; the files appear in OUT when the block that looks at the result is
     through.
     """
@@ -216,7 +216,7 @@ def _written(
 
 
 @contextmanager
-def _live(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "Iterator[Simulated]":
+def _live(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "Generator[Simulated]":
     """The same at the speed of the clock."""
     from kafkaviz.commands.simulating.live import live
 

@@ -7,7 +7,7 @@ Html already.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 from kafkaviz import units
 
@@ -99,7 +99,7 @@ def table(
 def _cell(value: object, kind: str) -> Html:
     return tag(
         "td",
-        mono(value) if kind == "c" and not isinstance(value, Html) else value,
+        mono(cast(str, value)) if kind == "c" and not isinstance(value, Html) else value,
         class_=None if kind == "l" else kind,
     )
 

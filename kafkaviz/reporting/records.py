@@ -5,6 +5,7 @@ largest partition.
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from kafkaviz import units
 from kafkaviz.analyse.existing import existing
@@ -93,5 +94,5 @@ def _text(data: bytes | str | None) -> str:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
         more = "…" if len(data) > HEX_BYTES else ""
-        return f"{data[:HEX_BYTES].hex(' ')}{more} ({units.size(len(data))})"
+        return f"{cast(bytes, data)[:HEX_BYTES].hex(' ')}{more} ({units.size(len(data))})"
     return text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"

@@ -3,6 +3,7 @@ another, limits and assumptions.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TypeGuard, cast
 
 from kafkaviz import units
 from kafkaviz.analyse import tuning
@@ -49,7 +50,8 @@ def part(subject: Subject) -> Part:
 def verdict_view(of: Tuned) -> tuning_verdict.VerdictView:
     """The answer in words, as on the Tuning page."""
     cases = of.source.cases
-    held = None if any(one.held is None for one in cases) else _summed(one.held for one in cases)
+    known = [one.held for one in cases if one.held is not None]
+    held = _summed(known) if len(known) == len(cases) else None
     entries = tuning_verdict.Entries(
         _summed(one.replayed for one in cases), held, topics=len(cases)
     )
@@ -208,7 +210,7 @@ def _compared(of: Tuned) -> Html:
     measured, names = of.case.measured, [units.size(one.interval_bytes) for one in (now, other)]
     times = now.time_entries, other.time_entries
     config = of.case.today.config
-    ends = tuple(
+    before, after = (
         tuning.limits_at(measured, config, one.interval_bytes).binding for one in (now, other)
     )
     rows = [
@@ -219,7 +221,7 @@ def _compared(of: Tuned) -> Html:
             tag("span", one.change, class_=CHANGES.get(one.kind)),
             one.known,
         )
-        for one in before_after.rows(now, other, of.costs, of.budgets, times, ends)
+        for one in before_after.rows(now, other, of.costs, of.budgets, times, (before, after))
     ]
     head = tag("h3", f"{names[0]}, as it is, beside {names[1]}")
     heads = ("What", names[0], names[1], "Change", "How it is known")
@@ -254,7 +256,7 @@ def _command(of: Tuned, other: At) -> Html:
     )
 
 
-def _changes(one: Recommendation | None) -> bool:
+def _changes(one: Recommendation | None) -> TypeGuard[Recommendation]:
     return one is not None and one.verdict == tuning.Verdict.CHANGE
 
 
@@ -281,7 +283,7 @@ def _others(of: Tuned) -> tuple[Drawing, ...]:
         table(limits.title, heads, rows, "rrl"),
     )
     asked = of.case.measured, of.case.today, of.budgets, of.costs
-    found = tuning.recommend(*asked)
+    found = cast(Recommendation, tuning.recommend(*asked))
     moved = tornado.view(
         tuning.tornado(*asked),
         (str(found.verdict), found.value),

@@ -13,6 +13,7 @@ offsets, and its checksum must be right.
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -145,9 +146,8 @@ class Pass:
             )
             if covering is not None:
                 yield from self._judge.add(rows[:covering])
-                return self._resume(
-                    rows[covering], self._within(rows[covering], int(rows["size_bytes"][covering]))
-                )
+                found = self._within(rows[covering], int(rows["size_bytes"][covering]))
+                return self._resume(rows[covering], cast(int, found))
             yield from self._judge.add(rows[:-1])
             held = rows[-1:]
         return (yield from self._ended(held, scan.end))

@@ -109,7 +109,7 @@ def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
 
 def of_restart(restart: Restart, version: Version) -> Iterator[Finding]:
     """What a start will do, where it is more than what every start does."""
-    rebuilt: dict[str, list[Step]] = defaultdict(list)
+    rebuilt: dict[str | None, list[Step]] = defaultdict(list)
     for step in restart.steps:
         if step.action == "fail":
             yield _step(

@@ -4,8 +4,8 @@ segment from expiring longer than it seems.
 What keeps each segment is told by analyse.retention; here is what a person should know of it.
 """
 
-from typing import cast
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from kafkaviz.analyse import retention
 from kafkaviz.analyse.checks.facts import Facts
@@ -127,7 +127,8 @@ def _blocked(summaries: Sequence[Summary], aged: Sequence[Aged], facts: Facts) -
     for told, one in zip(summaries, kept, strict=True):
         behind = [later for later in kept if later.blocked_by == one.aged.base_offset]
         waits = [
-            later.gone_ms - newest.get(later.aged.base_offset, later.until_ms) for later in behind
+            cast(int, later.gone_ms) - cast(int, newest.get(later.aged.base_offset, later.until_ms))
+            for later in behind
         ]
         held = [wait for wait in waits if wait > DAY_MS]
         if not held or one.aged.counted_by != "record":
@@ -142,8 +143,9 @@ def _blocked(summaries: Sequence[Summary], aged: Sequence[Aged], facts: Facts) -
             f"newest record {moment(one.aged.timestamp_ms)}",
             "one that is not much newer than those of later segments",
         )
+        newest_at = cast(tuple[int, int, int], told.newest)[2]
         yield facts.found(
-            "retention-blocked", existing(told.segment.log).name, message, evidence, told.newest[2]
+            "retention-blocked", existing(told.segment.log).name, message, evidence, newest_at
         )
 
 

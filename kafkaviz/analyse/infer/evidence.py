@@ -1,5 +1,7 @@
 """Evidence of index.interval.bytes from the batches of a segment as they come, chunk by chunk."""
 
+from typing import cast
+
 import numpy as np
 from numpy.lib import recfunctions as rfn
 
@@ -54,7 +56,7 @@ class ChunkedEvidence:
         return self._evidence
 
     def _judge(self, parts: list[np.ndarray]) -> None:
-        batches = np.concatenate(parts) if parts else np.empty(0)
+        batches = np.concatenate(parts) if parts else cast(np.ndarray, np.empty(0))
         if not len(batches):
             return
         before = np.searchsorted(self._entries["position"], batches["position"][0]) - 1

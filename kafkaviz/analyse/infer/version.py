@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
@@ -101,10 +102,14 @@ def looks_like(broker: Broker) -> Looks:
     """The versions that may have written the directory, the strongest traces named."""
     traces = list(_traces(broker))
     first = max(
-        (trace for trace in traces if trace.first), key=lambda trace: trace.first, default=None
+        (trace for trace in traces if trace.first),
+        key=lambda trace: cast(Release, trace.first),
+        default=None,
     )
     last = min(
-        (trace for trace in traces if trace.last), key=lambda trace: trace.last, default=None
+        (trace for trace in traces if trace.last),
+        key=lambda trace: cast(Release, trace.last),
+        default=None,
     )
     because = "; ".join(dict.fromkeys(trace.because for trace in (first, last) if trace))
     return Looks(first.first if first else None, last.last if last else None, because)

@@ -2,6 +2,8 @@
 once its end is known.
 """
 
+from typing import Any, cast
+
 import numpy as np
 
 from kafkaviz.analyse.sweep.one_interval import SIZES, sizes
@@ -61,7 +63,7 @@ class Columns:
 
     def forget_times(self) -> None:
         """All lookups by timestamp are counted: what only they need is let go."""
-        self._newest = self._targets = self.newest_ms = self.targets_ms = None
+        self._newest = self._targets = self.newest_ms = self.targets_ms = cast(Any, None)
 
 
 class Growing:

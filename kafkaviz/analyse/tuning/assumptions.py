@@ -4,11 +4,12 @@ end.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 from kafkaviz.analyse.cost_model import Costs, Range
 from kafkaviz.analyse.tuning.measured import Measured, Today
 from kafkaviz.analyse.tuning.priced import Budgets
-from kafkaviz.analyse.tuning.rule import recommend
+from kafkaviz.analyse.tuning.rule import Recommendation, recommend
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,6 @@ def _moved(
 ) -> Assumption:
     ends = []
     for value in (over.low, over.high):
-        answer = recommend(measured, today, budgets, priced(value))
+        answer = cast(Recommendation, recommend(measured, today, budgets, priced(value)))
         ends.append((answer.today.p99_us.typical, (str(answer.verdict), answer.value)))
     return Assumption(name, unit, *over, ends[0][0], ends[1][0], ends[0][1], ends[1][1])

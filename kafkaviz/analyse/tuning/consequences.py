@@ -32,7 +32,7 @@ class Limits:
     @property
     def binding(self) -> str:
         """The first of them."""
-        return min(self.ends_bytes, key=self.ends_bytes.get)
+        return min(self.ends_bytes, key=self.ends_bytes.__getitem__)
 
 
 def limits_at(measured: Measured, config: LogConfig, interval_bytes: int) -> Limits:

@@ -73,7 +73,7 @@ def gain_of(measured: Measured, costs: Costs, now: At, other: At, budgets: Budge
     )
 
 
-def _priced(headers: tuple[float, float], typical: float, header_us: Range) -> Range:
+def _priced(headers: Sequence[float], typical: float, header_us: Range) -> Range:
     """A difference of headers in µs; the widest that costs and draws allow."""
     low, high = min(headers[0], typical), max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]

@@ -2,17 +2,19 @@
 model needs of its batches.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
+from typing import cast
 
 import numpy as np
 
 from kafkaviz.analyse import sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analyse.held import HeldSweeper
+from kafkaviz.analyse.held import Held, HeldSweeper
+from kafkaviz.analyse.sweep import SweepParts
 from kafkaviz.analyse.tuning.measured import Measured
 from kafkaviz.analyse.tuning.one_segment import OneSegment
 
@@ -30,7 +32,7 @@ class Gathering:
     batches tell theirs. held_bytes: today's, of logs that have indexes; None of a workload.
     """
 
-    also: Iterable[int]
+    also: Collection[int]
     by_base_offset: bool
     read_ahead_bytes: int = READ_AHEAD_BYTES
     per_append: bool = False
@@ -128,18 +130,21 @@ def _with_batches(found: Sequence[Measured]) -> Measured:
     counts = np.array([one.parts.batches for one in found], float)
     if not counts.sum():
         return found[0]
-    indexes = reduce(add, (one.held for one in found)) if all(one.held for one in found) else None
+    indexes = None
+    if all(one.held for one in found):
+        indexes = reduce(add, (cast(Held, one.held) for one in found))
     mean = float(np.average([one.batch_bytes for one in found], weights=counts))
     square = float(
         np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts)
     )
     single = float(np.average([one.single_share for one in found], weights=counts))
     timed = [one for one in found if one.bytes_per_s]
-    seconds = sum(one.log_bytes / one.bytes_per_s for one in timed)
+    seconds = sum(one.log_bytes / cast(float, one.bytes_per_s) for one in timed)
     speed = sum(one.log_bytes for one in timed) / seconds if timed else None
     followers = None
     if all(one.followers for one in found):
-        followers = sum((one.followers for one in found[1:]), found[0].followers)
+        each = [cast(SweepParts, one.followers) for one in found]
+        followers = sum(each[1:], each[0])
     spread = max(0.0, square / mean**2 - 1) ** 0.5
     old = float(np.average([one.one_read_share for one in found], weights=counts))
     return Measured(

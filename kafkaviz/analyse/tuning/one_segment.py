@@ -2,7 +2,7 @@
 batch until the last one is there.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class OneSegment:
     def __init__(
         self,
         intervals: np.ndarray,
-        of_followers: Iterable[int],
+        of_followers: Collection[int],
         by_base_offset: bool,
         read_ahead_bytes: int,
         by_append: bool,
@@ -74,7 +74,7 @@ class OneSegment:
         columns, told, followers = (
             self._columns,
             self._told,
-            self._followers and self._followers.end(),
+            self._followers.end() if self._followers else None,
         )
         columns.end()
         parts, every, cold = self._swept.end(), self._every.end(), self._cold.end()

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from kafkaviz.analyse import sweep
 from kafkaviz.analyse.cost_model import Costs
+from kafkaviz.analyse.held import Held
 from kafkaviz.analyse.tuning.bounds import upper_bounds
 from kafkaviz.analyse.tuning.measured import Measured, Today
 from kafkaviz.analyse.tuning.priced import At, Budgets, unmet
@@ -83,7 +85,7 @@ def facts(
 
 def _on_disk(now: At, again: At, measured: Measured, today: Today) -> Reason:
     """How the indexes that are there differ from the replay of today's interval."""
-    is_dense = not today.is_coarse and measured.held.gaps.is_dense
+    is_dense = not today.is_coarse and cast(Held, measured.held).gaps.is_dense
     values = {
         "interval": now.interval_bytes,
         "entries": int(now.row["entries"]),

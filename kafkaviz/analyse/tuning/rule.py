@@ -5,8 +5,9 @@ surely worth a change.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import cast
 
-from kafkaviz.analyse.cost_model import Costs
+from kafkaviz.analyse.cost_model import Costs, Range
 from kafkaviz.analyse.tuning.bounds import candidates, upper_bounds
 from kafkaviz.analyse.tuning.consequences import tiered
 from kafkaviz.analyse.tuning.gain import LEAST_BLOCKS, Gain, gain_of
@@ -132,7 +133,7 @@ def _worth(
             LEAST_GAIN_US, LEAST_GAIN * now.cold_p99_us.typical
         )
         is_cores = gain.cores is not None and gain.cores.low > max(
-            LEAST_CORES_GAIN, LEAST_GAIN * now.cores.typical
+            LEAST_CORES_GAIN, LEAST_GAIN * cast(Range, now.cores).typical
         )
         if gain.p99_us.low > least_us or is_cold or is_cores:
             return True, (Reason("faster", values),)

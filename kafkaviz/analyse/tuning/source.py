@@ -5,12 +5,13 @@ A broker directory is told apart by topic, because settings are: each topic is a
 and their sum is the broker.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -144,10 +145,9 @@ class Source:
         interval = int(self.default.value)
         measured = joined([case.under(interval) for case in self.cases])
         partitions = sum(case.today.partitions for case in self.cases)
-        config = LogConfig(
-            **({_field(name): self._largest(name) for name in BROKERS} | dict(self.own)),
-            index_interval_bytes=interval,
-        )
+        found: dict[str, Any] = {_field(name): self._largest(name) for name in BROKERS}
+        found |= self.own
+        config = LogConfig(**found, index_interval_bytes=interval)
         rooms = tuple(
             room
             for case in self.cases
@@ -288,7 +288,7 @@ def _of_broker(
     if not cases:
         raise CannotOpen(problems[-1].path, problems[-1].what)
     name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
-    own = {
+    own: dict[str, Any] = {
         _field(one.name): one.value
         for one in (settings.find("", name) for name in BROKERS)
         if one.origin != Origin.DEFAULT
@@ -375,7 +375,7 @@ def _case(
     read_ahead_bytes: int,
     watch: Watch,
     looks_like: int,
-    every: Iterable[int],
+    every: Collection[int],
 ) -> Case:
     """A topic, or the segments given of one. looks_like: the interval that its own are measured
     with, one of every that is swept.
@@ -460,7 +460,7 @@ def _take(config: LogConfig, of: Profile, directory: str) -> None:
         raise KafkavizError(f"{directory}: {refused.raised}") from None
 
 
-def _entries(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int] | None:
+def _entries(logs: Sequence[as_run.Log]) -> tuple[int, int] | None:
     """How many both indexes hold; None where a segment lacks one."""
     segments = [one for _, own in logs for one in own]
     if not all(one.index and one.timeindex for one in segments):
@@ -470,7 +470,7 @@ def _entries(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int]
     )
 
 
-def _index_files(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int]:
+def _index_files(logs: Sequence[as_run.Log]) -> tuple[int, int]:
     """(apparent bytes, allocated bytes) of every .index and .timeindex."""
     files = [
         one

@@ -2,12 +2,14 @@
 never written.
 """
 
+from typing import cast
+
 import numpy as np
 
 from kafkaviz.commands.dumping import java, offset_entries, records_file, time_entries
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.death import Death
-from kafkaviz.commands.dumping.json_words import nullable, objects, problem, unwritten
+from kafkaviz.commands.dumping.json_words import Columns, nullable, objects, problem, unwritten
 from kafkaviz.commands.dumping.judged import Judge
 from kafkaviz.commands.dumping.lines import render
 from kafkaviz.commands.dumping.offset_entries import OffsetEntries
@@ -24,7 +26,10 @@ def dump_offset_index(path: str, options: Options, console: Console, judge: Judg
     slots = offset_index.parse(data)
     index, count = offset_entries.read(path, base_offset), offset_index.written(slots)
     if _prints(options) and count:
-        told = {"slot": np.arange(count), "relative_offset": slots["relative_offset"][:count]}
+        told: Columns = {
+            "slot": np.arange(count),
+            "relative_offset": slots["relative_offset"][:count],
+        }
         told |= {
             "offset": nullable(index.offsets[:count], np.full(count, known)),
             "position": index.positions[:count],
@@ -41,7 +46,7 @@ def dump_time_index(path: str, options: Options, console: Console, judge: Judge)
     slots = time_index.parse(data)
     times, count = time_entries.read(path, base_offset), time_index.written(slots)
     if _prints(options) and count:
-        told = {"slot": np.arange(count), "timestamp_ms": times.timestamps_ms[:count]}
+        told: Columns = {"slot": np.arange(count), "timestamp_ms": times.timestamps_ms[:count]}
         told |= {
             "relative_offset": slots["relative_offset"][:count],
             "offset": nullable(times.offsets[:count], np.full(count, known)),
@@ -61,7 +66,7 @@ def dump_snapshot(path: str, console: Console, judge: Judge) -> None:
             console.write(wrong)
         return
     has_batch = rows["last_offset"] >= 0
-    told = {"producer_id": rows["producer_id"], "producer_epoch": rows["producer_epoch"]}
+    told: Columns = {"producer_id": rows["producer_id"], "producer_epoch": rows["producer_epoch"]}
     told |= {
         name: nullable(rows[name], has_batch)
         for name in ("last_sequence", "last_offset", "offset_delta")
@@ -141,6 +146,6 @@ def _print_problems(
             problem(
                 f"{family}-{'size-not-multiple' if left else 'not-monotonic'}",
                 *place,
-                fault.message,
+                cast(str, fault.message),
             )
         )

@@ -3,6 +3,7 @@ is wrong with either.
 """
 
 from base64 import b64encode
+from typing import cast
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def _pass_over(broken: Break, why: str, stop: int, console: Console) -> int | No
 def _words(batches: Batches) -> str:
     """Why the batches end where they do."""
     fault = batches.death()
-    return fault.message if fault else "a batch is longer than the bytes that follow it"
+    return cast(str, fault.message) if fault else "a batch is longer than the bytes that follow it"
 
 
 def _print_tail(found: Tail | None, batches: Batches, console: Console) -> None:

@@ -5,6 +5,7 @@ both say the same of the same bytes.
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -97,13 +98,13 @@ class Judge:
 
     @property
     def _is_unreadable(self) -> bool:
-        summary = self._checked[1].summary
+        summary = cast(tuple[Segment, Checked], self._checked)[1].summary
         return summary is not None and bool(summary.unreadable)
 
     def _of(self, directory: Path) -> tuple[Partition, Facts]:
         if directory != self._directory:
             self._directory, self._around, self._checked = directory, _around(directory), None
-        return self._around
+        return cast(tuple[Partition, Facts], self._around)
 
 
 def _lines(told: Iterable[Finding]) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ gives the bytes of one line a row. A plain f-string does the same in a tenth of 
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from numba import njit
@@ -88,7 +89,11 @@ def _kind(part: Part) -> int:
 
 def _column(part: Part) -> np.ndarray:
     return (
-        part.index if isinstance(part, Word) else part.numbers if isinstance(part, Masked) else part
+        part.index
+        if isinstance(part, Word)
+        else part.numbers
+        if isinstance(part, Masked)
+        else cast(np.ndarray, part)
     )
 
 

@@ -4,6 +4,7 @@ not follow each other.
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -113,7 +114,7 @@ class RecordLines:
                 for _ in write_large(
                     self._written,
                     batches[at],
-                    plain,
+                    cast(np.ndarray, plain),
                     (start, end),
                     plain is not data,
                     self._options.prints,
@@ -150,7 +151,9 @@ class RecordLines:
         text, gaps = self._written.take()
         console.write(text)
         if gaps:
-            self._report.non_consecutive.setdefault(self._absolute_path, {}).update(gaps)
+            self._report.non_consecutive.setdefault(self._absolute_path, {}).update(
+                cast(list[tuple[int, int]], gaps)
+            )
 
     def _print_one(self, row: np.void, data: bytes, console: Console) -> None:
         """Prints the records of a batch (a row of format.batch.BATCH, its bytes); a Death where one

@@ -135,7 +135,7 @@ class Batches:
         """Arrays of format.batch.BATCH."""
         walk = Walk(self._log.read, self._start, self._stop)
         yield from walk
-        self.end = cast(End, walk.end)
+        self.end = walk.end
 
     def death(self) -> Death | None:
         """The exception of a step that cannot be made; None where the reader stops without a
@@ -246,7 +246,7 @@ def _valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
         return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)
     return np.array(
         [
-            crc32(data[start + LEGACY_CRC_START : end]) == row["crc"]
+            crc32(data[start + LEGACY_CRC_START : end].data) == row["crc"]
             if old
             else bool(_valid(row.reshape(1), data[start:end])[0])
             for row, start, end, old in zip(

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from kafkaviz import units
 
@@ -14,7 +15,8 @@ def set_up() -> None:
     """Lets nothing that is printed end a command: what an encoding does not have is written out, as
     \\u2013.
     """
-    for stream in (sys.stdout, sys.stderr):
+    streams: tuple[Any, ...] = sys.stdout, sys.stderr
+    for stream in streams:
         with suppress(AttributeError):  # of a stream that somebody put in the place of a real one
             stream.reconfigure(errors="backslashreplace")
 

@@ -5,7 +5,7 @@ be looked at meanwhile.
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -115,7 +115,7 @@ class _Shown:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Callable[[float], bool]]:
+def _stoppable() -> Generator[Callable[[float], bool]]:
     """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end: an append is
     never left half done.
     """

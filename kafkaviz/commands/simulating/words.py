@@ -80,7 +80,7 @@ def as_object(simulated: Simulated, source: Replayed | None) -> dict:
             one.log_bytes,
             one.offset_index,
             one.time_index,
-            one.rolled and str(one.rolled.cause),
+            str(one.rolled.cause) if one.rolled else None,
             simulated.digests(one.base_offset),
         )
         for one in simulated.segments

@@ -4,6 +4,7 @@ quorum-state.
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from kafkaviz.analyse.checks.facts import Facts, and_more
 from kafkaviz.analyse.checks.other_files import unreadable
@@ -93,7 +94,7 @@ def bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Findin
         return
     if end and not found:
         evidence, place = (
-            Evidence(end.error, "a record that sets metadata.version"),
+            Evidence(cast(str, end.error), "a record that sets metadata.version"),
             (0, file.info(path).size_bytes),
         )
         found = [

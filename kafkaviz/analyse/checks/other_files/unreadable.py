@@ -6,6 +6,7 @@ would do, and who may read it.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.finding import ERROR, Evidence, Finding, Version, finding
@@ -33,7 +34,7 @@ def of_file(name: str, fault: KafkavizError, facts: Facts, consequence: str = OF
     return of_path(
         f"{facts.partition}/{name}",
         facts.partition,
-        Problem.of(facts.partition, fault),
+        Problem.of(Path(facts.partition), fault),
         facts.version,
         consequence,
     )
