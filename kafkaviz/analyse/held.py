@@ -187,7 +187,7 @@ class HeldSweeper:
         """
         slot = np.searchsorted(self._keys, targets, "right") - 1
         if not len(self._keys):
-            return cast(tuple[np.ndarray, np.ndarray], np.zeros((2, len(targets)), np.int64))
+            return cast("tuple[np.ndarray, np.ndarray]", np.zeros((2, len(targets)), np.int64))
         is_found = slot >= 0
         return np.where(is_found, self._rows[slot], 0), np.where(is_found, self._positions[slot], 0)
 

@@ -105,7 +105,7 @@ class Lanes:
 def thin(rows: np.ndarray) -> np.ndarray:
     """Of INCOMING rows what a lane needs of them, as APPENDED."""
     kept = np.empty(len(rows), APPENDED)
-    for name in cast(tuple[str, ...], APPENDED.names):
+    for name in cast("tuple[str, ...]", APPENDED.names):
         kept[name] = rows[name]
     return kept
 

@@ -157,7 +157,7 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
     newest = batches["max_timestamp_ms"]
     oldest = (
         batches["base_timestamp_ms"]
-        if "base_timestamp_ms" in cast(tuple[str, ...], batches.dtype.names)
+        if "base_timestamp_ms" in cast("tuple[str, ...]", batches.dtype.names)
         else newest
     )
     away = np.where(

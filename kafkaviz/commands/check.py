@@ -303,10 +303,8 @@ def _wrapped(label: str, words: str, indent: str = " " * 11, width: int = 118) -
     if not words:
         return
     start = f"{indent}{label:<10}" if label else indent
-    how: dict[str, Any] = {
-        "break_long_words": False,
-        "break_on_hyphens": False,
-    }  # names and codes stay whole
+    # names and codes stay whole
+    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
     yield from textwrap.wrap(
         output.plain(words), width, initial_indent=start, subsequent_indent=" " * len(start), **how
     )

@@ -43,4 +43,4 @@ class Chunk:
     """
 
     rows: np.ndarray
-    data: bytes | None = None
+    data: bytes | memoryview | None = None

@@ -25,8 +25,8 @@ from kafkaviz.simulate.stored import MOST_LOG_BYTES
 from kafkaviz.units import group, size
 
 MAGICS = (0, 1, 2)
-_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], HEADER.fields)
-_LEGACY_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], LEGACY_HEADER.fields)
+_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", HEADER.fields)
+_LEGACY_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", LEGACY_HEADER.fields)
 LENGTH_AT, MAGIC_AT, CRC_AT = (_FIELDS[name][1] for name in ("batch_length_bytes", "magic", "crc"))
 LEGACY_CRC_AT, LEGACY_CRC_START = _LEGACY_FIELDS["crc"][1], _LEGACY_FIELDS["magic"][1]
 SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not told

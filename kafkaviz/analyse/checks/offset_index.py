@@ -329,6 +329,6 @@ def _places(count: int) -> np.ndarray:
 
 def _of(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
     found = np.empty(len(rows), PLACE)
-    for name in cast(tuple[str, ...], PLACE.names):
+    for name in cast("tuple[str, ...]", PLACE.names):
         found[name] = batches[name][rows]
     return found

@@ -143,7 +143,7 @@ def _blocked(summaries: Sequence[Summary], aged: Sequence[Aged], facts: Facts) -
             f"newest record {moment(one.aged.timestamp_ms)}",
             "one that is not much newer than those of later segments",
         )
-        newest_at = cast(tuple[int, int, int], told.newest)[2]
+        newest_at = cast("tuple[int, int, int]", told.newest)[2]
         yield facts.found(
             "retention-blocked", existing(told.segment.log).name, message, evidence, newest_at
         )

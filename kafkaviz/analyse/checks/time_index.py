@@ -79,7 +79,7 @@ class Watch:
         ordered = self._entries["offset"][self._by_offset]
         low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
         slots, rows = self._by_offset[low:high], np.searchsorted(last_offsets, ordered[low:high])
-        for name in cast(tuple[str, ...], HOME.names)[:-1]:
+        for name in cast("tuple[str, ...]", HOME.names)[:-1]:
             self._homes[name][slots] = batches[name][rows]
         self._homes["newest_ms"][slots] = newest[rows]
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))

@@ -141,14 +141,14 @@ def _prices(one: At) -> dict:
 
 
 def _row(row: np.void) -> dict:
-    return dict(zip(cast(tuple[str, ...], row.dtype.names), row.item(), strict=True))
+    return dict(zip(cast("tuple[str, ...]", row.dtype.names), row.item(), strict=True))
 
 
 def _headers(row: np.void) -> dict:
     """What lookups of a kind of target read."""
     return {
         name: row[name].item()
-        for name in cast(tuple[str, ...], row.dtype.names)
+        for name in cast("tuple[str, ...]", row.dtype.names)
         if name.startswith("headers") or name == "skipped_bytes_mean"
     }
 

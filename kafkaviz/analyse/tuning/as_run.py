@@ -36,9 +36,8 @@ class Evidence:
 
     def __init__(self, logs: Sequence[Log]) -> None:
         segments = [one for _, segments in logs for one in segments if one.index]
-        largest = sorted(segments, key=lambda one: existing(one.log).size_bytes, reverse=True)[
-            :LOOKED_AT
-        ]
+        segments.sort(key=lambda one: existing(one.log).size_bytes, reverse=True)
+        largest = segments[:LOOKED_AT]
         self._each = {existing(one.log).path: told for one in largest if (told := _told(one))}
         self.segments = [one for one in largest if existing(one.log).path in self._each]
 

@@ -98,13 +98,13 @@ class Judge:
 
     @property
     def _is_unreadable(self) -> bool:
-        summary = cast(tuple[Segment, Checked], self._checked)[1].summary
+        summary = cast("tuple[Segment, Checked]", self._checked)[1].summary
         return summary is not None and bool(summary.unreadable)
 
     def _of(self, directory: Path) -> tuple[Partition, Facts]:
         if directory != self._directory:
             self._directory, self._around, self._checked = directory, _around(directory), None
-        return cast(tuple[Partition, Facts], self._around)
+        return cast("tuple[Partition, Facts]", self._around)
 
 
 def _lines(told: Iterable[Finding]) -> Iterator[bytes]:

@@ -152,7 +152,7 @@ class RecordLines:
         console.write(text)
         if gaps:
             self._report.non_consecutive.setdefault(self._absolute_path, {}).update(
-                cast(list[tuple[int, int]], gaps)
+                cast("list[tuple[int, int]]", gaps)
             )
 
     def _print_one(self, row: np.void, data: bytes, console: Console) -> None:

@@ -36,8 +36,8 @@ from kafkaviz.log import file
 # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
 # held whole
 STRETCH_BYTES = 1 << 20
-_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], HEADER.fields)
-_LEGACY_FIELDS = cast(Mapping[str, tuple[np.dtype, int]], LEGACY_HEADER.fields)
+_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", HEADER.fields)
+_LEGACY_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", LEGACY_HEADER.fields)
 _LENGTH = slice(_FIELDS["batch_length_bytes"][1], LENGTH_END)
 _MAGIC_AT = _FIELDS["magic"][1]
 LEGACY_CRC_START = _LEGACY_FIELDS["magic"][1]

@@ -20,7 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.units import group
 
-CRC_AT = cast(Mapping[str, tuple[np.dtype, int]], producer_snapshot.HEADER.fields)["crc"][1]
+CRC_AT = cast("Mapping[str, tuple[np.dtype, int]]", producer_snapshot.HEADER.fields)["crc"][1]
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
 SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
 
