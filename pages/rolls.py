@@ -2,6 +2,8 @@
 real rolls.
 """
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -78,7 +80,10 @@ def partition(place: Place) -> None:
         found = on_disk.real(place.listed, opened.directory)
     except KafkavizError as fault:
         with parts.state("unread", "error", say("rolls.untold"), fault_words.line(fault)):
-            look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
+            look: dict[str, Any] = {
+                "icon": ":material/ecg_heart:",
+                "query_params": state.address(place.directory),
+            }
             st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
         return
     on_disk.found_in(found, len(opened.live))

@@ -12,6 +12,7 @@ from html import escape
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -162,7 +163,7 @@ def _sidebar(current: str, place: Place) -> None:
                 with st.container(
                     key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"
                 ):
-                    look = {
+                    look: dict[str, Any] = {
                         "label": _label(name, place),
                         "icon": f":material/{page.icon}:",
                         "width": "stretch",
@@ -268,7 +269,7 @@ def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None
                 tools()
             spoken.switch()
             copy_link(place.address, *_link(place))
-            look = {
+            look: dict[str, Any] = {
                 "icon": ":material/search:",
                 "type": "tertiary",
                 "shortcut": "k",
@@ -346,7 +347,7 @@ def _menu(
     A long list is looked through in Go to, which then starts with `search`: of 100 000 segments
     nothing is named here.
     """
-    look = {"type": "tertiary", "key": f"kv_pick_{key}", "help": about}
+    look: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": about}
     if len(found) > MENU:
         st.button(
             parts.plain(label),

@@ -8,7 +8,7 @@ back.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
@@ -48,7 +48,7 @@ def dialog(place: Place, text: str, pages: Mapping[str, tuple], current: str) ->
     pages: by name each page that exists, and the part of this address that a link to it keeps;
     current: the page that is open.
     """
-    look = {
+    look: dict[str, Any] = {
         "placeholder": "orders-0 2247",
         "live": "200ms",
         "key": "kv_goto_text",
@@ -85,7 +85,7 @@ def _entry(number: int, one: Found, page: "Page", here: bool) -> None:
     link's address too late.
     """
     label = parts.plain(one.words) + (f" :gray[{parts.plain(one.aside)}]" if one.aside else "")
-    look = {"icon": f":material/{page.icon}:", "width": "stretch"}
+    look: dict[str, Any] = {"icon": f":material/{page.icon}:", "width": "stretch"}
     if not here:
         st.page_link(page.script, label=label, query_params=one.address, **look)
     elif st.button(label, type="tertiary", key=f"kv_found_{number}", **look):

@@ -2,6 +2,8 @@
 opens.
 """
 
+from typing import Any
+
 import streamlit as st
 
 from kafkaviz import units
@@ -43,7 +45,7 @@ def _head(known: Overview) -> tuple[str, list[Row]]:
     """The heading, the filter and the CSV file; what is filtered by, and the rows that are left."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         parts.heading(say("broker.table"), say("broker.table_aside"))
-        look = {
+        look: dict[str, Any] = {
             "placeholder": say("broker.filter"),
             "label_visibility": "collapsed",
             "live": "300ms",

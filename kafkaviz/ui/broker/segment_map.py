@@ -1,6 +1,6 @@
 """The map of the segments: a row a topic-partition, a bar a segment; a click on a bar opens it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -52,7 +52,7 @@ def _line(name: str) -> DeltaGenerator:
 
 def _order(head: DeltaGenerator) -> str:
     """By what the rows are ordered."""
-    look = {"required": True, "label_visibility": "collapsed"}
+    look: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     return choice.ask(
         head.segmented_control,
         say("broker.order"),

@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -42,7 +42,7 @@ def head(here: Listed, health: "Health | None", asked: str) -> None:
         parts.title(say("common.page_health"), say(f"health.left_{here.broker.left}"), gap=0)
         _choose_release(health, asked)
         if health:
-            look = {
+            look: dict[str, Any] = {
                 "type": "tertiary",
                 "icon": ":material/refresh:",
                 "help": say("health.check_again_help"),
@@ -114,7 +114,7 @@ def _choose_release(health: "Health | None", asked: str) -> None:
         else say("health.as_traces_tell")
     )
     offered = [one for one in (TRACES, *versions.OFFERED) if one != (asked or TRACES)]
-    look = {
+    look: dict[str, Any] = {
         "format_func": lambda one: (
             traces if one == TRACES else say("health.as_release", release=one)
         ),

@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 import streamlit as st
 
@@ -96,7 +97,11 @@ def shown(
         ):
             return
     name = f"{units.legible(partition.directory)}-rebuilt.tar.gz"
-    look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_rebuilt"}
+    look: dict[str, Any] = {
+        "on_click": "ignore",
+        "icon": ":material/download:",
+        "key": "kv_rebuilt",
+    }
     place.download_button(
         say("health.download_indexes"),
         lambda: packed(built, partition),

@@ -23,12 +23,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
 LAST = 1000  # the order of a lesson that says none
 
-Parse = Callable[[str], object]
+Parse = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,11 @@ class Block:
 
     kind: str
     line: int
-    values: Mapping[str, object]
+    values: Mapping[str, Any]  # what the key's parse gives
     said: tuple[tuple[str, str], ...]
-    others: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    others: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
-    def __getitem__(self, key: str) -> object:
+    def __getitem__(self, key: str) -> Any:
         return self.values[key]
 
     def __hash__(self) -> int:

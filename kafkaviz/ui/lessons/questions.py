@@ -3,6 +3,7 @@ often said and not so.
 """
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -61,7 +62,7 @@ def _choice_button(here: At, place: int, text: str, is_right: bool, chosen: str 
         else "other"
     )
     with st.container(key=f"kv_opt_{kind}_{place}"):
-        look = {
+        look: dict[str, Any] = {
             "type": "secondary",
             "width": "stretch",
             "shortcut": str(place + 1),
@@ -122,7 +123,7 @@ def _field(of: tasks.Task, here: At) -> str:
 
 def _chosen(of: tasks.Task, key: str, told: str) -> str:
     st.session_state.setdefault(key, told if told in of.choices else None)
-    look = {"format_func": _choice, "label_visibility": "collapsed"}
+    look: dict[str, Any] = {"format_func": _choice, "label_visibility": "collapsed"}
     return st.segmented_control(say("workshop.your_answer"), of.choices, key=key, **look) or ""
 
 

@@ -5,6 +5,7 @@ line.
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from kafkaviz.ui.lessons.grammar import HEAD, NAME, Block, Fault, Key, Kind, Lesson, NoValue, Step
 
@@ -59,7 +60,7 @@ class _Reader:
     def _wrong(self, line: int, what: str) -> None:
         self.faults.append(Fault(self._file, line, what))
 
-    def _judge(self, head: Mapping[str, object], steps: tuple[Step, ...]) -> None:
+    def _judge(self, head: Mapping[str, Any], steps: tuple[Step, ...]) -> None:
         """What no single line shows: how many steps, whether the minutes add up."""
         if not FEWEST_STEPS <= len(steps) <= MOST_STEPS:
             self._wrong(
@@ -79,7 +80,7 @@ class _Reader:
                 ),
             )
 
-    def _head(self) -> tuple[int, dict[str, object]]:
+    def _head(self) -> tuple[int, dict[str, Any]]:
         """The number of the line behind the head, and what it says."""
         if not self._lines or self._lines[0].strip() != "---":
             self._wrong(
@@ -226,11 +227,11 @@ class _Reader:
         line: int,
         where: str,
         others: Key | None = None,
-    ) -> tuple[dict[str, object], dict[str, object]]:
-        found: dict[str, object] = {
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        found: dict[str, Any] = {
             name: () if key.many else key.default for name, key in keys.items()
         }
-        spare: dict[str, object] = {}
+        spare: dict[str, Any] = {}
         for name, text, number in said:
             key = keys.get(name) or others
             if key is None:
@@ -251,7 +252,7 @@ class _Reader:
                 self._wrong(line, f"{where} needs the key {name}")
         return found, spare
 
-    def _parsed(self, key: Key, name: str, text: str, line: int) -> object:
+    def _parsed(self, key: Key, name: str, text: str, line: int) -> Any:
         if not text:
             self._wrong(line, f"{name} has no value")
             return None

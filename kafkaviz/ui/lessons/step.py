@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -99,7 +100,11 @@ def _onward(found: Sequence[Lesson], here: At, shown: Sequence[Block]) -> None:
 
 
 def _back(before: tuple[str, int] | None) -> None:
-    look = {"icon": ":material/arrow_back:", "shortcut": "b", "disabled": before is None}
+    look: dict[str, Any] = {
+        "icon": ":material/arrow_back:",
+        "shortcut": "b",
+        "disabled": before is None,
+    }
     st.button(say("workshop.back"), key="kv_back", on_click=workshop.go, args=before, **look)
 
 
@@ -108,7 +113,7 @@ def _next(after: tuple[str, int] | None, here: At) -> None:
 
     Behind the last step: the hand-out.
     """
-    look = {"type": "primary", "key": "kv_next", "shortcut": "n"}
+    look: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
     if after is None:
         st.button(say("workshop.finish"), on_click=workshop.switch, args=(state.PAPER,), **look)
         return
@@ -132,7 +137,7 @@ def _progress(found: Sequence[Lesson]) -> None:
 
 def _reset(count: int) -> None:
     """Begins anew; asks first where there are answers to forget. count: how many."""
-    look = {
+    look: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
         "help": say("workshop.reset_help"),

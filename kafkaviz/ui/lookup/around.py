@@ -3,6 +3,7 @@ gave its offset, every step.
 """
 
 import json
+from typing import Any
 
 import streamlit as st
 
@@ -56,7 +57,7 @@ def below(source: Source, found: Made, by: str, of: SearchProfile, key: str) -> 
 @st.fragment
 def _spread(source: Source, found: Made, by: str, of: SearchProfile, key: str) -> None:
     """How many targets of this segment take as many probes, pages, headers."""
-    look = {"required": True, "label_visibility": "collapsed"}
+    look: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     what = choice.ask(
         st.segmented_control,
         say("lookup.count"),
@@ -131,7 +132,11 @@ def every_step(shown: stepper.StepperView, found: Made) -> None:
             )
             if found.found.choices:
                 data = lambda: json.dumps(as_object(found.found), indent=2)  # noqa: E731 - the button calls it on click
-                look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:"}
+                look: dict[str, Any] = {
+                    "on_click": "ignore",
+                    "type": "tertiary",
+                    "icon": ":material/download:",
+                }
                 st.download_button(
                     say("lookup.lookup_json"),
                     data,

@@ -1,6 +1,7 @@
 """What is asked: offset or timestamp, which one, in what, as which release, by which consumer."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -38,7 +39,11 @@ def controls(source: Source, sets: dict[str, str], assumed: str) -> Asked:
     name = choice.settle(state.SET, sets.keys(), OWN, set_named)
     version = choice.settle(state.SEARCH, VERSIONS.keys(), own, releases.like)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
-        look = {"required": True, "format_func": _target_words, "on_change": target.start_anew}
+        look: dict[str, Any] = {
+            "required": True,
+            "format_func": _target_words,
+            "on_change": target.start_anew,
+        }
         st.segmented_control(say("lookup.by"), kinds, key=state.BY, **look)
         target.field(source, by, name)
         look = {"required": True, "format_func": sets.__getitem__, "on_change": _another_index}
@@ -92,7 +97,7 @@ def _second_row(source: Source, by: str, name: str) -> tuple[int, str]:
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_alone:
-            look = {"bind": "query-params", "on_change": target.start_anew}
+            look: dict[str, Any] = {"bind": "query-params", "on_change": target.start_anew}
             st.text_input(say("lookup.own_keys"), DEFAULT_KEYS, key=state.KEYS, **look)
         target.along(source, by)
         if source.is_made:

@@ -3,6 +3,7 @@ what is wrong with what was typed.
 """
 
 import secrets
+from typing import Any
 
 import streamlit as st
 
@@ -136,7 +137,7 @@ def outside(source: Source, offset: int, error: OffsetOutOfRange) -> None:
     ends = {"first": source.first, "last": source.last}
     with parts.state("outside", "info", what, sentences([str(error), say("lookup.outside")])):
         for name in sorted(ends, key=lambda one: abs(ends[one] - offset)):
-            look = {
+            look: dict[str, Any] = {
                 "type": "primary" if ends[name] == near else "secondary",
                 "key": f"kv_{name}_offset",
             }

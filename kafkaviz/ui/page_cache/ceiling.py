@@ -1,6 +1,7 @@
 """The exercise: a reader's rule for the ceiling of a target, tried on every slot."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -36,7 +37,7 @@ def ceiling() -> None:
             max_chars=exercise.LONGEST,
         )
         tries = list(TRIED)
-        look = {"says": tried_words, "required": True}
+        look: dict[str, Any] = {"says": tried_words, "required": True}
         on = choice.ask(
             st.segmented_control,
             say("page_cache.tried_on"),

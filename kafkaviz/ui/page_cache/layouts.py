@@ -1,5 +1,7 @@
 """Other ways to search an index, in both currencies: probes and pages."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -37,7 +39,7 @@ def what_if(key: str, offsets: np.ndarray | None) -> None:
     """Other ways to search an index, in both currencies."""
     parts.heading(say("page_cache.what_if"), say("page_cache.what_if_below"))
     patterns = [*PATTERNS, *([OPEN_INDEX] if offsets is not None and len(offsets) else [])]
-    look = {"required": True, "label_visibility": "collapsed"}
+    look: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     says = pattern_words
     pattern = choice.ask(
         st.segmented_control,

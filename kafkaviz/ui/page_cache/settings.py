@@ -3,6 +3,7 @@ made one.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -120,7 +121,7 @@ def more(place: Place) -> tuple:
             state.ENTRY_SIZE,
             options.kind_words,
         )
-        look = {"help": say("page_cache.index_about")}
+        look: dict[str, Any] = {"help": say("page_cache.index_about")}
         chosen = choice.ask(
             second[1].selectbox,
             say("page_cache.index"),

@@ -1,5 +1,7 @@
 """The segments of a log as they fill, a lane each, and which of them are drawn."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -48,7 +50,7 @@ def _pager(names: list[str]) -> None:
     """Which rows are drawn, where they are not all."""
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
-        look = {
+        look: dict[str, Any] = {
             "label_visibility": "collapsed",
             "width": 420,
             "on_change": choice.moved,

@@ -3,6 +3,7 @@ of one's own.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -54,7 +55,11 @@ def _workload() -> str:
     """Which one, by its title."""
     st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
     names = [*workloads.by_title(), workloads.OWN]
-    look = {"says": workloads.told, "label_visibility": "collapsed", "on_change": settings_anew}
+    look: dict[str, Any] = {
+        "says": workloads.told,
+        "label_visibility": "collapsed",
+        "on_change": settings_anew,
+    }
     return choice.ask(
         st.selectbox,
         say("workloads.workload"),
@@ -98,7 +103,11 @@ def _own_workload() -> Workload | None:
     if state.OWN_TEXT not in st.session_state:
         st.session_state[state.OWN_TEXT] = workloads.own_text()
     with st.expander(say("workloads.own_toml"), expanded=True):
-        look = {"height": 260, "label_visibility": "collapsed", "on_change": settings_anew}
+        look: dict[str, Any] = {
+            "height": 260,
+            "label_visibility": "collapsed",
+            "on_change": settings_anew,
+        }
         text = st.text_area(say("workloads.workload"), key=state.OWN_TEXT, **look)
         st.html(f'<p class="kv-sm kv-fnt">{say("workloads.own_below")}</p>')
     try:

@@ -2,6 +2,8 @@
 that rolled most.
 """
 
+from typing import Any
+
 import streamlit as st
 
 from kafkaviz import units
@@ -22,7 +24,7 @@ def head(place: Place) -> str:
     now = _shown_now(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = st.container(width="stretch")
-        look = {
+        look: dict[str, Any] = {
             "default": now,
             "required": True,
             "label_visibility": "collapsed",

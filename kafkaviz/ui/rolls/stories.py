@@ -2,6 +2,8 @@
 simulated one.
 """
 
+from typing import Any
+
 import streamlit as st
 
 from kafkaviz import words
@@ -35,7 +37,7 @@ def step_by_step(above: tuple[Workload, LogConfig] | None) -> None:
     names = [*STORIES, *([ABOVE] if above else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         parts.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
-        look = {
+        look: dict[str, Any] = {
             "required": True,
             "label_visibility": "collapsed",
             "says": lambda one: say(f"rolls.story_{STORY_KEYS[one]}"),

@@ -1,6 +1,7 @@
 """The simulated directory to take along: as an archive, or opened here like any other."""
 
 import io
+from typing import Any
 
 import streamlit as st
 
@@ -32,7 +33,11 @@ def take_along(of: Workload, config: LogConfig, run: Simulated) -> None:
             return
         name = f"{of.topic}.tar.gz"
         made = lambda: archive(of, config)  # noqa: E731 - made when it is asked for
-        look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_archive"}
+        look: dict[str, Any] = {
+            "on_click": "ignore",
+            "icon": ":material/download:",
+            "key": "kv_archive",
+        }
         st.download_button(say("rolls.take_archive"), made, name, "application/gzip", **look)
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = upload.save(io.BytesIO(made()), name)

@@ -3,6 +3,7 @@ Lookup.
 """
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -26,7 +27,7 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
         )
         if len(anatomy.batches):
             choice.adopt(state.SHADE, {one: one for one in segment_shade.SHADES})
-            look = {
+            look: dict[str, Any] = {
                 "label_visibility": "collapsed",
                 "format_func": lambda one: say(f"segment.shade_{one}"),
             }

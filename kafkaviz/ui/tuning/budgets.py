@@ -3,6 +3,7 @@ say.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -18,7 +19,7 @@ def p99() -> None:
     """What the p99 of a lookup may take."""
     with st.container(width=124, gap=4):
         st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
-        look = {"says": options.told, "label_visibility": "collapsed"}
+        look: dict[str, Any] = {"says": options.told, "label_visibility": "collapsed"}
         choice.ask(
             st.selectbox,
             say("tuning.p99_may_take"),

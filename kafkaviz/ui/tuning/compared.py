@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -64,7 +65,7 @@ def _downloads(shown: Shown, rows: Sequence[before_after.Row]) -> None:
             tuned_object, shown.source, shown.answer, shown.budgets, shown.costs, shown.is_tiered
         )
         name = f"tuning-{shown.label.replace(' ', '-')}.json"
-        look = {
+        look: dict[str, Any] = {
             "on_click": "ignore",
             "type": "tertiary",
             "icon": ":material/download:",

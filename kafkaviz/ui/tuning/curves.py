@@ -1,5 +1,7 @@
 """Headers and bytes over the interval, and the slider that considers one."""
 
+from typing import Any
+
 import streamlit as st
 
 from kafkaviz import units
@@ -119,7 +121,7 @@ def _view(shown: Shown) -> tuning_curve.TuningCurveView:
 
 def _chosen_in(figure, key: str, alt: str) -> None:
     """A figure whose points can be chosen."""
-    look = {
+    look: dict[str, Any] = {
         "theme": None,
         "config": {"displayModeBar": False},
         "key": key,

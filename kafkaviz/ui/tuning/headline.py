@@ -1,6 +1,7 @@
 """What is tuned, in figures; and the report of its broker directory."""
 
 import time
+from typing import Any
 
 import streamlit as st
 
@@ -28,7 +29,11 @@ def headline(shown: Shown) -> None:
 
 def _to_take_along(here: Listed) -> None:
     """The report of the whole directory, unless it would take too long."""
-    look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_report"}
+    look: dict[str, Any] = {
+        "on_click": "ignore",
+        "icon": ":material/download:",
+        "key": "kv_tuning_report",
+    }
     size_bytes = sum(map(log_bytes, here.broker.partitions))
     if size_bytes > REPORTED_BYTES:
         words = say("tuning.report_large", size=units.size(size_bytes))

@@ -1,6 +1,7 @@
 """How far the measuring is, and why there is nothing to show."""
 
 import math
+from typing import Any
 
 import streamlit as st
 
@@ -72,5 +73,8 @@ def _cannot(reading: Reading, place: Place) -> None:
             )
         return
     with parts.state("unread", "error", say("tuning.cannot"), fault_words.line(reading.fault)):
-        look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
+        look: dict[str, Any] = {
+            "icon": ":material/ecg_heart:",
+            "query_params": state.address(place.directory),
+        }
         st.page_link("pages/health.py", label=say("common.show_wrong"), **look)

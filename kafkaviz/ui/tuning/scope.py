@@ -3,6 +3,7 @@ measured.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -48,7 +49,7 @@ def segmented(of: Scope) -> None:
     middle = next(name for name, one in shown.items() if one == of.label)
     with st.container(width="content", gap=4):
         st.html(f'<div class="kv-lab">{say(f"tuning.of_{of.kind}")}</div>', width="content")
-        look = {
+        look: dict[str, Any] = {
             "default": middle,
             "required": True,
             "label_visibility": "collapsed",
@@ -102,7 +103,7 @@ def workload() -> str:
     names = [*workloads.by_title(), workloads.OWN]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
-            look = {
+            look: dict[str, Any] = {
                 "says": workloads.told,
                 "on_change": forget_considered,
                 "label_visibility": "collapsed",
@@ -121,7 +122,11 @@ def _own_text() -> None:
     """The field for a workload of one's own; it begins with one that works."""
     if state.OWN_TUNED not in st.session_state:
         st.session_state[state.OWN_TUNED] = workloads.own_text()
-    look = {"height": 220, "label_visibility": "collapsed", "on_change": forget_considered}
+    look: dict[str, Any] = {
+        "height": 220,
+        "label_visibility": "collapsed",
+        "on_change": forget_considered,
+    }
     st.text_area(say("workloads.own_toml"), key=state.OWN_TUNED, **look)
 
 

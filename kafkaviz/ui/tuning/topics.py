@@ -1,6 +1,7 @@
 """A broker topic by topic, each with its own answer."""
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -77,7 +78,7 @@ def topics(shown: Shown) -> None:
         names = {first_partition(shown.place, one.name): one.name for one in cases}
         names.pop("", None)
         words = say("tuning.open_topic")
-        look = {
+        look: dict[str, Any] = {
             "label_visibility": "collapsed",
             "index": None,
             "placeholder": words,

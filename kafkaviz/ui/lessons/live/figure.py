@@ -4,6 +4,7 @@ the page.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -13,7 +14,8 @@ from kafkaviz.words import language
 
 PAPER_ROWS = 12  # of a table that is printed
 
-Draw = Callable[[object, Block, str], None]
+# what is made is of the kind's own type: its make and its draw agree on it
+Draw = Callable[[Any, Block, str], None]
 Onward = tuple[str, dict[str, str]]
 
 
@@ -26,7 +28,7 @@ class Live:
     paper: what is printed instead; asked: what is drawn while the question of its step is open.
     """
 
-    make: Callable[[Block], object]
+    make: Callable[[Block], Any]
     draw: Draw
     onward: Callable[[Block], Onward]
     paper: Draw | None = None

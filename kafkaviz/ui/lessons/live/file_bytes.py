@@ -8,6 +8,7 @@ from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.figures import segment_bytes
 from kafkaviz.figures.segment_tables import Chosen
+from kafkaviz.log.file import FileInfo
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.components import bytes as bytes_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
@@ -30,7 +31,7 @@ class Found:
     place: Place
     anatomy: Anatomy | None = None
     around: Chosen | None = None
-    beside: object = None
+    beside: FileInfo | None = None
 
     def view(self, block: Block, key: str) -> tuple[segment_bytes.BytesView, str]:
         """The bytes that the component asked for, and the name of what it shows."""
