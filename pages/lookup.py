@@ -1,5 +1,7 @@
 """Lookup: follow one offset or one timestamp through the indexes to its record, step by step."""
 
+from typing import cast
+
 import streamlit as st
 
 from kafkaviz import units, versions
@@ -16,7 +18,7 @@ from kafkaviz.ui.lookup.controls import Asked, controls, set_named, typed
 from kafkaviz.ui.lookup.practice import OWN, PRACTICE, SETS
 from kafkaviz.ui.lookup.source import Source
 from kafkaviz.ui.lookup.targets import OFFSET, TIMESTAMP
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition, InSegment, Place
 from kafkaviz.ui.printed import printed
 from kafkaviz.words import say
 
@@ -29,7 +31,11 @@ def main() -> None:
     printed()
     has_log = place.segment is not None and place.segment.log is not None
     own = (
-        {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)}
+        {
+            OWN: parts.middle(
+                units.legible(cast(InSegment, place).partition.directory), LABEL_CHARACTERS
+            )
+        }
         if has_log
         else {}
     )
@@ -48,6 +54,7 @@ def asks_for_place(place: Place) -> bool:
 def of_place(place: Place, sets: dict[str, str]) -> None:
     """The open topic-partition."""
     segment = pick.segment(place)
+    here = cast(InSegment, place)
     if segment.log is None:
         with parts.state(
             "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
@@ -60,10 +67,10 @@ def of_place(place: Place, sets: dict[str, str]) -> None:
             )
         return
     try:
-        source = on_disk.of_place(place)
+        source = on_disk.of_place(here)
     except KafkavizError as fault:
         return damaged(fault)
-    show(source, sets, releases.assumed(place).text, place)
+    show(source, sets, releases.assumed(here).text, place)
 
 
 def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None = None) -> None:
@@ -91,7 +98,7 @@ def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | No
     shown, by = stepper.view(found), asked.by
     components.stepper(stepper.message(shown, found, key), lambda: target.take_slot(key, found, by))
     if place and found.found.record:
-        onward(place, found)
+        onward(cast(InPartition, place), found)
     if found.found.searches:
         below(source, found, OFFSET if found.special else by, asked.of, key)
     if by == TIMESTAMP and not found.special:

@@ -2,7 +2,7 @@
 real rolls.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -15,7 +15,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import choice, parts, pick, state
 from kafkaviz.ui.frame import frame
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition, Place
 from kafkaviz.ui.printed import printed
 from kafkaviz.ui.rolls import on_disk, simulated
 from kafkaviz.ui.rolls.compared import compared
@@ -77,7 +77,7 @@ def partition(place: Place) -> None:
     """The rolls of the open topic-partition."""
     opened = pick.partition(place)
     try:
-        found = on_disk.real(place.listed, opened.directory)
+        found = on_disk.real(cast(InPartition, place).listed, opened.directory)
     except KafkavizError as fault:
         with parts.state("unread", "error", say("rolls.untold"), fault_words.line(fault)):
             look: dict[str, Any] = {

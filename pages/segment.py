@@ -1,5 +1,7 @@
 """Segment: the three files of a segment, how they point at each other, and what is in them."""
 
+from typing import cast
+
 import streamlit as st
 
 from kafkaviz.analyse.anatomy import Anatomy
@@ -9,7 +11,7 @@ from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.ui import anatomies, choice, pick, state
 from kafkaviz.ui.components import address, ruler
 from kafkaviz.ui.frame import frame
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition, InSegment
 from kafkaviz.ui.printed import printed
 from kafkaviz.ui.segment import without
 from kafkaviz.ui.segment.facts import columns, facts
@@ -23,25 +25,26 @@ def main() -> None:
     place = frame("Segment")
     printed()
     partition = pick.partition(place)
+    here = cast(InPartition, place)
     if place.segment is None:
-        return without.not_there(place, partition)
+        return without.not_there(here, partition)
     if place.segment.log is None:
-        return without.without_log(place)
+        return without.without_log(cast(InSegment, place))
     try:
         anatomy = anatomies.read(place.segment)
     except CannotOpen as fault:
         return without.unreadable(fault)
-    head(place, partition, anatomy)
+    head(here, partition, anatomy)
     if anatomy.grown_bytes:
         without.grown(anatomy)
-    groups = anatomies.facts(place.listed, partition, anatomy)
+    groups = anatomies.facts(here.listed, partition, anatomy)
     if not len(anatomy.batches):
-        return without.no_batch(place, anatomy, groups)
-    explore(place, anatomy, groups)
+        return without.no_batch(here, anatomy, groups)
+    explore(here, anatomy, groups)
 
 
 @st.fragment
-def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
+def explore(place: InPartition, anatomy: Anatomy, groups: FactGroups) -> None:
     """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin
     moves.
     """

@@ -12,7 +12,7 @@ from html import escape
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -35,7 +35,7 @@ from kafkaviz.ui import (
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, sidebar, theme_button
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition, InSegment, Place
 from kafkaviz.units import group, legible
 from kafkaviz.words import say
 
@@ -260,10 +260,10 @@ def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None
         (crumbs or partial(_directories, page, place))()
         if page.depth > 1 and place.partition:
             _separator()
-            _partitions(page, place)
+            _partitions(page, cast(InPartition, place))
         if page.depth > 2 and place.segment:
             _separator()
-            _segments(page, place)
+            _segments(page, cast(InSegment, place))
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
             if tools:
                 tools()
@@ -304,7 +304,7 @@ def _directories(page: Page, place: Place) -> None:
         st.switch_page(page.script, query_params=state.address(chosen))
 
 
-def _partitions(page: Page, place: Place) -> None:
+def _partitions(page: Page, place: InPartition) -> None:
     found = place.broker.partitions
     chosen = _menu(
         "tp",
@@ -325,7 +325,7 @@ def _short(partition: Partition) -> str:
     return parts.middle(f"{partition.label}{renamed}", PARTITION_CHARACTERS)
 
 
-def _segments(page: Page, place: Place) -> None:
+def _segments(page: Page, place: InSegment) -> None:
     found = place.partition.shown
     chosen = _menu(
         "segment",
@@ -365,7 +365,7 @@ def _menu(
     )
 
 
-def _to_segment(page: Page, place: Place, base_offset: int) -> None:
+def _to_segment(page: Page, place: InPartition, base_offset: int) -> None:
     st.switch_page(
         page.script,
         query_params=state.address(place.directory, place.partition.directory, base_offset),
@@ -382,12 +382,13 @@ def _listen(page: Page, place: Place) -> None:
     if pressed == "?":
         _open("keys")
     elif pressed and place.segment:
+        here = cast(InSegment, place)
         around = sorted(
-            {place.segment.base_offset, *(one.base_offset for one in place.partition.shown)}
+            {here.segment.base_offset, *(one.base_offset for one in here.partition.shown)}
         )
-        at = around.index(place.segment.base_offset) + (1 if pressed == "]" else -1)
+        at = around.index(here.segment.base_offset) + (1 if pressed == "]" else -1)
         if 0 <= at < len(around):
-            _to_segment(page, place, around[at])
+            _to_segment(page, here, around[at])
 
 
 def _open(dialog: str, text: str = "") -> None:

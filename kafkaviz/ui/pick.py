@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
@@ -51,6 +52,32 @@ class Place:
         )
 
 
+@dataclass(frozen=True)
+class InBroker(Place):
+    """A place whose broker directory is open: what a page has behind listed(place)."""
+
+    listed: Listed
+
+    @property
+    def broker(self) -> Broker:
+        """The open broker directory."""
+        return self.listed.broker
+
+
+@dataclass(frozen=True)
+class InPartition(InBroker):
+    """The same, and its topic-partition is there: what a page has behind partition(place)."""
+
+    partition: Partition
+
+
+@dataclass(frozen=True)
+class InSegment(InPartition):
+    """The same, and its segment is there: what a page has behind segment(place)."""
+
+    segment: Segment
+
+
 def place(depth: int) -> Place:
     """What the address says, down to the broker (depth 1), the topic-partition (2) or the segment
     (3).
@@ -63,7 +90,9 @@ def place(depth: int) -> Place:
         unpack_progress.unpack(directory)
         listed = cache.listed(directory)
         chosen = _partition(listed.broker) if depth > 1 else None
-        return Place(directory, listed, chosen, _segment(chosen) if depth > 2 else None)
+        return Place(
+            directory, listed, chosen, _segment(cast(Partition, chosen)) if depth > 2 else None
+        )
     except CannotOpen as fault:
         return Place(directory, listed, chosen, fault=fault)
 

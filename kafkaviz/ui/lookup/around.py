@@ -18,7 +18,7 @@ from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.lookup import releases, searched
 from kafkaviz.ui.lookup.source import Source
 from kafkaviz.ui.lookup.targets import TIMESTAMP
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition
 from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import counted, say
 
@@ -27,7 +27,7 @@ COUNTS = ("probes", "pages", "headers")
 WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 
-def onward(place: Place, found: Made) -> None:
+def onward(place: InPartition, found: Made) -> None:
     """From the record that was found to its batch on the Segment page."""
     record = found.found.record
     offset, position = units.group(record.offset), units.group(record.batch_position)

@@ -18,7 +18,7 @@ from kafkaviz.search.profile import profile
 from kafkaviz.search.served import ServedLog, ServedSegment
 from kafkaviz.ui import anatomies
 from kafkaviz.ui.lookup.source import Source
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 from kafkaviz.units import group
 from kafkaviz.words import counted, say
 
@@ -26,7 +26,7 @@ READ_BYTES = 256 << 20  # of .log, read for the times of a whole partition
 MOST_LABEL = 14
 
 
-def of_place(place: Place) -> Source:
+def of_place(place: InSegment) -> Source:
     """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
     partition, shown = place.partition, place.segment
     log = served(place)
@@ -59,7 +59,7 @@ def of_place(place: Place) -> Source:
     )
 
 
-def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
+def _title(place: InSegment, log: ServedLog, of: ServedSegment) -> str:
     number, name = offset_index.written(of.offset_slots), units.legible(place.partition.label)
     entries = (
         counted("lookup.entries", number, n=group(number)) if number else say("lookup.no_entries")
@@ -76,7 +76,7 @@ def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
     )
 
 
-def _note(place: Place, log: ServedLog) -> str:
+def _note(place: InSegment, log: ServedLog) -> str:
     bounds = _interval(f"{place.listed.key}|{anatomies.key(place.segment)}", place.segment)
     told = []
     if bounds.high_bytes is not None:
@@ -110,7 +110,7 @@ def _interval(key: str, _segment: Segment) -> IntervalBounds:
     return interval_bounds(anatomy.batches, anatomy.index.entries)
 
 
-def served(place: Place) -> ServedLog:
+def served(place: InSegment) -> ServedLog:
     """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next
     start would leave it.
     """
@@ -157,7 +157,7 @@ def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
     return records
 
 
-def _times_of(place: Place, log: ServedLog) -> Callable[[int], np.ndarray | None]:
+def _times_of(place: InSegment, log: ServedLog) -> Callable[[int], np.ndarray | None]:
     partition, key = place.partition, f"{place.listed.key}|{place.partition.directory!r}"
     if partition.log_bytes > READ_BYTES:
         return lambda base_offset: (

@@ -14,7 +14,7 @@ from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM
 from kafkaviz.ui.lookup.targets import TIMESTAMP
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InBroker
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 # 2.0 goes neither way
@@ -24,13 +24,13 @@ WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesso
 SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
 
 
-def assumed(place: Place) -> Assumed:
+def assumed(place: InBroker) -> Assumed:
     """The release that the open directory looks like."""
     return _assumed(place.listed.key, place)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _assumed(key: str, _place: Place) -> Assumed:
+def _assumed(key: str, _place: InBroker) -> Assumed:
     return assumed_version(_place.broker)
 
 

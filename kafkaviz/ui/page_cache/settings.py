@@ -3,7 +3,7 @@ made one.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -16,7 +16,7 @@ from kafkaviz.ui import choice, parts, state
 from kafkaviz.ui.page_cache import indexes, options
 from kafkaviz.ui.page_cache.options import PRACTICE
 from kafkaviz.ui.page_cache.replays import Settings
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InBroker, Place
 from kafkaviz.words import say
 
 
@@ -46,7 +46,7 @@ def settings(place: Place) -> tuple[Settings, np.ndarray | None, np.ndarray | No
             second[2], "laggards", state.LAGGARDS, options.LAGGARDS, "none", options.or_none
         )
         around, every, entry_bytes, lag, seed, chosen = more(place)
-    key, offsets, clock = real(place, chosen)
+    key, offsets, clock = real(cast(InBroker, place), chosen)
     if clock is not None:
         entries, gap, entry_bytes = (
             len(clock),
@@ -138,7 +138,7 @@ def more(place: Place) -> tuple:
     return around, every, options.ENTRY_SIZE[kind], lag, int(seed or 0), chosen
 
 
-def real(place: Place, chosen: str) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+def real(place: InBroker, chosen: str) -> tuple[str, np.ndarray | None, np.ndarray | None]:
     """The index that was chosen, if it is a real one and can be read."""
     segment = indexes.indexes(place.broker).get(chosen)
     if segment is None:

@@ -2,14 +2,14 @@
 that rolled most.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.log.broker import Broker
 from kafkaviz.ui import parts, state
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition, Place
 from kafkaviz.words import counted, say
 
 SIMULATED = "Simulated"  # as a value of state.ROLLS_OF
@@ -45,7 +45,7 @@ def head(place: Place) -> str:
     with lead:
         parts.title(
             say("common.page_rolls"),
-            say("rolls.lead") if of == SIMULATED else _told_on_disk(place),
+            say("rolls.lead") if of == SIMULATED else _told_on_disk(cast(InPartition, place)),
             gap=0,
         )
     return of
@@ -74,7 +74,7 @@ def _sources(place: Place) -> list[str]:
     if not place.partition:
         return [SIMULATED]
     own = place.partition.directory
-    others = sorted(_rolled(place.broker, own), key=lambda one: -one[1])[:OTHERS]
+    others = sorted(_rolled(cast(InPartition, place).broker, own), key=lambda one: -one[1])[:OTHERS]
     return [SIMULATED, units.legible(own), *(name for name, _ in others)]
 
 
@@ -88,7 +88,7 @@ def _rolled(broker: Broker, own: str) -> list[tuple[str, int]]:
     return [(units.legible(name), count) for name, count in found if count > 1]
 
 
-def _told_on_disk(place: Place) -> str:
+def _told_on_disk(place: InPartition) -> str:
     """How many segments there are."""
     count = len(place.partition.live)
     return counted(

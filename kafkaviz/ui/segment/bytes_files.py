@@ -13,7 +13,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import parts
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition
 
 OFFERED = 40  # in the menu: a partition has a snapshot for each of its segments
 
@@ -23,7 +23,7 @@ def of_segment(segment: Segment | None) -> dict[str, FileInfo]:
     return segment_bytes.files(segment) if segment else {}
 
 
-def others(place: Place) -> dict[str, FileInfo]:
+def others(place: InPartition) -> dict[str, FileInfo]:
     """All other files by name: snapshots, checkpoints and renamed files of the topic-partition,
     then the broker directory's own.
     """

@@ -18,7 +18,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.ui import access, anatomies, parts, state
 from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition
 from kafkaviz.ui.segment import bytes_files
 from kafkaviz.words import say
 
@@ -27,7 +27,7 @@ BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
 NO_LOOK = {"label_visibility": "collapsed"}
 
 
-def show(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
+def show(place: InPartition, anatomy: Anatomy, pin: Chosen) -> None:
     """The bytes of the pin in a file of its segment, or any file beside it."""
     own = bytes_files.of_segment(anatomy.segment)
     name, found, legend = _head(place, own)
@@ -45,7 +45,7 @@ def show(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
         _cannot(found, fault)
 
 
-def alone(place: Place) -> None:
+def alone(place: InPartition) -> None:
     """The bytes of a file where there is no batch to pin, or no segment."""
     own = bytes_files.of_segment(place.segment)
     if own or bytes_files.others(place):
@@ -74,7 +74,7 @@ def asked_byte() -> int | None:
 
 
 def _head(
-    place: Place, own: dict[str, FileInfo]
+    place: InPartition, own: dict[str, FileInfo]
 ) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
     """The choice of a file; its name, the file, and the place for what the colours mean."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):

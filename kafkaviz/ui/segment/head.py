@@ -14,12 +14,12 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import choice, parts, state
 from kafkaviz.ui.frame import pages
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition
 from kafkaviz.ui.segment.pinned import chosen
 from kafkaviz.words import say
 
 
-def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
+def head(place: InPartition, partition: Partition, anatomy: Anatomy) -> None:
     """Which segment this is, how the batches are shaded, and the way to Lookup."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         parts.title(

@@ -11,11 +11,11 @@ from kafkaviz.figures import segment_tables
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.ui import anatomies, state
 from kafkaviz.ui.components import ruler
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition
 from kafkaviz.ui.segment import bytes_tab
 
 
-def chosen(place: Place, anatomy: Anatomy) -> Chosen:
+def chosen(place: InPartition, anatomy: Anatomy) -> Chosen:
     """The pin: what the reader chose in the ruler, else what the address names, else a telling
     batch.
     """
@@ -37,7 +37,7 @@ def _asked(anatomy: Anatomy, offset: str) -> Asked:
     return pin.at_byte(anatomy, *byte) if byte else pin.find(anatomy, offset)
 
 
-def drawn(place: Place, anatomy: Anatomy) -> bytes:
+def drawn(place: InPartition, anatomy: Anatomy) -> bytes:
     """What the ruler is sent: the slice it asked for, around the offset that was asked for."""
     wanted = ruler.state("slice", anatomies.key(anatomy.segment))
     sought = _asked(anatomy, wanted.get("offset") or st.query_params.get(state.PIN, ""))

@@ -12,7 +12,7 @@ from kafkaviz.figures import segment_tables, segment_words
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log.segment import Index
 from kafkaviz.ui import parts, segment_parts, state
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition
 from kafkaviz.ui.segment import bytes_tab
 from kafkaviz.ui.segment.pinned import chosen
 from kafkaviz.words import counted, say
@@ -31,7 +31,7 @@ def tabs() -> dict[str, str]:
     return {word: say(key) for word, key in names.items()}
 
 
-def tables(place: Place, anatomy: Anatomy) -> None:
+def tables(place: InPartition, anatomy: Anatomy) -> None:
     """What is in the files around the pin."""
     around = chosen(place, anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
@@ -54,14 +54,14 @@ def tables(place: Place, anatomy: Anatomy) -> None:
             bytes_tab.show(place, anatomy, around)
 
 
-def _index_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
+def _index_table(place: InPartition, anatomy: Anatomy, around: Chosen) -> None:
     """The .index around the slot that goes with the pin."""
     if _has_entries(anatomy, "index", anatomy.index, segment_words.no_entry):
         segment_parts.index(segment_tables.index_rows(anatomy, around))
         _download(place, anatomy, "index", _entries(len(anatomy.index.entries)))
 
 
-def _time_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
+def _time_table(place: InPartition, anatomy: Anatomy, around: Chosen) -> None:
     """The .timeindex around the slot that goes with the pin."""
     if _has_entries(anatomy, "timeindex", anatomy.times, segment_words.no_time):
         segment_parts.time_index(
@@ -92,7 +92,7 @@ def _entries(count: int) -> str:
     return counted("segment.download_entries", count, n=units.group(count))
 
 
-def _download(place: Place, anatomy: Anatomy, table: str, label: str) -> None:
+def _download(place: InPartition, anatomy: Anatomy, table: str, label: str) -> None:
     """The whole of a table, made when it is asked for."""
     name = f"{units.legible(place.partition.directory)}-{anatomy.segment.name}-{table}.csv"
     data = lambda: segment_tables.csv(anatomy, table)  # noqa: E731 - the button calls it on click

@@ -13,7 +13,7 @@ from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import anatomies, parts, state
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InPartition, InSegment
 from kafkaviz.ui.segment import bytes_tab
 from kafkaviz.ui.segment.facts import columns, facts
 from kafkaviz.ui.segment.head import bare_title
@@ -22,7 +22,7 @@ from kafkaviz.words import counted, say
 LISTED = 12  # segments offered instead of one that is not there
 
 
-def not_there(place: Place, partition: Partition) -> None:
+def not_there(place: InPartition, partition: Partition) -> None:
     """No such segment: those that there are."""
     if not partition.segments:
         return _without_segment(place, partition)
@@ -62,7 +62,7 @@ def _nearest(found: list[Segment], offset: int | None) -> list[Segment]:
     return sorted(close, key=lambda one: one.base_offset)
 
 
-def _without_segment(place: Place, partition: Partition) -> None:
+def _without_segment(place: InPartition, partition: Partition) -> None:
     """A directory without a file of any segment; what else lies there has bytes too."""
     bare_title(partition)
     with parts.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
@@ -70,7 +70,7 @@ def _without_segment(place: Place, partition: Partition) -> None:
     _bytes_below(place)
 
 
-def without_log(place: Place) -> None:
+def without_log(place: InSegment) -> None:
     """Index files whose log is gone."""
     bare_title(place.partition, place.segment)
     names = listed(one.path.name for one in place.segment.files)
@@ -111,7 +111,7 @@ def grown(anatomy: Anatomy) -> None:
     st.space(16)
 
 
-def no_batch(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
+def no_batch(place: InPartition, anatomy: Anatomy, groups: FactGroups) -> None:
     """A log that is empty, or holds less than one batch."""
     left, right = columns()
     with left, parts.empty("segment", *segment_words.nothing(anatomy)):
@@ -121,14 +121,14 @@ def no_batch(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
 
 
 @st.fragment
-def _bytes_below(place: Place) -> None:
+def _bytes_below(place: InPartition) -> None:
     """The bytes of what is there, below the sentence that says what is not."""
     st.space(24)
     parts.heading(say("segment.bytes_heading"))
     bytes_tab.alone(place)
 
 
-def _to_broker(place: Place) -> None:
+def _to_broker(place: InPartition) -> None:
     st.page_link(
         "app.py",
         label=say("common.show_broker"),

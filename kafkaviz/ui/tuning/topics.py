@@ -1,7 +1,7 @@
 """A broker topic by topic, each with its own answer."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from kafkaviz.figures.finding_words import ended
 from kafkaviz.figures.listed import clauses
 from kafkaviz.figures.tuning_terms import micros
 from kafkaviz.ui import parts
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InBroker
 from kafkaviz.ui.tables import csv_of, download
 from kafkaviz.ui.tuning.shown import Shown, go_to
 from kafkaviz.words import counted, say
@@ -75,7 +75,7 @@ def topics(shown: Shown) -> None:
         )
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
-        names = {first_partition(shown.place, one.name): one.name for one in cases}
+        names = {first_partition(cast(InBroker, shown.place), one.name): one.name for one in cases}
         names.pop("", None)
         words = say("tuning.open_topic")
         look: dict[str, Any] = {
@@ -145,7 +145,7 @@ def topic_values(each: dict) -> Callable[[Case], tuple]:
     return of
 
 
-def first_partition(place: Place, topic: str) -> str:
+def first_partition(place: InBroker, topic: str) -> str:
     """A topic's partition with the longest log."""
     own = [one for one in place.broker.partitions if one.topic == topic and one.state == "current"]
     return max(own, key=lambda one: one.log_bytes).directory if own else ""

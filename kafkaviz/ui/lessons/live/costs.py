@@ -14,7 +14,7 @@ from kafkaviz.ui import anatomies, charts, parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live import places
 from kafkaviz.ui.lessons.live.figure import Live, Onward, told
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 from kafkaviz.ui.tables import table
 from kafkaviz.words import language, say
 
@@ -26,7 +26,7 @@ HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p
 # ---- swept: counted, one interval a row
 
 
-def _make_sweep(block: Block) -> tuple[Place, np.ndarray]:
+def _make_sweep(block: Block) -> tuple[InSegment, np.ndarray]:
     here, anatomy = places.anatomy(block)
     return here, _swept(anatomies.key(anatomy.segment), anatomy)
 
@@ -36,7 +36,7 @@ def _swept(key: str, _anatomy: Anatomy) -> np.ndarray:
     return sweep.sweep(_anatomy.batches, INTERVALS)
 
 
-def _draw_sweep(made: tuple[Place, np.ndarray], block: Block, key: str) -> None:
+def _draw_sweep(made: tuple[InSegment, np.ndarray], block: Block, key: str) -> None:
     here, found = made
     parts.figure_head(
         f"{here.partition.directory}/{here.segment.name}.log, {block['data']}",
@@ -65,7 +65,7 @@ class Tuned:
     recommendation in one line.
     """
 
-    place: Place
+    place: InSegment
     view: curve.TuningCurveView
     every: tuple
     verdict: str
@@ -80,7 +80,7 @@ def _make_tuning(block: Block) -> Tuned:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _tuned(key: str, considered: int, spoken: str, _here: Place) -> Tuned:
+def _tuned(key: str, considered: int, spoken: str, _here: InSegment) -> Tuned:
     source = open_source(_here.partition.path)
     case, budgets, prices = source.whole, tuning.Budgets(), cost_model.costs(source.by_base_offset)
     every, today = tuning.every(case.measured, prices, budgets), case.today.interval_bytes

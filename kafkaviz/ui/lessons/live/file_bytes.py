@@ -14,7 +14,7 @@ from kafkaviz.ui.components import bytes as bytes_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live import places
 from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, told
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
@@ -28,7 +28,7 @@ class Found:
     topic-partition.
     """
 
-    place: Place
+    place: InSegment
     anatomy: Anatomy | None = None
     around: Chosen | None = None
     beside: FileInfo | None = None
@@ -70,7 +70,7 @@ def _draw(found: Found, block: Block, key: str) -> None:
         bytes_door.bytes_view(segment_bytes.message(shown, of), key=key)
 
 
-def _name(here: Place, block: Block) -> str:
+def _name(here: InSegment, block: Block) -> str:
     file = f"{here.segment.name}{block['file']}" if block["file"].startswith(".") else block["file"]
     return f"{here.partition.directory}/{file}, {block['data']}"
 

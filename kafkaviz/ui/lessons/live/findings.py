@@ -12,7 +12,7 @@ from kafkaviz.ui import parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live import places
 from kafkaviz.ui.lessons.live.figure import Live, Onward
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 from kafkaviz.words import say
 
 WRAP = ' style="white-space:normal"'
@@ -29,7 +29,7 @@ def _made(block: Block) -> list[Finding]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _findings(key: str, directory: str, _here: Place) -> tuple[Finding, ...]:
+def _findings(key: str, directory: str, _here: InSegment) -> tuple[Finding, ...]:
     from kafkaviz.analyse import health
 
     return health.check(_here.broker, partition=directory).findings

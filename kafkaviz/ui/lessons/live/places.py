@@ -11,12 +11,12 @@ from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.ui import access, anatomies, cache, pick, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Onward
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 
 
-def place(block: Block) -> Place:
+def place(block: Block) -> InSegment:
     """The sample, topic-partition and segment of a block. Raises NoValue or CannotOpen."""
     for needed in ("data", "tp"):
         if block[needed] is None:
@@ -26,7 +26,7 @@ def place(block: Block) -> Place:
     segment = (
         pick.largest(partition) if block["segment"] is None else partition.segment(block["segment"])
     )
-    return Place(str(sample(block["data"])), listed, partition, segment)
+    return InSegment(str(sample(block["data"])), listed, partition, segment)
 
 
 def sample(wanted: str) -> Path:
@@ -41,7 +41,7 @@ def _stem(name: str) -> str:
     return next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
 
 
-def anatomy(block: Block) -> tuple[Place, Anatomy]:
+def anatomy(block: Block) -> tuple[InSegment, Anatomy]:
     """The segment of a block, read. Raises NoValue where it has no .log."""
     here = place(block)
     if here.segment.log is None:

@@ -13,7 +13,7 @@ from kafkaviz.ui import parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live import places
 from kafkaviz.ui.lessons.live.figure import Live, Onward
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
@@ -32,7 +32,7 @@ def _made(block: Block) -> LogRetention:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _aged(key: str, directory: str, _here: Place) -> tuple[Aged, ...]:
+def _aged(key: str, directory: str, _here: InSegment) -> tuple[Aged, ...]:
     return tuple(
         one.aged
         for log in health.check(_here.broker, partition=directory).retention

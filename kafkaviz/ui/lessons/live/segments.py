@@ -15,10 +15,10 @@ from kafkaviz.ui.components import ruler as ruler_door
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live import places
 from kafkaviz.ui.lessons.live.figure import Live
-from kafkaviz.ui.pick import Place
+from kafkaviz.ui.pick import InSegment
 from kafkaviz.words import say
 
-Around = tuple[Place, Anatomy, Chosen]  # a segment, and what lies around the block's offset
+Around = tuple[InSegment, Anatomy, Chosen]  # a segment, and what lies around the block's offset
 ENDS = {"batches": ".log", "index": ".index", "time-index": ".timeindex"}
 
 
@@ -64,7 +64,7 @@ def _draw_table(made: Around, block: Block, key: str) -> None:
         segment_parts.time_index(segment_tables.time_rows(anatomy, around, ""))
 
 
-def _made_all(block: Block) -> tuple[Place, int | None]:
+def _made_all(block: Block) -> tuple[InSegment, int | None]:
     """The topic-partition, and the base offset of the segment that holds the block's offset."""
     here = places.place(block)
     return here, None if block["offset"] is None else pick.segment_of(
@@ -72,7 +72,7 @@ def _made_all(block: Block) -> tuple[Place, int | None]:
     ).base_offset
 
 
-def _draw_all(made: tuple[Place, int | None], block: Block, key: str) -> None:
+def _draw_all(made: tuple[InSegment, int | None], block: Block, key: str) -> None:
     here, held = made
     columns = (("base_offset", ' class="r"'), ("files", ""), ("log_bytes", ' class="r"'))
     head = "".join(f"<th{kind}>{say(f'workshop.{name}')}</th>" for name, kind in columns)
@@ -85,7 +85,7 @@ def _draw_all(made: tuple[Place, int | None], block: Block, key: str) -> None:
         parts.table(head, _segment_rows(here, held, block["offset"]))
 
 
-def _segment_rows(here: Place, held: int | None, offset: int | None) -> Iterator[str]:
+def _segment_rows(here: InSegment, held: int | None, offset: int | None) -> Iterator[str]:
     """A segment a row; the one that holds the offset is marked."""
     for one in here.partition.live:
         ends = " ".join(file.path.suffix for file in one.files)
