@@ -2,10 +2,11 @@
 table.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.questions import asked
 from kafkaviz.ui import cache, parts, pick, work
 from kafkaviz.ui.cache import Listed
@@ -20,7 +21,7 @@ from kafkaviz.ui.printed import printed
 from kafkaviz.words import say
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Query
+    from kafkaviz.pipeline.query import Answer, Query
 
 WIDTHS = (236, 768)
 
@@ -69,11 +70,11 @@ def result(here: Listed, text: str, query: "Query") -> None:
     if at in ("waiting", "running"):
         waiting(here, text)
     elif at == "done":
-        answer(query.wait(0), text)
+        answer(cast("Answer", query.wait(0)), text)
     elif at == "cancelled":
         cancelled(here, text)
     else:
-        failed(here, text, query.error)
+        failed(here, text, cast(KafkavizError, query.error))
 
 
 main()

@@ -2,6 +2,8 @@
 start will do.
 """
 
+from typing import TYPE_CHECKING, cast
+
 import streamlit as st
 
 from kafkaviz.ui import pick, work
@@ -13,6 +15,9 @@ from kafkaviz.ui.health.head import by_traces, head, release
 from kafkaviz.ui.health.rebuilt_indexes import rebuilt_indexes
 from kafkaviz.ui.health.waiting import waiting
 from kafkaviz.ui.printed import printed
+
+if TYPE_CHECKING:
+    from kafkaviz.analyse.health import Health
 
 QUICK_S = 0.8  # a checkup that takes no longer shows no progress
 
@@ -49,8 +54,9 @@ def checked(here: Listed, asked: str, wanted: str) -> None:
         return waiting(here, asked)
     if checkup.error is not None:
         return not_ended(here, checkup.error, asked)
-    told(here, checkup.health, asked)
-    rebuilt_indexes(here, checkup.health.findings, asked or checkup.health.version.text)
+    health = cast("Health", checkup.health)
+    told(here, health, asked)
+    rebuilt_indexes(here, health.findings, asked or health.version.text)
 
 
 main()

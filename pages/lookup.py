@@ -94,7 +94,7 @@ def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | No
     steps. key: of all that was asked.
     """
     if isinstance(found.found.error, OffsetOutOfRange):
-        return target.outside(source, found.found.offset, found.found.error)
+        return target.outside(source, cast(int, found.found.offset), found.found.error)
     shown, by = stepper.view(found), asked.by
     components.stepper(stepper.message(shown, found, key), lambda: target.take_slot(key, found, by))
     if place and found.found.record:

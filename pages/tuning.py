@@ -1,6 +1,7 @@
 """Tuning: what another interval would have cost this log."""
 
 from dataclasses import replace
+from typing import cast
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from kafkaviz.ui.tuning.once_more import once_more
 from kafkaviz.ui.tuning.others import by_append, remote
 from kafkaviz.ui.tuning.progress import unfinished
 from kafkaviz.ui.tuning.scope import Scope
+from kafkaviz.ui.tuning.scopes import Wanted
 from kafkaviz.ui.tuning.shown import Shown
 from kafkaviz.ui.tuning.topics import topics
 from kafkaviz.ui.tuning.verdict import verdict
@@ -67,7 +69,7 @@ def whole(place: Place) -> None:
             and reading.source
             and not reading.is_empty
         ):
-            measured(of, wanted.key, reading.source, head, controls)
+            measured(of, cast(Wanted, wanted).key, reading.source, head, controls)
             return
         with head:
             scope.first_words(of)

@@ -2,7 +2,7 @@
 number is known.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.analyse.cost_model import Costs, Range
@@ -60,7 +60,7 @@ def rows(
     costs: Costs,
     budgets: Budgets,
     times: tuple[int, int],
-    ends: tuple[str, str],
+    ends: Sequence[str],
 ) -> list[Row]:
     """Less is better in every line but the last two. times: the time entries of both; ends: the
     limit that ends a segment with each.

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import streamlit as st
@@ -252,7 +252,7 @@ def catalog_info(here: Listed) -> "CatalogInfo | None":
     """What the directory's catalog holds; None where there is none that this version can read."""
     stamp = catalog_stamp(here.broker)
     read = None if stamp is None else _catalog(os.fsencode(catalog_path(here.broker)), stamp)
-    return read and read.info
+    return read.info if read else None
 
 
 def told_health(here: Listed) -> "Health | None":
@@ -263,7 +263,8 @@ def told_health(here: Listed) -> "Health | None":
 
     if not is_fresh(here):
         return None
-    read = _catalog(os.fsencode(catalog_path(here.broker)), catalog_stamp(here.broker))
+    stamp = cast(int, catalog_stamp(here.broker))  # what is fresh is there
+    read = cast("Catalog", _catalog(os.fsencode(catalog_path(here.broker)), stamp))
     try:
         return Health(here.broker, *read.health(read.info.sources[0].broker))
     except CannotOpen:

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 from functools import partial as given
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -187,11 +188,11 @@ def _inside(path: Path, directory: Path) -> str:
     )
 
 
-def _again(kind: str = "secondary") -> None:
+def _again(kind: Literal["secondary", "tertiary"] = "secondary") -> None:
     st.button(say("common.try_again"), key="kv_again", type=kind, on_click=cache.read_again)
 
 
-def _samples(kind: str) -> None:
+def _samples(kind: Literal["secondary", "tertiary"]) -> None:
     if access.samples():
         st.button(
             say("faults.use_sample"),

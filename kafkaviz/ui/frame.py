@@ -5,7 +5,7 @@ place = frame("Segment")  # the first call of a page
 segment = pick.segment(place)
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
@@ -41,7 +41,7 @@ from kafkaviz.words import say
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
-EMPTY: Mapping[str, str] = MappingProxyType({})
+EMPTY: MappingProxyType[str, str] = MappingProxyType({})
 Drawing = Callable[[], None]
 # of a reader of the Workshop: no copied link tells them
 OWN = (state.ANSWERS, state.GIVEN, state.NOTES)
@@ -204,7 +204,9 @@ def _where(place: Place) -> dict[str, str]:
     return {name: value for name, value in place.address.items() if name != state.LANGUAGE}
 
 
-def _carried(page: Page, place: Place, last: Mapping[str, str] = EMPTY) -> dict[str, str]:
+def _carried(
+    page: Page, place: Place, last: dict[str, str] | MappingProxyType[str, str] = EMPTY
+) -> dict[str, str]:
     """What a link to another page keeps of the address: as much as that page looks at.
 
     last: the place that was looked at before; where it lies below this one it is gone on with.

@@ -6,7 +6,7 @@ others are plain text and are escaped here, so that nothing read from a file bec
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from html import escape as to_html
 
@@ -176,7 +176,7 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 
 @contextmanager
-def empty(name: str, finding: str, why: str, level: int = 2) -> Iterator[None]:
+def empty(name: str, finding: str, why: str, level: int = 2) -> Generator[None]:
     """Nothing here yet: what it is, why, and, in the with block, one way on. level: 1 where the
     page has no other title.
     """
@@ -200,7 +200,7 @@ def state(
     why: str,
     evidence: Callable[[], None] | None = None,
     level: int = 2,
-) -> Iterator[None]:
+) -> Generator[None]:
     """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in
     the with block, the way on.
 

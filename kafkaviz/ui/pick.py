@@ -201,7 +201,7 @@ def partition(here: Place) -> Partition:
     opened = broker(here)
     if here.partition is None:
         if opened.partitions:
-            faults.not_in_broker(here.fault, here.directory)
+            faults.not_in_broker(cast(CannotOpen, here.fault), here.directory)
         else:
             faults.no_partition(opened.path, opened.problems)
         st.stop()
@@ -212,7 +212,7 @@ def segment(here: Place) -> Segment:
     """The chosen segment; where there is none the page says why and stops here."""
     partition(here)
     if here.segment is None:
-        faults.not_in_broker(here.fault, here.directory)
+        faults.not_in_broker(cast(CannotOpen, here.fault), here.directory)
         st.stop()
     return here.segment
 

@@ -17,7 +17,7 @@ class Visit(NamedTuple):
     """A page that was open, and where: the address parameters without a language."""
 
     page: str
-    address: Mapping[str, str]
+    address: dict[str, str]
 
 
 def remember(page: str, place: Place, pin: int | None = None) -> None:

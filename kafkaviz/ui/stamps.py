@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -65,7 +66,11 @@ def _quick(found: Broker) -> tuple:
     own = [found.path / name for name in (*OWN_FILES, SERVER_PROPERTIES)] + [
         found.path.parent / SERVER_PROPERTIES
     ]
-    growing = [partition.active.log.path for partition in found.partitions if partition.active]
+    growing = [
+        cast(FileInfo, partition.active.log).path
+        for partition in found.partitions
+        if partition.active
+    ]
     return (
         tuple(map(mtime_ns, folders)),
         tuple(map(mtime_ns, own)),

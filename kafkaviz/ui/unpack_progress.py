@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
 from kafkaviz.errors import CannotOpen
@@ -39,21 +40,23 @@ class _Strip:
     """What the page shows once it takes longer than a moment."""
 
     def __init__(self, packed: Path) -> None:
-        self._packed, self._place, self._line = packed, None, None
+        self._packed = packed
+        self._place: DeltaGenerator | None = None
+        self._line: DeltaGenerator  # once it is drawn
 
     def update(self, bytes_read: int) -> None:
         """Says how many bytes were read so far."""
         if self._place is None:
             self._place = st.empty()
-            self._draw()
+            self._draw(self._place)
         self._line.html(
             f'<div class="kv-sm kv-fnt">{say("progress.unpacked", size=units.size(bytes_read))}'
             "</div>"
         )
 
-    def _draw(self) -> None:
+    def _draw(self, place: DeltaGenerator) -> None:
         finding = say("progress.unpacking", name=units.legible(self._packed.name))
-        with self._place.container():
+        with place.container():
             st.space(48)  # nothing else stands on the page yet
             with parts.state(
                 "unpacking", "unarchive", finding, say("progress.unpacking_why"), level=1

@@ -7,8 +7,8 @@ import os
 import re
 import shutil
 import tempfile
+from io import BufferedIOBase
 from pathlib import Path, PurePath
-from typing import BinaryIO
 
 import streamlit as st
 
@@ -46,7 +46,7 @@ def words() -> str:
     return say("broker.upload_words", formats=one_of(archive.SUFFIXES), size=largest)
 
 
-def save(content: BinaryIO, name: str) -> Path:
+def save(content: BufferedIOBase, name: str) -> Path:
     """The archive's file in the cache folder, named by its content: the same archive is kept once.
 
     That name is all that leads there: who has not the archive, nor an address from somebody who

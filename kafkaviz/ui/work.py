@@ -2,9 +2,9 @@
 stop it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -28,13 +28,13 @@ def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
     if state_now in ingests.WORKING:
         watched.add(here.broker.source)
         progress_strip(here, owed)
-    elif state_now in AGAIN:
+    elif ingest and state_now in AGAIN:
         with strip_of(ingest, owed):
             st.button(
                 say(AGAIN[state_now]),
                 type="tertiary",
                 key="kv_work_again",
-                on_click=ingests.shared().again,
+                on_click=cast(Callable[..., None], ingests.shared().again),
                 args=(here,),
             )
     elif ingest and here.broker.source in watched:
@@ -46,7 +46,7 @@ def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
 @st.fragment(run_every=0.5)
 def progress_strip(here: Listed, owed: tuple[str, str] | None) -> None:
     """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
-    ingest = ingests.shared().of(here)
+    ingest = cast("Ingest", ingests.shared().of(here))
     if ingest.progress().state not in ingests.WORKING:
         st.rerun()
     with strip_of(ingest, owed):
@@ -60,7 +60,7 @@ def progress_strip(here: Listed, owed: tuple[str, str] | None) -> None:
 
 
 @contextmanager
-def strip_of(ingest: "Ingest", owed: tuple[str, str] | None) -> Iterator[None]:
+def strip_of(ingest: "Ingest", owed: tuple[str, str] | None) -> Generator[None]:
     """One line about the ingest, and at its end the button of the with block."""
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
         st.html(progress_words.html(ingest.progress(), owed))

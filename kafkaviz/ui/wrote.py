@@ -13,7 +13,7 @@ def kafka(looks: Looks) -> str:
         looks.first and versions.text(looks.first),
         looks.last and versions.text(looks.last),
     )
-    if first and last and looks.last > looks.first:
+    if looks.first and looks.last and looks.last > looks.first:
         return say("common.wrote_between", first=first, last=last)
     if first and last:
         return say("common.wrote_one", first=first)

@@ -1,6 +1,6 @@
 """Three ways on: learn, inspect, tune."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -30,7 +30,7 @@ def doors(place: Place, known: Overview) -> None:
 
 
 @contextmanager
-def _door(column: DeltaGenerator, name: str) -> Iterator[None]:
+def _door(column: DeltaGenerator, name: str) -> Generator[None]:
     """A card that is all one link: the with block draws the link, which lies over it."""
     with column.container(key=f"kv_door_{name}"):
         yield

@@ -3,6 +3,7 @@
 import csv as csv_format
 import io
 from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import pandas as pd
 from pandas.io.formats.style import Styler
@@ -59,7 +60,9 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows as they come; a value that is not known is missing."""
     table = pd.DataFrame(
-        [_values(row) for row in rows], columns=[heading(column) for column in READS]
+        [_values(row) for row in rows],
+        # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
+        columns=[heading(column) for column in READS],
     )
     numbers = [heading(column) for column in READS if column not in TEXTS]
     # NaN where a number is missing; exact up to 2**53
@@ -114,8 +117,8 @@ def _offsets(row: Row) -> str | None:
 
 def styled(table: pd.DataFrame) -> Styler:
     """The table with each value as it reads; sorting still goes by the value."""
-    read = {heading(column): _reading(read) for column, read in READS.items()}
-    return table.style.format(read, na_rep=units.MISSING).set_properties(
+    read: dict[Any, Any] = {heading(column): _reading(read) for column, read in READS.items()}
+    return cast(Styler, table.style.format(read, na_rep=units.MISSING)).set_properties(
         subset=[heading("name")], **{"font-weight": "600"}
     )
 

@@ -1,5 +1,7 @@
 """The path of the directory to open, or an archive to upload."""
 
+from typing import Any
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -16,7 +18,7 @@ def path_form(place: Place) -> DeltaGenerator:
         # browser keeps what was typed
         shown = legible(place.directory)
         key = f"kv_directory {st.session_state.get(state.OPENED, 0)} {shown}"
-        asks = {"on_change": _asks_to_open, "args": (key, place.directory)}
+        asks: dict[str, Any] = {"on_change": _asks_to_open, "args": (key, place.directory)}
         st.text_input(
             say("broker.field"), shown, label_visibility="collapsed", key=key, width=520, **asks
         )

@@ -57,7 +57,7 @@ def _head(known: Overview) -> tuple[str, list[Row]]:
         rows = partition_table.ordered(
             [row for row in known.partitions if wanted.lower() in row.directory.lower()]
         )
-        save = {
+        save: dict[str, Any] = {
             "data": lambda: partition_table.csv(rows),
             "file_name": "topic-partitions.csv",
             "on_click": "ignore",

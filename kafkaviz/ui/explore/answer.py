@@ -1,6 +1,6 @@
 """An answer: the figure, where there is something to draw, and every row."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ def _figure(found: "Answer", question: Question | None) -> None:
         with st.container(horizontal=True, key="kv_answer_head"):
             words = st.container()
             column = _choose_column(choice) if len(choice) > 1 else choice[0]
-        shown = chart.view(found.rows, question, column)
+        shown = cast(chart.AnswerView, chart.view(found.rows, question, column))
         with words:
             parts.figure_head(shown.title, shown.below)
         drawn = chart.figure(shown, charts.mode())
@@ -48,11 +48,9 @@ def _choose_column(choice: list[str]) -> str:
     another address, it is a new control.
     """
     told = st.query_params.get(state.DRAWN, "")
-    key, look = (
-        f"kv_draw {told} {choice}",
-        {"label_visibility": "collapsed", "width": 190, "filter_mode": None},
-    )
-    asks = {"on_change": _draw, "args": (key, choice[0])}
+    key = f"kv_draw {told} {choice}"
+    look: dict[str, Any] = {"label_visibility": "collapsed", "width": 190, "filter_mode": None}
+    asks: dict[str, Any] = {"on_change": _draw, "args": (key, choice[0])}
     return st.selectbox(
         say("explore.drawn"),
         choice,

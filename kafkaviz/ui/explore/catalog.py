@@ -3,7 +3,7 @@ not there.
 """
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import streamlit as st
@@ -66,7 +66,7 @@ def _written(name: str) -> str:
 
 def out_of_date(here: Listed) -> None:
     """The tables tell of another time than now."""
-    made = moment(cache.catalog_stamp(here.broker) // 1_000_000, fraction=False)
+    made = moment(cast(int, cache.catalog_stamp(here.broker)) // 1_000_000, fraction=False)
     words = say("explore.out_of_date", made=made)
     st.html(f'<div class="kv-sm kv-fnt" role="status">{words}</div>')
 

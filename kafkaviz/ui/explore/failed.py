@@ -1,8 +1,9 @@
 """Why a query has no answer: somebody cancelled it, it is wrong, or it took too much."""
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -16,7 +17,7 @@ from kafkaviz.words import say
 from kafkaviz.words.retold import retold
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.sql import Wrong
+    from kafkaviz.pipeline.sql import Place, Wrong
 
 
 def cancelled(here: Listed, text: str) -> None:
@@ -50,7 +51,8 @@ def failed(here: Listed, text: str, error: KafkavizError) -> None:
 
 
 def _run_again(here: Listed, text: str) -> None:
-    st.button(say("explore.run_again"), key="kv_again", on_click=queries().again, args=(here, text))
+    again = cast(Callable[..., None], queries().again)  # what a callback returns is dropped
+    st.button(say("explore.run_again"), key="kv_again", on_click=again, args=(here, text))
 
 
 def _wrong(text: str, error: "Wrong") -> None:
@@ -68,7 +70,7 @@ def _wrong(text: str, error: "Wrong") -> None:
         pass
 
 
-def _line_of(at: "object") -> None:
+def _line_of(at: "Place") -> None:
     """The line of the query that is wrong, marked."""
     before, mark, after = at.text[: at.first], at.text[at.first : at.last], at.text[at.last :]
     st.html(

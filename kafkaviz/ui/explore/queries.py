@@ -2,7 +2,7 @@
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 from streamlit import runtime
@@ -12,7 +12,7 @@ from kafkaviz.ui import cache
 from kafkaviz.ui.cache import Listed
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Query
+    from kafkaviz.pipeline.query import Answer, Query
 
 KEPT, KEPT_BYTES = 12, 1 << 28  # answers, and their rows in all
 CLOSED_S = 5.0  # a tab that is gone for as long was closed; a connection that broke is back before
@@ -120,7 +120,7 @@ def _is_open(tab: str) -> bool:
 
 def _bytes(query: "Query") -> int:
     """Of an answer's rows."""
-    return query.wait(0).rows.nbytes if query.progress().state == "done" else 0
+    return cast("Answer", query.wait(0)).rows.nbytes if query.progress().state == "done" else 0
 
 
 @st.cache_resource(show_spinner=False)

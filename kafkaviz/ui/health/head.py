@@ -5,8 +5,9 @@ findings to take along.
 import json
 import shlex
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -72,7 +73,7 @@ def by_traces(here: Listed, wanted: str) -> None:
         st.button(
             say("health.as_traces_tell"),
             key="kv_by_traces",
-            on_click=st.query_params.pop,
+            on_click=cast(Callable[..., None], st.query_params.pop),
             args=(state.RELEASE, None),
         )
     st.space(12)
@@ -80,10 +81,8 @@ def by_traces(here: Listed, wanted: str) -> None:
 
 def _downloads(here: Listed, health: "Health", asked: str) -> None:
     """The findings as JSON, and the whole report; both are made on click."""
-    name, look = (
-        units.legible(here.broker.name),
-        {"on_click": "ignore", "icon": ":material/download:"},
-    )
+    name = units.legible(here.broker.name)
+    look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(
         "JSON",
         lambda: _as_json(health),

@@ -5,7 +5,7 @@ line.
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from kafkaviz.ui.lessons.grammar import HEAD, NAME, Block, Fault, Key, Kind, Lesson, NoValue, Step
 
@@ -44,10 +44,11 @@ class _Reader:
         self._judge(head, steps)
         if self.faults:
             return None, sorted(self.faults, key=lambda fault: fault.line)
+        name = cast(re.Match[str], named)  # a file of another name has a fault
         short = head["short"] or head["title"]
         return Lesson(
-            named[1],
-            named[2],
+            name[1],
+            name[2],
             head["title"],
             short,
             head["about"],

@@ -5,6 +5,7 @@ and writer, never written in a lesson.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -83,7 +84,10 @@ def _lookup(block: Block) -> Made:
     source = practice.of_practice(block["set"])
     warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
     return searched.made(
-        source, by, block["target"], releases.release(releases.like(block["search"]), warm, by)
+        source,
+        by,
+        block["target"],
+        releases.release(cast(str, releases.like(block["search"])), warm, by),
     )
 
 
@@ -179,7 +183,7 @@ def _entries(block: Block) -> Task:
     if not 0 < block["batches"] <= MOST_BATCHES:
         raise NoValue(f"batches: 1 to {MOST_BATCHES}")
     sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
-    return Task(NUMBERS, (len(index_keys.entry_rows(sizes, block["interval"])),))
+    return Task(NUMBERS, (len(cast(np.ndarray, index_keys.entry_rows(sizes, block["interval"]))),))
 
 
 def _ceiling(block: Block) -> Task:

@@ -3,14 +3,16 @@ gave its offset, every step.
 """
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.lookup_lanes import LanesView
 from kafkaviz.figures.lookup_made import Made
+from kafkaviz.search.consumer import Record
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.ui import charts, choice, parts, state
@@ -29,7 +31,7 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 def onward(place: InPartition, found: Made) -> None:
     """From the record that was found to its batch on the Segment page."""
-    record = found.found.record
+    record = cast(Record, found.found.record)
     offset, position = units.group(record.offset), units.group(record.batch_position)
     label = say(
         "lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position
@@ -49,7 +51,7 @@ def below(source: Source, found: Made, by: str, of: SearchProfile, key: str) -> 
     st.space(32)
     left, right = st.columns(WIDTHS, gap=24)
     with left:
-        components.lanes(lookup_lanes.message(lookup_lanes.view(found), key))
+        components.lanes(lookup_lanes.message(cast(LanesView, lookup_lanes.view(found)), key))
     with right:
         _spread(source, found, by, of, key)
 

@@ -1,7 +1,7 @@
 """What is asked: offset or timestamp, which one, in what, as which release, by which consumer."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -34,7 +34,7 @@ def controls(source: Source, sets: dict[str, str], assumed: str) -> Asked:
     """Both rows. sets: what there is to look things up in, by word; assumed: the release that
     searches unless another is chosen.
     """
-    kinds, own = TARGETS[:1] if source.is_alone else TARGETS, releases.like(assumed)
+    kinds, own = TARGETS[:1] if source.is_alone else TARGETS, cast(str, releases.like(assumed))
     by = choice.settle(state.BY, kinds, OFFSET)
     name = choice.settle(state.SET, sets.keys(), OWN, set_named)
     version = choice.settle(state.SEARCH, VERSIONS.keys(), own, releases.like)

@@ -47,4 +47,4 @@ class Source:
         for one.
         """
         low, high = (self.first_ms, self.last_ms) if by == TIMESTAMP else (self.first, self.last)
-        return (low, high) if low is not None and low < high < EXACT else None
+        return (low, high) if low is not None and high is not None and low < high < EXACT else None

@@ -81,7 +81,11 @@ def along(source: Source, by: str) -> None:
                 on_change=_take_slider,
                 args=(by,),
             )
-        dice = {"icon": ":material/casino:", "on_click": _take_random, "args": (span, by)}
+        dice: dict[str, Any] = {
+            "icon": ":material/casino:",
+            "on_click": _take_random,
+            "args": (span, by),
+        }
         st.button(say("lookup.surprise"), type="tertiary", key="kv_random", **dice)
     if by == TIMESTAMP:
         for named in NAMED:

@@ -43,13 +43,14 @@ def growing(wanted: Settings, clock: np.ndarray | None) -> None:
     with st.expander(counted("page_cache.pages_table", plain.pages, n=units.group(plain.pages))):
         table = pd.DataFrame(
             page_faults.rows(plain, warm),
+            # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
             columns=[say(f"page_cache.{name}") for name in PAGE_COLUMNS],
         )
         st.dataframe(table, hide_index=True, height=280, row_height=31, key="kv_pages_table")
         with st.container(horizontal=True):
             download(
                 say("page_cache.pages_csv"),
-                lambda: table.to_csv(index=False, header=PAGE_COLUMNS),
+                lambda: table.to_csv(index=False, header=list(PAGE_COLUMNS)),
                 "pages.csv",
                 "kv_pages_csv",
             )

@@ -3,6 +3,7 @@ cold.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -48,7 +49,7 @@ class Protected:
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def images(wanted: Settings, _clock: np.ndarray | None = None) -> tuple[Replay, Replay]:
     """The growth replayed plain, and with the warm section first."""
-    options = {"columns": COLUMNS, "clock": _clock}
+    options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
     plain, warm = (
         pages.replay(wanted.growth, wanted.memory, wanted.readers, one, **options)
         for one in (None, wanted.warm_bytes)

@@ -2,6 +2,8 @@
 traceback.
 """
 
+from typing import cast
+
 import streamlit as st
 
 from kafkaviz import config_def, units
@@ -35,7 +37,7 @@ def notes(of: Workload, config: LogConfig, run: Simulated) -> None:
         _note(
             "refused", "error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed)
         )
-    if config.segment_bytes < config_def.setting("segment.bytes").smallest(of.release):
+    if config.segment_bytes < cast(int, config_def.setting("segment.bytes").smallest(of.release)):
         _note(
             "toy_size",
             "info",

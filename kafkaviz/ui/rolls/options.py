@@ -4,6 +4,7 @@ topic.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 from kafkaviz import config_def
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
@@ -96,7 +97,8 @@ def _changed(phase, speed: float, batch_bytes: int | None):
 
 def setting(of: Workload, name: str) -> int:
     """A setting's value where nothing else is chosen."""
-    return dict(of.settings).get(name, config_def.TOPIC_SETTINGS[name].default(of.release))
+    of_kafka = config_def.TOPIC_SETTINGS[name].default(of.release)
+    return cast(int, dict(of.settings).get(name, of_kafka))
 
 
 def choices(of: Workload, name: str) -> dict[str, int]:

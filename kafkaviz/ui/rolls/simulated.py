@@ -5,6 +5,7 @@ directory as an archive.
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -140,7 +141,7 @@ def _first_batches(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
     left = MOST_BATCHES
     for chunk in chunks:
         rows = chunk.rows[:left]
-        yield Chunk(rows, memoryview(chunk.data)[: int(rows["size_bytes"].sum())])
+        yield Chunk(rows, memoryview(cast(bytes, chunk.data))[: int(rows["size_bytes"].sum())])
         left -= len(rows)
         if left <= 0:
             return

@@ -2,7 +2,7 @@
 simulated one.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -50,7 +50,7 @@ def step_by_step(above: tuple[Workload, LogConfig] | None) -> None:
         f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{parts.escape(below)}'
         "</p>"
     )
-    shown = story_above(*above) if name == ABOVE else story(name)
+    shown = story_above(*cast(tuple[Workload, LogConfig], above)) if name == ABOVE else story(name)
     growth_door(growth_figure.message(shown))
     st.space(16)
     with st.expander(say("rolls.every_step")):

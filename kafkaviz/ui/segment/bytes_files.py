@@ -5,9 +5,11 @@ A name out of an address is only looked up in this list, never joined to a path.
 """
 
 from collections.abc import Iterator
+from typing import cast
 
 from kafkaviz.figures import segment_bytes
 from kafkaviz.format import names
+from kafkaviz.format.names import SegmentName
 from kafkaviz.log import broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
@@ -53,7 +55,7 @@ def nearest(known: dict[str, FileInfo], base_offset: int) -> list[str]:
     named = [name for name in known if places[name] is None]
     numbered = sorted(
         (name for name in known if places[name]),
-        key=lambda name: abs(places[name].base_offset - base_offset),
+        key=lambda name: abs(cast(SegmentName, places[name]).base_offset - base_offset),
     )
     shown = set(numbered[: max(0, OFFERED - len(named))])
     return [*(name for name in known if name in shown), *named[:OFFERED]]

@@ -4,6 +4,7 @@ batch or slot, or of a whole file.
 
 import hashlib
 import os
+from typing import Any
 
 import streamlit as st
 
@@ -94,8 +95,13 @@ def _head(
         known = {**others, **own}
         names = [*own, *([asked] if asked in others and asked not in own else [])] or offered[:1]
         default = None if chosen else names[0]
-        options = {"key": state.FILE, "bind": "query-params", "on_change": _forget_byte, **NO_LOOK}
-        name = control.segmented_control(
+        options: dict[str, Any] = {
+            "key": state.FILE,
+            "bind": "query-params",
+            "on_change": _forget_byte,
+            **NO_LOOK,
+        }
+        name: str = control.segmented_control(
             say("bytes.file"), names, default=default, required=True, **options
         )
     return name, known[name], legend

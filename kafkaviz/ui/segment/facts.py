@@ -2,6 +2,8 @@
 place.
 """
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,7 +14,7 @@ from kafkaviz.ui import segment_parts
 WIDTHS = (0.7207, 0.2793)
 
 
-def columns() -> list[DeltaGenerator]:
+def columns() -> Sequence[DeltaGenerator]:
     """The place of the ruler, and that of the facts."""
     return st.columns(WIDTHS, gap=20)
 

@@ -2,6 +2,8 @@
 the ruler is sent around it.
 """
 
+from typing import cast
+
 import streamlit as st
 
 from kafkaviz.analyse import pin
@@ -26,7 +28,7 @@ def chosen(place: InPartition, anatomy: Anatomy) -> Chosen:
         )
     sought = _asked(anatomy, st.query_params.get(state.PIN, ""))
     shown = pin.telling(anatomy) if sought.row is None else sought
-    return segment_tables.chosen(anatomy, shown.row, shown.slot, shown.time)
+    return segment_tables.chosen(anatomy, cast(int, shown.row), shown.slot, shown.time)
 
 
 def _asked(anatomy: Anatomy, offset: str) -> Asked:

@@ -4,6 +4,7 @@ move it.
 
 import json
 from dataclasses import dataclass, replace
+from typing import cast
 
 import streamlit as st
 
@@ -93,5 +94,5 @@ def assumptions(
     key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _case: Case
 ) -> tuple[Recommendation, tuple[Assumption, ...]]:
     """The answer for all batches together, and what moves it."""
-    found = tuning.recommend(_case.measured, _case.today, budgets, prices)
+    found = cast(Recommendation, tuning.recommend(_case.measured, _case.today, budgets, prices))
     return found, tuning.tornado(_case.measured, _case.today, budgets, prices)

@@ -19,7 +19,7 @@ def interval(shown: Shown) -> int:
     considers.
     """
     options = [str(one.interval_bytes) for one in shown.answer.every]
-    default = str(shown.answer.whole.considered)
+    default = str(shown.whole.considered)
     with st.container(width="stretch", gap=4):
         above = st.empty()
         chosen = int(

@@ -2,8 +2,6 @@
 answer.
 """
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from kafkaviz import units
@@ -62,7 +60,7 @@ def doubts(shown: Shown) -> None:
         )
 
 
-def _framed(of: tuple, draw: Callable, view, below: str, key: str) -> None:
+def _framed(of: tuple, draw: charts.Draw, view, below: str, key: str) -> None:
     """A view and its figure. of: what they depend on."""
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(view.title, below)

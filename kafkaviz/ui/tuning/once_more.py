@@ -4,13 +4,14 @@ take.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analyse import tuning, what_if
 from kafkaviz.analyse.cost_model import JVM_MAPS, MAX_MAP_COUNT
-from kafkaviz.analyse.tuning.source import Source
+from kafkaviz.analyse.tuning.source import Chunks, Source
 from kafkaviz.analyse.what_if import WhatIf
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import before_after, fault_words
@@ -83,7 +84,9 @@ def _replayed(
     """
     case = _source.whole
     changed = {name: getattr(other, name) for name in LogConfig.__dataclass_fields__}
-    return what_if.compare(case.logs, config, changed, _source.of, case.is_leader)
+    return what_if.compare(
+        cast(Sequence[tuple[Chunks, int]], case.logs), config, changed, _source.of, case.is_leader
+    )
 
 
 def _asked_to_replay(shown: Shown) -> bool:

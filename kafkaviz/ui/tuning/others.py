@@ -115,7 +115,7 @@ def writers(key: str, interval_bytes: int, _sizes: Sequence[np.ndarray]) -> tupl
 
 def _batches(sizes: np.ndarray) -> np.ndarray:
     """Batches of these sizes; offsets only tell whether one holds one record."""
-    rows = np.zeros(len(sizes), _COLUMNS)
+    rows: np.ndarray = np.zeros(len(sizes), _COLUMNS)
     rows["size_bytes"] = sizes["size_bytes"]
     rows["base_offset"] = 2 * np.arange(len(sizes))
     rows["last_offset"] = rows["base_offset"] + ~sizes["is_single"]

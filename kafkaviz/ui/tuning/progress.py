@@ -1,7 +1,8 @@
 """How far the measuring is, and why there is nothing to show."""
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import streamlit as st
 
@@ -68,11 +69,13 @@ def _cannot(reading: Reading, place: Place) -> None:
             st.button(
                 say("tuning.measure_again"),
                 key="kv_tuning_again",
-                on_click=readings().of,
+                on_click=cast(Callable[..., None], readings().of),
                 args=(reading.of,),
             )
         return
-    with parts.state("unread", "error", say("tuning.cannot"), fault_words.line(reading.fault)):
+    with parts.state(
+        "unread", "error", say("tuning.cannot"), fault_words.line(cast(Exception, reading.fault))
+    ):
         look: dict[str, Any] = {
             "icon": ":material/ecg_heart:",
             "query_params": state.address(place.directory),

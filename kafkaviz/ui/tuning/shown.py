@@ -1,12 +1,13 @@
 """What a run of the Tuning page is about, and the way to another thing to tune."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Costs
-from kafkaviz.analyse.tuning import At, Budgets
+from kafkaviz.analyse.tuning import At, Budgets, Recommendation
 from kafkaviz.analyse.tuning.source import Case, Source
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import state, workloads
@@ -48,9 +49,14 @@ class Shown:
         return self.case.today.config
 
     @property
+    def whole(self) -> Recommendation:
+        """The answer for all of it; there is one, since only what has batches is shown."""
+        return cast(Recommendation, self.answer.whole)
+
+    @property
     def today(self) -> At:
         """Today's interval with its prices."""
-        return self.answer.whole.today
+        return self.whole.today
 
     @property
     def considered(self) -> At:

@@ -1,6 +1,7 @@
 """The answer: one line, its reason, what is sure and what is modelled."""
 
 from collections.abc import Iterable
+from typing import cast
 
 import streamlit as st
 
@@ -30,7 +31,7 @@ def verdict(shown: Shown) -> None:
         st.html(
             "".join(
                 f'<p class="kv-sm kv-reason">{parts.escape(one)}</p>'
-                for one in tuning_reasons.every(shown.answer.whole)
+                for one in tuning_reasons.every(shown.whole)
             )
         )
 
@@ -38,12 +39,16 @@ def verdict(shown: Shown) -> None:
 def verdict_view(shown: Shown) -> tuning_verdict.VerdictView:
     """The answer in words."""
     case, cases = shown.case, shown.source.cases
-    held = None if any(one.held is None for one in cases) else summed(one.held for one in cases)
+    held = (
+        None
+        if any(one.held is None for one in cases)
+        else summed(cast(tuple[int, int], one.held) for one in cases)
+    )
     entries = tuning_verdict.Entries(
         summed(one.replayed for one in cases), held, shown.kind == "workload", len(cases)
     )
     return tuning_verdict.view(
-        shown.answer.whole, case.measured, case.today, shown.budgets, shown.costs, entries
+        shown.whole, case.measured, case.today, shown.budgets, shown.costs, entries
     )
 
 

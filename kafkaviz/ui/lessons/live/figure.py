@@ -40,7 +40,7 @@ def told(block: Block) -> str:
     return f"lesson {language()} {block.kind} {block.said}"
 
 
-def framed(draw: Callable, shown, block: Block, key: str, below: str = "") -> None:
+def framed(draw: charts.Draw, shown, block: Block, key: str, below: str = "") -> None:
     """A view and its figure in their frame; below: HTML under it."""
     with st.container(key=f"kv_fig_{key}"):
         charts.titled((key, told(block)), draw, shown, key)

@@ -1,6 +1,7 @@
 """The bytes of a real segment, or of a file beside it, each field named."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
@@ -41,7 +42,11 @@ class Found:
         if self.beside is not None:
             return segment_bytes.whole(self.beside, block["file"], wanted, block["byte"]), of
         return segment_bytes.view(
-            self.anatomy, block["file"], *self.around, wanted, segment_bytes.Look(block["byte"])
+            cast(Anatomy, self.anatomy),
+            block["file"],
+            *cast(Chosen, self.around),
+            wanted,
+            segment_bytes.Look(block["byte"]),
         ), of
 
 

@@ -2,8 +2,11 @@
 its offset.
 """
 
+from typing import cast
+
 from kafkaviz.figures import lookup_lanes, stepper
 from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.lookup_lanes import LanesView
 from kafkaviz.figures.lookup_made import Made
 from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.ui import parts, state
@@ -24,8 +27,13 @@ def made(block: Block) -> Made:
         _source(block),
         block["by"],
         block["target"],
-        releases.release(releases.like(block["search"]), warm, block["by"]),
+        releases.release(_like(block), warm, block["by"]),
     )
+
+
+def _like(block: Block) -> str:
+    """The release that searches as the block's, which is one, does."""
+    return cast(str, releases.like(block["search"]))
 
 
 def _source(block: Block) -> Source:
@@ -36,7 +44,7 @@ def _to_lookup(block: Block) -> Onward:
     asked = {
         state.BY: block["by"],
         state.TARGET: str(block["target"]),
-        state.SEARCH: releases.like(block["search"]),
+        state.SEARCH: _like(block),
     }
     if not block["set"]:
         return "Lookup", place(block).address | asked
@@ -62,13 +70,15 @@ def _steps_on_paper(found: Made, block: Block, key: str) -> None:
 
 
 def _draw_lanes(found: Made, block: Block, key: str) -> None:
-    stepper_door.lanes(lookup_lanes.message(lookup_lanes.view(found), told(block)), key=key)
+    stepper_door.lanes(
+        lookup_lanes.message(cast(LanesView, lookup_lanes.view(found)), told(block)), key=key
+    )
 
 
 def _make_why(block: Block) -> WhyView:
     if block["by"] != "timestamp":
         raise NoValue("why tells of a timestamp: by is timestamp")
-    of = releases.release(releases.like(block["search"]), releases.KAFKAS_WARM, block["by"])
+    of = releases.release(_like(block), releases.KAFKAS_WARM, block["by"])
     source = _source(block)
     return searched.why(source, searched.made(source, block["by"], block["target"], of), of)
 
