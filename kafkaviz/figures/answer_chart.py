@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -327,7 +328,7 @@ def _line_figure(shown: AnswerView, mode: str) -> go.Figure:
         hovertemplate="%{customdata}<extra></extra>",
         customdata=[f"{name}: {tail}" for name, tail in zip(shown.names, shown.tails, strict=True)],
     )
-    across = {"title": None, "fixedrange": True, "showgrid": True}
+    across: dict[str, Any] = {"title": None, "fixedrange": True, "showgrid": True}
     if not is_moment:
         marks = _marks(shown.x)
         across |= {"tickvals": marks, "ticktext": [said(mark, shown.x_column) for mark in marks]}

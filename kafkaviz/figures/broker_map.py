@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -251,7 +251,7 @@ def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
             time=units.group(count["time_entries"]),
         ),
     ]
-    if torn(segment):
+    if torn(cast(np.ndarray, segment)):  # a row answers for itself
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
     lines += [map_marks.said(mark) for mark in marks[: map_marks.SHOWN]]
     return "<br>".join(lines)
@@ -307,8 +307,8 @@ def _title(overview: Overview) -> str:
 
 def _dense_title(dense: Sequence[Row], is_alone: bool) -> str:
     """Which index is the densest, or how many are; dense: those that can be compared."""
-    least = min(round(row.sums.bytes_an_entry) for row in dense)
-    first, *others = (row for row in dense if round(row.sums.bytes_an_entry) == least)
+    least = min(round(cast(float, row.sums.bytes_an_entry)) for row in dense)
+    first, *others = (row for row in dense if round(cast(float, row.sums.bytes_an_entry)) == least)
     if others:
         key = "dense_same" if len(others) + 1 == len(dense) else "dense_several"
         return say(

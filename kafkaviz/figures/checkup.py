@@ -7,7 +7,7 @@ ui/components/findings.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from kafkaviz import units, versions
 from kafkaviz.analyse import outlook
@@ -293,7 +293,7 @@ def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip |
     none.
     """
     read = {
-        (one.partition, one.segment)
+        (cast(str, one.partition), one.segment)
         for one in restart.steps
         if one.cause in RECOVERED and one.segment is not None
     }
@@ -412,7 +412,7 @@ def _member(one: Finding, read: Read, is_dumped: bool) -> Member:
         else None
     )
     link = (
-        segment_bytes.address(one.partition, one.file, one.position)
+        segment_bytes.address(one.partition, cast(str, one.file), one.position)
         if dump or (one.file and read(one.file, 0, 1))
         else {}
     )
@@ -442,7 +442,7 @@ def _where(one: Finding, short: bool = False) -> str:
         or say("health.broker_directory")
     )
     if short and one.partition and (one.file or one.partition) != one.partition:
-        name = one.file.rpartition("/")[2]
+        name = cast(str, one.file).rpartition("/")[2]
         stem, dot, suffix = name.partition(".")
         place = f"{_short(one.partition)} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
     return (
@@ -468,22 +468,19 @@ def _bytes(one: Finding) -> str:
     return say(
         "health.bytes",
         first=units.group(one.position),
-        last=units.group(one.position + one.length - 1),
+        last=units.group(cast(int, one.position) + one.length - 1),
     )
 
 
 def _dump(one: Finding, read: Read) -> Dump | None:
     """Some lines around where the finding begins."""
-    start = max(0, one.position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
-    data = read(one.file, start, ROWS * ROW_BYTES)
+    file, position, length = cast(tuple[str, int, int], (one.file, one.position, one.length))
+    start = max(0, position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
+    data = read(file, start, ROWS * ROW_BYTES)
     kind = (
-        "plain"
-        if one.severity == INFO
-        else FILE_KINDS.get(f".{one.file.rpartition('.')[2]}", "plain")
+        "plain" if one.severity == INFO else FILE_KINDS.get(f".{file.rpartition('.')[2]}", "plain")
     )
-    return (
-        Dump(start, data.hex(), (one.position, one.position + one.length), kind) if data else None
-    )
+    return Dump(start, data.hex(), (position, position + length), kind) if data else None
 
 
 # ---- for the browser

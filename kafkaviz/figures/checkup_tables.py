@@ -9,7 +9,7 @@ the worst first.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from kafkaviz import units
 from kafkaviz.analyse import retention
@@ -215,7 +215,10 @@ def _kept(log: LogRetention, one: Kept) -> Row:
     of = "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
     time = units.moment(aged.timestamp_ms, fraction=False)
     name = f"{_short(log.partition)} {units.group(aged.base_offset)}"
-    waits = one.state == "behind" and one.gone_ms - one.until_ms > retention.DAY_MS
+    waits = (
+        one.state == "behind"
+        and cast(int, one.gone_ms) - cast(int, one.until_ms) > retention.DAY_MS
+    )
     odd = aged.counted_by in ("unwritten", "entry") or retention_words.is_of_another_unit(aged)
     kind = "warning" if odd or waits else "info" if one.is_due else ""
     whole = f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"

@@ -3,6 +3,7 @@ of them.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -270,7 +271,7 @@ def _names(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
         at = times[-1] if np.isfinite(times[-1]) else MOST_S
         return float(np.clip(tall * (1 - np.log10(max(at, 1e-9) / LEAST_S) / span), 6, tall - 2))
 
-    ends = sorted(
+    ends: list[list[Any]] = sorted(
         ([height(times), cause] for cause, times in shown.seconds.items()), key=lambda one: one[0]
     )
     for place in range(1, len(ends)):

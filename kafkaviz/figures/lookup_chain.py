@@ -1,8 +1,12 @@
 """What leads a lookup from segment to segment, and what comes of it: one plain sentence each."""
 
+from typing import cast
+
 from kafkaviz import units
 from kafkaviz.figures.lookup_made import Made
+from kafkaviz.search.batches import Batch
 from kafkaviz.search.by_time import EARLIEST, LATEST
+from kafkaviz.search.scan import Scan
 from kafkaviz.units import group
 from kafkaviz.words import counted, say
 
@@ -97,12 +101,13 @@ def ending(made: Made) -> str:
     found = made.found
     if not found.scans:
         return ""
+    scan = cast(Scan, found.scan)
     if not made.by_time:
-        return say("lookup_chain.no_batch") if found.scan.batch is None else _consumed(made)
-    if found.record is None and found.scan.offset is not None:
+        return say("lookup_chain.no_batch") if scan.batch is None else _consumed(made)
+    if found.record is None and scan.offset is not None:
         return say(
             "lookup_chain.hidden",
-            offset=group(found.scan.offset),
+            offset=group(scan.offset),
             stable=group(found.bounds.limit_offset),
         )
     if found.record is None:
@@ -115,17 +120,18 @@ def ending(made: Made) -> str:
 
 def _consumed(made: Made) -> str:
     """What the consumer makes of the bytes it is sent."""
-    batch, record, target = made.found.scan.batch, made.found.record, made.target
+    scan = cast(Scan, made.found.scan)
+    batch, record, target = cast(Batch, scan.batch), made.found.record, made.target
     position = group(batch.position)
     if made.found.error:
         return say("lookup_chain.corrupt", position=position, error=made.found.error)
     if record is None:
         return say("lookup_chain.no_record", position=position)
     offset = group(record.offset)
-    if (record.segment, record.batch_position) != (made.found.scan.segment, batch.position):
+    if (record.segment, record.batch_position) != (scan.segment, batch.position):
         key = (
             f"lookup_chain.{'marker' if batch.is_control else 'empty'}"
-            f"{'' if record.segment == made.found.scan.segment else '_segment'}"
+            f"{'' if record.segment == scan.segment else '_segment'}"
         )
         name = units.file_stem(record.segment)
         return say(

@@ -247,8 +247,8 @@ def title(shown: ScanView, reads: int, over: bool) -> str:
         return say("lookup_log.reading", position=group(shown.scan.from_position))
     tally = shown.tally(len(shown.scan.reads))
     key = f"lookup_log.found{'_none' if shown.found is None else ''}{'_long' if tally.long else ''}"
-    reads = count("lookup_log.n_reads", tally.short)
-    return say(key, reads=reads, long=group(tally.long), short=MAGIC_END, whole=HEADER_BYTES)
+    read = count("lookup_log.n_reads", tally.short)
+    return say(key, reads=read, long=group(tally.long), short=MAGIC_END, whole=HEADER_BYTES)
 
 
 def hint(shown: ScanView) -> str:

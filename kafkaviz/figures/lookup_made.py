@@ -4,7 +4,7 @@ records.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -47,12 +47,14 @@ class Made:
         """EARLIEST, LATEST or another of Kafka's values below 0, where one was asked for in place
         of a time.
         """
-        return self.found.timestamp_ms if self.by_time and self.found.timestamp_ms < 0 else None
+        asked_ms = self.found.timestamp_ms
+        return asked_ms if asked_ms is not None and asked_ms < 0 else None
 
     @property
     def target(self) -> int:
         """The offset or the timestamp."""
-        return self.found.timestamp_ms if self.by_time else self.found.offset
+        # one of both was asked for
+        return cast(int, self.found.timestamp_ms if self.by_time else self.found.offset)
 
     def segment(self, base_offset: int) -> ServedSegment:
         """One of the partition's segments."""

@@ -4,11 +4,13 @@ looked for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_words
 from kafkaviz.figures.lookup_made import Made, Seen
+from kafkaviz.search.consumer import Record
 from kafkaviz.units import group
 from kafkaviz.words import say
 
@@ -74,7 +76,7 @@ def title(shown: RecordsView, made: Made, is_read: bool) -> str:
     if not is_read or at is None:
         return say("stepper_figures.not_read" if not is_read else "stepper_figures.no_answer")
     number, count_of = group(shown.first + at + 1), group(shown.count)
-    position = group(made.found.record.batch_position)
+    position = group(cast(Record, made.found.record).batch_position)
     return say(
         "stepper_figures.answer",
         offset=group(shown.hit_offset),

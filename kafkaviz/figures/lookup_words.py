@@ -1,6 +1,6 @@
 """A lookup in words: one plain sentence a step, and the pseudocode that the step is a line of."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from kafkaviz import units
 from kafkaviz.search.by_time import NAMES
@@ -78,13 +78,14 @@ def _warm(search: IndexSearch, at: int, probe: Probe) -> Told:
             (0, last),
         )
     if at == 1 and found.section == "cold":
-        first = "first_again" if found.warm_from_slot == 0 else "first"
+        warm_from = cast(int, found.warm_from_slot)  # a cold section ends at the warm one
+        first = "first_again" if warm_from == 0 else "first"
         if probe.compare == ">":
             return Told(_said(f"{first}_above", search, probe), 3, None)
         return Told(
-            _said(f"{first}_cold", search, probe, found.warm_from_slot),
+            _said(f"{first}_cold", search, probe, warm_from),
             4,
-            (0, found.warm_from_slot),
+            (0, warm_from),
         )
     return _middle(search, probe, 7)
 

@@ -137,7 +137,7 @@ def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
     )
 
 
-def rows(plain: Replay, warm: Replay) -> list[tuple[int, int, int, int, int]]:
+def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
     """The images as a table: page, lookups that touch it and faults, plain; the same, warm section
     first.
     """

@@ -3,7 +3,7 @@ headers.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -60,7 +60,14 @@ def view(costs: Costs, other: Costs | None, what: str, mine: int, unit: str) -> 
     below = say(f"probe_histogram.{'beside' if outline else 'needed'}_{what}")
     marked = place if 0 <= place < len(starts) else None
     return HistogramView(
-        _title(counts, what, mine, unit), below, what, width, starts, shares, outline, marked
+        _title(counts, what, mine, unit),
+        below,
+        what,
+        width,
+        starts,
+        cast(tuple[float, ...], shares),
+        outline,
+        marked,
     )
 
 

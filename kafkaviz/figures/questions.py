@@ -8,6 +8,7 @@ used while the query stands as it is here.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
+from typing import Any
 
 from kafkaviz.analyse.retention import DUE, HELD
 from kafkaviz.figures import retention_words
@@ -15,7 +16,7 @@ from kafkaviz.figures.listed import beside
 from kafkaviz.units import duration, group, share, size
 from kafkaviz.words import counted, say
 
-Row = Mapping[str, object]
+Row = Mapping[str, Any]
 MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
 
 

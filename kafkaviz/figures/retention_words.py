@@ -3,6 +3,7 @@ command say it in the same ones.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def reason(log: LogRetention, one: Kept) -> str:
             return _or_sooner(say(f"retention.until{last}", when=when(one.gone_ms)), one)
         case "behind":
             waits = {
-                "waits": duration(one.gone_ms - one.until_ms),
+                "waits": duration(cast(int, one.gone_ms) - cast(int, one.until_ms)),
                 "segment": group(one.blocked_by),
             }
             return _or_sooner(say("retention.behind", when=when(one.gone_ms), **waits), one)
@@ -106,7 +107,10 @@ def headline(logs: Sequence[LogRetention]) -> str:
         return ""
     due, behind = (
         sum(one.is_due for one in every),
-        sum(one.state == "behind" and one.gone_ms - one.until_ms > DAY_MS for one in every),
+        sum(
+            one.state == "behind" and cast(int, one.gone_ms) - cast(int, one.until_ms) > DAY_MS
+            for one in every
+        ),
     )
     all_ = counted("common.n_segments", len(every), n=group(len(every)))
     told = say(

@@ -4,6 +4,7 @@ with its change.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from kafkaviz.analyse.lanes import Lanes
 from kafkaviz.figures import roll_words
@@ -67,7 +68,7 @@ def changes(before: Summary, now: Summary, told: Callable[[str], str] = str) -> 
 def rows(before: Summary, now: Summary) -> list[tuple[str, str, str, str]]:
     """What, before, now, and the change."""
     causes = [cause for cause in Cause if cause in dict(before.rolls) or cause in dict(now.rolls)]
-    numbers = [
+    numbers: list[tuple[Any, ...]] = [
         (say("common.segments"), before.segments, now.segments, group),
         *(
             (

@@ -4,6 +4,7 @@ to touch it causes the roll.
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -476,7 +477,7 @@ def _dots(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[go.Sca
         return []
     marker = {
         "size": 8.4,
-        "color": [ink[row.ink] for row, _ in rolled],
+        "color": [ink[cast(str, row.ink)] for row, _ in rolled],
         "line": {"color": ink["raised"], "width": 1.2},
     }
     return [

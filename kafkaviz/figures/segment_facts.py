@@ -1,6 +1,6 @@
 """The facts beside the segment ruler: each file in a few figures, as text."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.segment_words import closing
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
+from kafkaviz.log.file import FileInfo
 from kafkaviz.words import counted, say
 
 DAY_MS = 86_400_000
@@ -154,7 +155,7 @@ def _state(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> F
 
 def _kept(log: LogRetention | None = None, one: Kept | None = None) -> list[Fact]:
     """Until when retention keeps the segment; on hover by which rule and settings."""
-    if log is None:
+    if log is None or one is None:
         return []
     until_ms = one.gone_ms if one.until_ms is None or one.gone_ms is not None else one.until_ms
     more = (
@@ -205,7 +206,7 @@ def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
         if kind == "index"
         else (anatomy.times, anatomy.segment.timeindex)
     )
-    count = len(index.entries)
+    count, file = len(index.entries), cast(FileInfo, file)
     if not file.size_bytes:
         return Fact(say("segment.entries"), "0", say("segment.in_empty_file"))
     taken_bytes = count * entry_bytes

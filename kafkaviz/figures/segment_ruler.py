@@ -4,7 +4,7 @@ batches and entries around a window.
 
 import json
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from kafkaviz.figures import segment_shade, segment_slice, segment_words
 from kafkaviz.figures.listed import gap
 from kafkaviz.figures.segment_shade import Overview
 from kafkaviz.figures.segment_slice import Columns, Slice
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index
 from kafkaviz.words import say, table
 
@@ -70,14 +71,14 @@ def view(
     was asked for.
     """
     first_row = asked.row if asked.row is not None else pin.telling(anatomy).row
-    part = segment_slice.sliced(anatomy, first_row if centre_row is None else centre_row)
+    part = segment_slice.sliced(anatomy, cast(int, first_row) if centre_row is None else centre_row)
     darkest = segment_shade.darkest(anatomy, shade)
     return RulerView(
         title=segment_words.finding(anatomy),
         hint=segment_shade.hint(shade, darkest),
         base_offset=anatomy.segment.base_offset,
         end_position=anatomy.end.position,
-        log_bytes=anatomy.segment.log.size_bytes,
+        log_bytes=cast(FileInfo, anatomy.segment.log).size_bytes,
         tail=anatomy.tail,
         closing=segment_words.closing(anatomy),
         index=_index_lane(anatomy),

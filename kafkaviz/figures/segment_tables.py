@@ -3,7 +3,7 @@ CSV.
 """
 
 import io
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -244,9 +244,14 @@ def csv(anatomy: Anatomy, table: str) -> bytes:
     return text.getvalue()
 
 
+def _names(rows: np.ndarray) -> tuple[str, ...]:
+    """The names of its fields."""
+    return cast(tuple[str, ...], rows.dtype.names)
+
+
 def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     batches = anatomy.batches
-    columns = {name: pa.array(np.ascontiguousarray(batches[name])) for name in batches.dtype.names}
+    columns = {name: pa.array(np.ascontiguousarray(batches[name])) for name in _names(batches)}
     for unknown in ("base_offset", "record_count"):
         columns[unknown] = pa.array(
             np.ascontiguousarray(batches[unknown]), mask=batches[unknown] < 0
@@ -262,7 +267,7 @@ def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
 
 def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     entries = anatomy.index.entries
-    columns = {name: pa.array(np.ascontiguousarray(entries[name])) for name in entries.dtype.names}
+    columns = {name: pa.array(np.ascontiguousarray(entries[name])) for name in _names(entries)}
     return {
         **columns,
         "gap_bytes": pa.array(np.diff(entries["position"], prepend=0)),
@@ -272,7 +277,7 @@ def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
 
 def _time_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     times = anatomy.times.entries
-    columns = {name: pa.array(np.ascontiguousarray(times[name])) for name in times.dtype.names}
+    columns = {name: pa.array(np.ascontiguousarray(times[name])) for name in _names(times)}
     return {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
 
 

@@ -61,11 +61,11 @@ def view(
 
 def _bar(one: Assumption, answer: tuple[str, int]) -> Bar:
     unit = f" {one.unit}" if one.unit else ""
-    ends = tuple(f"{value:.3g}{unit}" for value in (one.low, one.high))
-    answers = tuple(
+    ends = f"{one.low:.3g}{unit}", f"{one.high:.3g}{unit}"
+    low, high = (
         "" if found == answer else _answer(found) for found in (one.verdict_low, one.verdict_high)
     )
-    return Bar(name(one), one.p99_us_low, one.p99_us_high, ends, answers)
+    return Bar(name(one), one.p99_us_low, one.p99_us_high, ends, (low, high))
 
 
 def name(one: Assumption) -> str:

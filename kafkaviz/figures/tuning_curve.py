@@ -7,6 +7,7 @@ microseconds, stands where a model puts it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -536,15 +537,16 @@ def _plateau(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
 def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
     if not _plateau(shown, ink):
         return []
-    is_wide = shown.least_batch_bytes >= WIDE_PLATEAU
+    least_bytes = cast(int, shown.least_batch_bytes)
+    is_wide = least_bytes >= WIDE_PLATEAU
     first = (
         say("curves.plateau_inside")
         if is_wide
-        else say("curves.plateau_left", bytes=group(shown.least_batch_bytes))
+        else say("curves.plateau_left", bytes=group(least_bytes))
     )
     place = {
         "xref": "x",
-        "x": float(np.log10(LEAST_X if is_wide else shown.least_batch_bytes)),
+        "x": float(np.log10(LEAST_X if is_wide else least_bytes)),
         "xshift": 4,
         "xanchor": "left",
         "align": "left",
@@ -600,7 +602,7 @@ def _names(
     """Each line's name at its right end; names that would meet move apart."""
     tall = look["height"] - TOP - BOTTOM
     low, high = (float(one) for one in look["range"])
-    ends = sorted(
+    ends: list[list[Any]] = sorted(
         (
             [tall * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)), text, colour, is_bold]
             for text, value, colour, is_bold in names

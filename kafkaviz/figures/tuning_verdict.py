@@ -3,6 +3,7 @@ modelled, what has no effect.
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 from kafkaviz.analyse.cost_model import CALIBRATED, Costs
 from kafkaviz.analyse.tuning import Budgets, Measured, Recommendation, Today, Verdict, spent
@@ -223,7 +224,8 @@ def _why_not_the_same(today: Today, entries: Entries) -> str:
     """What is known, else what it can be."""
     if today.is_coarse:
         return "differs_coarse"
-    (ours, our_times), (theirs, their_times) = entries.replayed, entries.held
+    ours, our_times = entries.replayed
+    theirs, their_times = cast(tuple[int, int], entries.held)
     return "differs_open" if ours == theirs and their_times < our_times else "differs_unknown"
 
 

@@ -3,7 +3,7 @@ and where each rule lands.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -113,9 +113,10 @@ def _points(why: Why) -> tuple[tuple, tuple, tuple]:
     offsets, newest, running = [], [], []
     read = [one for one in why.segments if one.batches is not None and len(one.batches)]
     for one in read:
-        times = one.batches["max_timestamp_ms"]
+        batches = cast(np.ndarray, one.batches)
+        times = batches["max_timestamp_ms"]
         rows = _kept(times, max(6, POINTS // len(read)))
-        offsets += [*one.batches["last_offset"][rows].tolist(), one.end_offset]
+        offsets += [*batches["last_offset"][rows].tolist(), one.end_offset]
         newest += [*times[rows].tolist(), None]
         running += [*np.maximum.accumulate(times)[rows].tolist(), None]
     return tuple(offsets), tuple(newest), tuple(running)
@@ -217,7 +218,7 @@ def figure(shown: WhyView, mode: str) -> "go.Figure":
     from kafkaviz.figures.theme import colours, template
 
     colour = colours(mode)
-    marks = [
+    marks: list[tuple[Any, str, str, str, str, int]] = [
         (
             shown.closest,
             "why_offset.mark_closest",

@@ -141,7 +141,8 @@ def _first_batches(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
     left = MOST_BATCHES
     for chunk in chunks:
         rows = chunk.rows[:left]
-        yield Chunk(rows, memoryview(cast(bytes, chunk.data))[: int(rows["size_bytes"].sum())])
+        data = memoryview(cast(bytes, chunk.data))[: int(rows["size_bytes"].sum())]
+        yield Chunk(rows, cast(bytes, data))  # a view is written as its bytes are
         left -= len(rows)
         if left <= 0:
             return

@@ -4,7 +4,7 @@ batch or slot, or of a whole file.
 
 import hashlib
 import os
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -101,9 +101,10 @@ def _head(
             "on_change": _forget_byte,
             **NO_LOOK,
         }
-        name: str = control.segmented_control(
+        name = control.segmented_control(
             say("bytes.file"), names, default=default, required=True, **options
         )
+        name = cast(str, name)  # the one that was chosen just now waits in the session's state
     return name, known[name], legend
 
 
