@@ -4,7 +4,6 @@ number is known.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kafkaviz.analyse.cost_model import Costs, Range
 from kafkaviz.analyse.tuning import At, Budgets
@@ -138,7 +137,7 @@ def rows(
     return [*found, _priced(now, other), _bound(*ends)]
 
 
-def _row(key: str, before: float, after: float, words: Callable[[Any], str], known: str) -> Row:
+def _row(key: str, before: float, after: float, words: Callable[[float], str], known: str) -> Row:
     kind = QUIET if is_same(float(before), float(after)) else BETTER if after < before else WORSE
     named, changed = say(f"compare.{key}"), change(float(before), float(after))
     return Row(
@@ -262,7 +261,7 @@ def replayed_rows(now: WhatIf, other: WhatIf) -> list[Row]:
 
 
 def _quiet(
-    key: str, name: str, before: float, after: float, words: Callable[[Any], str], known: str = ""
+    key: str, name: str, before: float, after: float, words: Callable[[float], str], known: str = ""
 ) -> Row:
     """A number of which neither more nor less is better."""
     return Row(

@@ -231,8 +231,8 @@ def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
 
 def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
     count = {name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNTED}
-    held = {
-        name: counted(f"common.n_{name}", count[name], n=units.group(count[name]))
+    held = {  # what is not known reads as many do
+        name: counted(f"common.n_{name}", cast(int, count[name]), n=units.group(count[name]))
         for name in ("batches", "records")
     }
     kind = say(f"common.kind_{KINDS[segment['kind']]}")

@@ -176,7 +176,7 @@ def view(
             None,
             None,
         )
-    batches, found = anatomy.batches, cast(FileInfo, anatomy.segment.log)
+    batches, found = anatomy.batches, anatomy.segment.log
     outer = _batch(anatomy, row, wanted.outer, look)
     inner, title, fault = _inside(found, batches, row, wanted.inner)
     before, after = (
@@ -218,12 +218,13 @@ def _batch(anatomy: Anatomy, row: int, wanted: int | None, look: Look) -> Pane:
     """The pinned batch; the last one with what stands behind it."""
     batch = anatomy.batches[row]
     start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
-    log = cast(FileInfo, anatomy.segment.log)
-    end = log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
+    end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
     field = "max_timestamp_ms" if look.by_time else "last_offset_delta"
     fields = cast(Mapping[str, Any], HEADER.fields)
     key = start + (fields[field][1] if batch["magic"] >= MAGIC_2 else 0)
-    return _pane(log, "batch", start, end, _shown(look.byte, start, end, key), wanted)
+    return _pane(
+        anatomy.segment.log, "batch", start, end, _shown(look.byte, start, end, key), wanted
+    )
 
 
 def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None, byte: int | None) -> Pane:

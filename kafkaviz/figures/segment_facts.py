@@ -1,6 +1,6 @@
 """The facts beside the segment ruler: each file in a few figures, as text."""
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.segment_words import closing
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
-from kafkaviz.log.file import FileInfo
 from kafkaviz.words import counted, say
 
 DAY_MS = 86_400_000
@@ -206,7 +205,7 @@ def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
         if kind == "index"
         else (anatomy.times, anatomy.segment.timeindex)
     )
-    count, file = len(index.entries), cast(FileInfo, file)
+    count = len(index.entries)
     if not file.size_bytes:
         return Fact(say("segment.entries"), "0", say("segment.in_empty_file"))
     taken_bytes = count * entry_bytes

@@ -16,7 +16,6 @@ from kafkaviz.figures import segment_shade, segment_slice, segment_words
 from kafkaviz.figures.listed import gap
 from kafkaviz.figures.segment_shade import Overview
 from kafkaviz.figures.segment_slice import Columns, Slice
-from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index
 from kafkaviz.words import say, table
 
@@ -78,7 +77,7 @@ def view(
         hint=segment_shade.hint(shade, darkest),
         base_offset=anatomy.segment.base_offset,
         end_position=anatomy.end.position,
-        log_bytes=cast(FileInfo, anatomy.segment.log).size_bytes,
+        log_bytes=anatomy.segment.log.size_bytes,
         tail=anatomy.tail,
         closing=segment_words.closing(anatomy),
         index=_index_lane(anatomy),

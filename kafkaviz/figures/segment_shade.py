@@ -2,14 +2,13 @@
 in columns of equal length.
 """
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.figures.listed import sentences
-from kafkaviz.log.file import FileInfo
 from kafkaviz.words import say
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
@@ -63,11 +62,10 @@ def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | 
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None
-    log = cast(FileInfo, anatomy.segment.log)
-    width_bytes = max(1, log.size_bytes) / COLUMNS
+    width_bytes = max(1, anatomy.segment.log.size_bytes) / COLUMNS
     starts = np.minimum((anatomy.batches["position"] / width_bytes).astype(int), COLUMNS - 1)
     pointed = anatomy.index.entries["position"]
-    pointed = pointed[(pointed >= 0) & (pointed < log.size_bytes)]
+    pointed = pointed[(pointed >= 0) & (pointed < anatomy.segment.log.size_bytes)]
     entries = np.bincount(
         np.minimum((pointed / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
     )

@@ -2,8 +2,6 @@
 and why something is not there.
 """
 
-from typing import cast
-
 import numpy as np
 
 from kafkaviz import units
@@ -12,7 +10,6 @@ from kafkaviz.analyse.links import NONE, Aim
 from kafkaviz.analyse.pin import Asked, Why, offsets
 from kafkaviz.figures.listed import both, clauses, sentences
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.log.file import FileInfo
 from kafkaviz.words import counted, say
 
 # states that a sentence tells
@@ -73,9 +70,7 @@ def nothing(anatomy: Anatomy) -> tuple[str, str]:
         )
         return say("segment.no_whole_batch"), holds
     made = (
-        say(
-            "segment.index_ahead", size=units.size(cast(FileInfo, anatomy.segment.index).size_bytes)
-        )
+        say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes))
         if anatomy.index.slots
         else ""
     )
@@ -198,7 +193,7 @@ def _index_unwritten(anatomy: Anatomy) -> str:
     told = {
         "n": units.group(index.unwritten),
         "slots": units.group(index.slots),
-        "size": units.size(cast(FileInfo, file).size_bytes),
+        "size": units.size(file.size_bytes),
     }
     if anatomy.segment.state != "active":
         return say("segment.index_zeros", **told)

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -66,11 +65,7 @@ def _quick(found: Broker) -> tuple:
     own = [found.path / name for name in (*OWN_FILES, SERVER_PROPERTIES)] + [
         found.path.parent / SERVER_PROPERTIES
     ]
-    growing = [
-        cast(FileInfo, partition.active.log).path
-        for partition in found.partitions
-        if partition.active
-    ]
+    growing = [partition.active.log.path for partition in found.partitions if partition.active]
     return (
         tuple(map(mtime_ns, folders)),
         tuple(map(mtime_ns, own)),

@@ -12,7 +12,6 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import fault_words, segment_words
 from kafkaviz.figures.listed import listed
 from kafkaviz.figures.segment_facts import FactGroups
-from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import anatomies, parts, state
@@ -44,7 +43,7 @@ def not_there(place: InPartition, partition: Partition) -> None:
     ):
         for one in _nearest(found, state.number(asked)):
             told = {
-                "size": units.size(cast(FileInfo, one.log).size_bytes),
+                "size": units.size(one.log.size_bytes),
                 "state": say(f"common.kind_{one.state}"),
             }
             label = say("segment.offered", name=f"`{one.name}`", **told)
@@ -106,7 +105,7 @@ def unreadable(fault: CannotOpen) -> None:
 def grown(anatomy: Anatomy) -> None:
     """A broker was writing while the file was read."""
     before, after = (units.group(one) for one in cast(tuple[int, int], anatomy.grown_bytes))
-    finding = say("segment.grown", name=cast(FileInfo, anatomy.segment.log).path.name)
+    finding = say("segment.grown", name=anatomy.segment.log.path.name)
     with parts.state(
         "grown", "warning", finding, say("segment.grown_why", before=before, after=after)
     ):

@@ -4,10 +4,8 @@ of each.
 
 import hashlib
 from dataclasses import dataclass
-from typing import cast
 
 from kafkaviz.log.broker import Broker
-from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.tuning.options import ALL_OF, BROKER, WORKLOAD
@@ -79,7 +77,7 @@ def wanted(here: Listed, kind: str, name: str, version: str | None) -> Wanted:
         one for one in broker.partitions if one.state == "current" and _is_meant(one, kind, name)
     ]
     sizes = tuple(
-        (f"{one.directory}/{part.name}.log", cast(FileInfo, part.log).size_bytes)
+        (f"{one.directory}/{part.name}.log", part.log.size_bytes)
         for one in chosen
         for part in one.live
     )

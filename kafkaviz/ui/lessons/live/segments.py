@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from html import escape
-from typing import cast
 
 import streamlit as st
 
@@ -11,7 +10,6 @@ from kafkaviz.analyse import pin
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.figures import segment_tables
 from kafkaviz.figures.segment_tables import Chosen
-from kafkaviz.log.file import FileInfo
 from kafkaviz.ui import anatomies, parts, pick, segment_parts
 from kafkaviz.ui.components import ruler as ruler_door
 from kafkaviz.ui.lessons.grammar import Block
@@ -100,7 +98,7 @@ def _segment_rows(here: InSegment, held: int | None, offset: int | None) -> Iter
         cells = f'<td class="r">{units.group(one.base_offset)}</td><td>{named}</td>'
         yield (
             f"<tr{' class=on' if mark else ''}>{cells}"
-            f'<td class="r">{units.group(cast(FileInfo, one.log).size_bytes)}</td></tr>'
+            f'<td class="r">{units.group(one.log.size_bytes)}</td></tr>'
         )
 
 
