@@ -81,7 +81,7 @@ $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VE
 	@touch $@
 
 $(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)
-	@echo "Adding what the tests and ruff need to $(VENV): about 180 MB, a few seconds."
+	@echo "Adding what the tests and ruff need to $(VENV): about 220 MB, a few seconds."
 	@$(INSTALL) -r requirements-dev.txt
 	@touch $@
 

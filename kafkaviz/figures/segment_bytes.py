@@ -8,12 +8,12 @@ next as it scrolls. A compressed batch has a second pane: what it holds, decompr
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.spans import (
     CHECK,
     OFFSET,
@@ -220,8 +220,7 @@ def _batch(anatomy: Anatomy, row: int, wanted: int | None, look: Look) -> Pane:
     start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
     field = "max_timestamp_ms" if look.by_time else "last_offset_delta"
-    fields = cast(Mapping[str, Any], HEADER.fields)
-    key = start + (fields[field][1] if batch["magic"] >= MAGIC_2 else 0)
+    key = start + (field_start(HEADER, field) if batch["magic"] >= MAGIC_2 else 0)
     return _pane(
         anatomy.segment.log, "batch", start, end, _shown(look.byte, start, end, key), wanted
     )

@@ -6,7 +6,7 @@ batch?
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from kafkaviz.analyse.checks.reading import Break, Chunk, Misplaced, Reading
 from kafkaviz.analyse.existing import existing
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2
 from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.format.offset_index import MOST_RELATIVE
@@ -25,10 +26,9 @@ from kafkaviz.simulate.stored import MOST_LOG_BYTES
 from kafkaviz.units import group, size
 
 MAGICS = (0, 1, 2)
-_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", HEADER.fields)
-_LEGACY_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", LEGACY_HEADER.fields)
-LENGTH_AT, MAGIC_AT, CRC_AT = (_FIELDS[name][1] for name in ("batch_length_bytes", "magic", "crc"))
-LEGACY_CRC_AT, LEGACY_CRC_START = _LEGACY_FIELDS["crc"][1], _LEGACY_FIELDS["magic"][1]
+LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")
+CRC_AT, LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
+LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not told
 SHOWN_BYTES = 16  # of a tail
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}

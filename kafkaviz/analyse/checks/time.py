@@ -131,7 +131,7 @@ def _blocked(summaries: Sequence[Summary], aged: Sequence[Aged], facts: Facts) -
             for later in behind
         ]
         held = [wait for wait in waits if wait > DAY_MS]
-        if not held or one.aged.counted_by != "record":
+        if not held or one.aged.counted_by != "record" or told.newest is None:
             continue
         count = f"{len(held)} segment{'' if len(held) == 1 else 's'}"
         message = (
@@ -143,9 +143,9 @@ def _blocked(summaries: Sequence[Summary], aged: Sequence[Aged], facts: Facts) -
             f"newest record {moment(one.aged.timestamp_ms)}",
             "one that is not much newer than those of later segments",
         )
-        newest_at = cast("tuple[int, int, int]", told.newest)[2]
+        _, _, position = told.newest
         yield facts.found(
-            "retention-blocked", existing(told.segment.log).name, message, evidence, newest_at
+            "retention-blocked", existing(told.segment.log).name, message, evidence, position
         )
 
 

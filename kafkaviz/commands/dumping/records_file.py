@@ -4,17 +4,17 @@ cannot go on.
 Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
 from zlib import crc32
 
 import numpy as np
 
 from kafkaviz.binary import crc32c
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.commands.dumping import death
 from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.options import MAX_INT
@@ -36,11 +36,9 @@ from kafkaviz.log import file
 # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
 # held whole
 STRETCH_BYTES = 1 << 20
-_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", HEADER.fields)
-_LEGACY_FIELDS = cast("Mapping[str, tuple[np.dtype, int]]", LEGACY_HEADER.fields)
-_LENGTH = slice(_FIELDS["batch_length_bytes"][1], LENGTH_END)
-_MAGIC_AT = _FIELDS["magic"][1]
-LEGACY_CRC_START = _LEGACY_FIELDS["magic"][1]
+_LENGTH = slice(field_start(HEADER, "batch_length_bytes"), LENGTH_END)
+_MAGIC_AT = field_start(HEADER, "magic")
+LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 
 @dataclass(frozen=True)

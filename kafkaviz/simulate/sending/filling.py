@@ -11,13 +11,11 @@ Byte for byte what format.record.build and the dtype of format.batch make; as De
 DefaultRecordBatch of Kafka 4.3.1.
 """
 
-from collections.abc import Mapping
-from typing import Any, cast
-
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
 from kafkaviz.binary.crc32c import stretch
+from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 
 MARKER_BYTES = 78  # a batch with the end of a transaction
@@ -30,8 +28,7 @@ _SEVEN, _LOW, _MORE, _TEN, _ZERO = (
     np.uint64(10),
     np.uint64(48),
 )
-_FIELDS = cast(Mapping[str, Any], HEADER.fields)
-_AT: dict[str, int] = {name: place for name, (_, place) in _FIELDS.items()}
+_AT = {name: field_start(HEADER, name) for name in field_names(HEADER)}
 _LENGTH, _EPOCH, _MAGIC, _CRC = (
     _AT["batch_length_bytes"],
     _AT["leader_epoch"],

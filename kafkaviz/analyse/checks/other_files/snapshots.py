@@ -2,8 +2,7 @@
 where producers wrote?
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from kafkaviz.analyse.checks.other_files import unreadable
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import producer_snapshot
 from kafkaviz.log import file
@@ -20,7 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.units import group
 
-CRC_AT = cast("Mapping[str, tuple[np.dtype, int]]", producer_snapshot.HEADER.fields)["crc"][1]
+CRC_AT = field_start(producer_snapshot.HEADER, "crc")
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
 SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
 
