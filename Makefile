@@ -39,7 +39,7 @@ lint: $(INSTALLED_DEV) ## check the code and its form with ruff, its types with 
 	@$(VENV)/bin/ty check --quiet --python $(VENV)
 
 lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
-	@$(PYTHON_OF_VENV) -m kafkaviz.ui.lessons kafkaviz/ui/lessons $(if $(LESSONS),"$(LESSONS)")
+	@$(PYTHON_OF_VENV) -m kafkaviz.app.lessons kafkaviz/app/lessons $(if $(LESSONS),"$(LESSONS)")
 
 docs: $(INSTALLED) ## write the pages of docs/ that are made from the code anew
 	@$(PYTHON_OF_VENV) -m docs.reference

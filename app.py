@@ -2,52 +2,56 @@
 
 import streamlit as st
 
-from kafkaviz.analyse.overview import Overview
-from kafkaviz.ui import cache, faults, pick, work
-from kafkaviz.ui.broker.doors import doors
-from kafkaviz.ui.broker.head import head
-from kafkaviz.ui.broker.path import path_form
-from kafkaviz.ui.broker.rows import partition_rows
-from kafkaviz.ui.broker.segment_map import segment_map
-from kafkaviz.ui.cache import Listed
-from kafkaviz.ui.frame import frame
-from kafkaviz.ui.pick import Place
+from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.broker.head import render_head
+from kafkaviz.app.pages.broker.page_links import render_page_links
+from kafkaviz.app.pages.broker.partition_rows import render_partition_table
+from kafkaviz.app.pages.broker.path_form import render_path_form
+from kafkaviz.app.pages.broker.segment_map import render_segment_map
+from kafkaviz.app.state import page_location
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import faults, ingest_status
 from kafkaviz.words import say
 
 
 def main() -> None:
     """The page, or what is wrong with a directory that holds no topic-partition."""
-    place = frame("Broker")
-    said = path_form(place)
-    here = pick.listed(place)
-    known = cache.overview(here)
-    if not known.partitions:
-        return faults.no_partition(here.broker.path, known.problems)
-    read = say("broker.read_full" if cache.is_fresh(here) else "broker.read_names")
-    said.html(f'<div class="kv-sm kv-fnt kv-right">{read}</div>')
-    whole(place, here, known)
+    location = frame("Broker")
+    status_slot = render_path_form(location)
+    snapshot = page_location.snapshot(location)
+    overview = broker_cache.overview(snapshot)
+    if not overview.partitions:
+        return faults.no_partition(snapshot.broker.path, overview.problems)
+    source_note = say(
+        "broker.read_full" if broker_cache.is_fresh(snapshot) else "broker.read_names"
+    )
+    status_slot.html(f'<div class="kv-sm kv-fnt kv-right">{source_note}</div>')
+    render_body(location, snapshot, overview)
 
 
-def whole(place: Place, here: Listed, known: Overview) -> None:
+def render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     """What the directory holds, the ways on, the map, the table, and what could not be read."""
-    head(here, known)
-    doors(place, known)
+    render_head(snapshot, overview)
+    render_page_links(location, overview)
     st.space(24)
-    segment_map(place, here, known)
+    render_segment_map(location, snapshot, overview)
     st.space(12)
     strip = st.container()
     st.space(28)
-    partition_rows(place, known)
-    if known.problems:
+    render_partition_table(location, overview)
+    if overview.problems:
         st.space(28)
         faults.partial(
-            int((~known.segments["left_out"]).sum()),
-            len(known.segments),
-            here.broker.path,
-            known.problems,
+            int((~overview.segments["left_out"]).sum()),
+            len(overview.segments),
+            snapshot.broker.path,
+            overview.problems,
         )
     with strip:  # last, because it may start Spark: all else is on its way to the reader by then
-        work.strip(here)
+        ingest_status.render_strip(snapshot)
 
 
 main()

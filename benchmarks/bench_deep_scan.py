@@ -139,7 +139,7 @@ def one(random: Random, delta: int, size_bytes: int) -> bytes:
     while len(value) < size_bytes:
         value += random.choice(WORDS)
     key = f"{random.randrange(1 << 60):016x}".encode()
-    sizes = (size_bytes - overhead for overhead in range(len(key) + record.LEAST_BYTES, size_bytes))
+    sizes = (size_bytes - overhead for overhead in range(len(key) + record.MIN_BYTES, size_bytes))
     fitting = (
         record.build([record.Record(delta, 0, key, value[:size].encode())]) for size in sizes
     )

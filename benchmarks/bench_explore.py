@@ -26,11 +26,11 @@ def run() -> list[str]:
 
 def measured(directory: Path) -> list[str]:
     """Both rows, over the catalog of the sample broker."""
+    from kafkaviz.app.cache import broker_cache
     from kafkaviz.figures.questions import QUESTIONS
     from kafkaviz.pipeline.query import Query
-    from kafkaviz.ui import cache
 
-    catalog = cache.catalog_path(cache.broker(directory))
+    catalog = broker_cache.catalog_path(broker_cache.broker(directory))
     ask = lambda sql: Query(catalog, sql).wait()  # noqa: E731
     first_s = timed(ask, QUESTIONS[0].sql)
     spark = of_spark(catalog)

@@ -41,13 +41,13 @@ def run() -> list[str]:
 
 def prepare() -> Path:
     """The sample broker, unpacked, with its catalog."""
-    from kafkaviz.log.archive import opened
+    from kafkaviz.app.cache import broker_cache
+    from kafkaviz.log.archive import unpack_if_archive
     from kafkaviz.pipeline import job
-    from kafkaviz.ui import cache
 
-    directory = opened(ROOT / "sample_data" / f"{SAMPLE}.tar.gz")
+    directory = unpack_if_archive(ROOT / "sample_data" / f"{SAMPLE}.tar.gz")
     job.start_ingest(
-        [directory], cache.catalog_path(cache.broker(directory)), master="local[2]"
+        [directory], broker_cache.catalog_path(broker_cache.broker(directory)), master="local[2]"
     ).wait()
     return directory
 

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks import row
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 BATCHES, PLAIN_BATCHES, BATCH_BYTES, RECORDS = 4_000_000, 200_000, 1000, 10
 FIRST_MS = 1_790_000_000_000
@@ -24,7 +24,7 @@ def run() -> list[str]:
         "segments of 1 GiB, an entry a batch": LogConfig(index_interval_bytes=0),
     }
     appends, rows = batches(BATCHES), []
-    Log(LogConfig(), now_ms=0).append(appends[:10].copy())  # compiles
+    UnifiedLog(LogConfig(), now_ms=0).append(appends[:10].copy())  # compiles
     for name, config in configs.items():
         measured = BATCHES / min(seconds(config, appends) for _ in range(RUNS))
         started = time.perf_counter()
@@ -37,7 +37,7 @@ def run() -> list[str]:
 
 def seconds(config: LogConfig, appends: np.ndarray) -> float:
     """The time that a log takes for all of them, handed over in one call."""
-    log, rows = Log(config, now_ms=FIRST_MS), appends.copy()
+    log, rows = UnifiedLog(config, now_ms=FIRST_MS), appends.copy()
     started = time.perf_counter()
     log.append(rows)
     return time.perf_counter() - started

@@ -16,15 +16,15 @@ from crc32c import crc32c
 from benchmarks import best, row
 from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
-from kafkaviz.simulate.config import LogConfig, profile
-from kafkaviz.simulate.incoming import Chunk
-from kafkaviz.simulate.log_bytes import Counted
-from kafkaviz.simulate.sending.streams import chunks
-from kafkaviz.simulate.sending.workload import Workload, load
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.config import LogConfig, release_behaviour
+from kafkaviz.simulate.incoming import AppendChunk
+from kafkaviz.simulate.log_bytes import ByteCounter
+from kafkaviz.simulate.producers.streams import chunks
+from kafkaviz.simulate.producers.workload import Workload, load
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 LOG_BYTES, PLAIN_BYTES, ONE_RECORD_BATCHES = 1 << 30, 1 << 23, 10_000_000
-KAFKA_4_3_1 = profile((4, 3, 1))
+KAFKA_4_3_1 = release_behaviour((4, 3, 1))
 BATCHES_OF_1_KB = """
 [[phase]]
 bytes = {size_bytes}
@@ -42,7 +42,7 @@ idempotent = false
 """
 
 
-class Files(Counted):
+class Files(ByteCounter):
     """The .log files in a folder, each written to its end."""
 
     def __init__(self, folder: Path) -> None:
@@ -115,13 +115,13 @@ def written(workload: Workload) -> None:
     """The same as a log, whose .log files go to disk; its indexes are small."""
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder))
-        log = Log(LogConfig(), KAFKA_4_3_1, now_ms=workload.start_ms, logs=files)
+        log = UnifiedLog(LogConfig(), KAFKA_4_3_1, now_ms=workload.start_ms, logs=files)
         for chunk in chunks(workload, LogConfig(), KAFKA_4_3_1):
             log.append(chunk.rows, chunk.data)
         files.close()
 
 
-def plainly(sample: list[Chunk]) -> float:
+def plainly(sample: list[AppendChunk]) -> float:
     """How long plain Python takes to put some chunks together again from their rows and records."""
     taken = 0.0
     for chunk in sample:

@@ -19,7 +19,7 @@ from kafkaviz import units
 from kafkaviz.pipeline import register
 from kafkaviz.pipeline.session import session
 from kafkaviz.pipeline.source import KafkaReader
-from kafkaviz.pipeline.source_schema import columns, options
+from kafkaviz.pipeline.source_schema import columns, parse_options
 
 TOTAL_BYTES = SEGMENTS * LOG_BYTES
 MIDDLE = SEGMENTS * BATCHES * RECORDS // 2
@@ -95,7 +95,9 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
 def bytes_read(name: str, directory: Path, given: dict[str, str]) -> int:
     """What planning and reading the range asks of the system, in this process."""
     reader = KafkaReader(
-        name, {"path": str(directory), **given}, from_arrow_schema(columns(name, options(given)))
+        name,
+        {"path": str(directory), **given},
+        from_arrow_schema(columns(name, parse_options(given))),
     )
     before = counted_bytes()
     rows = sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))

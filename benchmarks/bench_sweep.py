@@ -5,8 +5,8 @@ import time
 import numpy as np
 
 from benchmarks import row
-from kafkaviz.analyse import sweep
-from kafkaviz.analyse.cold_reads import cold_reads
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cold_reads import cold_reads
 from kafkaviz.format.batch import BATCH
 
 BATCHES, PLAIN_BATCHES, PLAIN_INTERVAL = 1_000_000, 200_000, 4096

@@ -28,7 +28,7 @@ TYPES = {
 COMMANDS_HEAD = """\
 # The command line
 
-Made from the code by `make docs`: edit `kafkaviz/commands/`, not this page.
+Made from the code by `make docs`: edit `kafkaviz/cli/`, not this page.
 
 `kafkaviz COMMAND`, also `python -m kafkaviz COMMAND`. Results go to stdout, words and progress to
 stderr. Nothing is written into a directory that is inspected.

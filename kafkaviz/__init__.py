@@ -8,24 +8,24 @@ The floors, from the ground up; a module uses its own floor and those below it:
     log                       files on disk, opened read-only: broker, partition, segment
     search                    how Kafka finds an offset or a timestamp, every step kept
     simulate                  Kafka's writer, byte for byte
-    analyse                   what a log costs, what its settings were, what is wrong with it
+    analysis                  what a log costs, what its settings were, what is wrong with it
     pipeline                  the same questions over whole brokers, on Spark
     figures                   a view of a result, and the figure of that view
-    ui, commands              what the pages share; the command line
+    app, cli, report          the pages; the command line; the report to hand on
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kafkaviz.analyse.health import Finding, Health, check
-    from kafkaviz.analyse.lookups import lookup
-    from kafkaviz.analyse.sweep import sweep
+    from kafkaviz.analysis.health import Finding, Health, check
+    from kafkaviz.analysis.lookups import lookup
+    from kafkaviz.analysis.sweep import sweep
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
-    from kafkaviz.simulate.whole.simulation import Simulated, simulate
+    from kafkaviz.simulate.directory.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
     "sweep",
 ]
 
-_ROOMS = {
+_MODULE_BY_NAME = {
     "CannotOpen": "errors",
     "CorruptFile": "errors",
     "KafkavizError": "errors",
@@ -53,12 +53,12 @@ _ROOMS = {
     "open_broker": "log.broker",
     "Partition": "log.partition",
     "Segment": "log.segment",
-    "Finding": "analyse.finding",
-    "Health": "analyse.health",
-    "check": "analyse.health",
-    "lookup": "analyse.lookups",
-    "sweep": "analyse.sweep",
-    "Simulated": "simulate.whole.simulation",
+    "Finding": "analysis.finding",
+    "Health": "analysis.health",
+    "check": "analysis.health",
+    "lookup": "analysis.lookups",
+    "sweep": "analysis.sweep",
+    "Simulated": "simulate.directory.simulation",
     "simulate": "simulate",
 }
 
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> object:
     """The names people import, found when they are asked for: `import kafkaviz` alone loads no
     numpy and no numba.
     """
-    if name not in _ROOMS:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    room = import_module(f"{__name__}.{_ROOMS[name]}")
-    return room if _ROOMS[name] == name else getattr(room, name)
+    module = import_module(f"{__name__}.{_MODULE_BY_NAME[name]}")
+    return module if _MODULE_BY_NAME[name] == name else getattr(module, name)

@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-from kafkaviz.commands import INTERRUPTED
-from kafkaviz.commands.printing import output
+from kafkaviz.cli import INTERRUPTED
+from kafkaviz.cli.common import output
 from kafkaviz.errors import KafkavizError
 
-# Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help`
+# Each is a module of kafkaviz.cli that imports only argparse at its top: `kafkaviz --help`
 # reads them all.
-SHOWN = (
+PUBLIC_COMMANDS = (
     "app",
     "calibrate",
     "check",
@@ -30,33 +30,34 @@ SHOWN = (
     "simulate",
     "tune",
 )
-COMMANDS = (*SHOWN, "warm")  # the last one is make's
+COMMANDS = (*PUBLIC_COMMANDS, "warm")  # the last one is make's
 USAGE_OR_INPUT = 2
-SOON_S = 0.05
+SIGNAL_RETRY_S = 0.05
 NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 
 
-class _Parser(argparse.ArgumentParser):
+class _CommandLineParser(argparse.ArgumentParser):
     """One that says in one line what is wrong, and where the usage is."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What is left over is an error here: handed up, the whole command line would name its own
         usage.
         """
-        found, over = super().parse_known_args(args, namespace)
-        if over:
-            self.error(f"unrecognized arguments: {' '.join(over)}")
-        return found, over
+        options, extra = super().parse_known_args(args, namespace)
+        if extra:
+            self.error(f"unrecognized arguments: {' '.join(extra)}")
+        return options, extra
 
     def error(self, message: str) -> NoReturn:
         self.exit(
-            USAGE_OR_INPUT, output.plain(f"{self.prog}: {message}; see {self.prog} --help") + "\n"
+            USAGE_OR_INPUT,
+            output.to_one_line(f"{self.prog}: {message}; see {self.prog} --help") + "\n",
         )
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line: every command adds its own part, and sets `run`."""
-    top = _Parser(
+    top = _CommandLineParser(
         prog="kafkaviz",
         description=(
             "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
@@ -66,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     )
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
-        importlib.import_module(f"kafkaviz.commands.{name}").add_parser(subparsers)
+        importlib.import_module(f"kafkaviz.cli.{name}").add_parser(subparsers)
     return top
 
 
@@ -75,29 +76,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     unreadable input.
     """
     output.set_up()
-    given = sys.argv[1:] if argv is None else list(argv)
-    known = parser()
-    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        known.error(f"there is no command {given[0]}; there are {', '.join(SHOWN)}")
-    args = known.parse_args(given)
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    top_parser = parser()
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        top_parser.error(
+            f"there is no command {arguments[0]}; there are {', '.join(PUBLIC_COMMANDS)}"
+        )
+    args = top_parser.parse_args(arguments)
     try:
-        with _ended_in_order():
+        with _interrupt_on_signals():
             status = args.run(args)
         sys.stdout.flush()
         return status
     except KafkavizError as error:
-        print(output.plain(f"kafkaviz: {error}"), file=sys.stderr)
+        print(output.to_one_line(f"kafkaviz: {error}"), file=sys.stderr)
         return USAGE_OR_INPUT
-    except KeyboardInterrupt as asked:
+    except KeyboardInterrupt as interrupt:
         print("kafkaviz: stopped", file=sys.stderr)
-        return asked.status if isinstance(asked, _Ended) else INTERRUPTED
+        return interrupt.status if isinstance(interrupt, _TerminationSignal) else INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough, as `| head` has
         _drop_output()
         return NO_READER
     except OSError as error:  # the output has no room, or the system gave up in another way
         _drop_output()
         print(
-            output.plain(
+            output.to_one_line(
                 "kafkaviz: "
                 f"{': '.join(filter(None, [error.filename, error.strerror or str(error)]))}"
             ),
@@ -106,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE_OR_INPUT
 
 
-class _Ended(KeyboardInterrupt):
+class _TerminationSignal(KeyboardInterrupt):
     """Somebody asked the process to end, otherwise than by Ctrl-C."""
 
     def __init__(self, number: int) -> None:
@@ -115,35 +118,37 @@ class _Ended(KeyboardInterrupt):
 
 
 @contextmanager
-def _ended_in_order() -> Generator[None]:
+def _interrupt_on_signals() -> Generator[None]:
     """Lets SIGTERM and SIGHUP end a command as Ctrl-C does, so that what it had begun to write is
     taken away; those ignored stay so.
     """
-    asked, before = [], {}
+    signals, default_handlers = [], {}
 
     def end(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
-        if _in_llvm(frame):  # what it calls back may not raise, or it aborts the process
-            signal.setitimer(signal.ITIMER_REAL, SOON_S)
+        signals.append(number)
+        if _is_in_llvm(frame):  # what it calls back may not raise, or it aborts the process
+            signal.setitimer(signal.ITIMER_REAL, SIGNAL_RETRY_S)
             return
-        for one in before:  # a second one does not cut short what the first one began
-            signal.signal(one, signal.SIG_IGN)
-        raise _Ended(asked[0])
+        for (
+            signal_number
+        ) in default_handlers:  # a second one does not cut short what the first one began
+            signal.signal(signal_number, signal.SIG_IGN)
+        raise _TerminationSignal(signals[0])
 
     try:
         with suppress(ValueError):  # only the main thread is told of signals
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
                 if signal.getsignal(number) == signal.SIG_DFL:
-                    before[number] = signal.signal(number, end)
+                    default_handlers[number] = signal.signal(number, end)
         yield
     finally:
-        if asked:
+        if signals:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
+        for number, handler in default_handlers.items():
             signal.signal(number, handler)
 
 
-def _in_llvm(frame: FrameType | None) -> bool:
+def _is_in_llvm(frame: FrameType | None) -> bool:
     """Whether a function of llvmlite's is at work."""
     while frame and not frame.f_globals.get("__name__", "").startswith("llvmlite"):
         frame = frame.f_back

@@ -33,7 +33,7 @@ ARRAY_MAX = INT_MAX - 8  # the longest array that a JVM makes
 SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
 ANY: Release = (0,)
 _NUMBERS = {"int": INT_MAX, "long": LONG_MAX}
-_WHOLE = re.compile("[+-]?[0-9]+")
+_INTEGER = re.compile("[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?")
 
 
@@ -53,7 +53,7 @@ class Setting:
     kind: "int", "long", "double", "boolean", "string" or "list". broker_names: the names that a
     broker has for it, the strongest first, with the factor to the topic's unit. defaults, least:
     (first release, value), the oldest first; least and most are limits of the topic's setting,
-    broker_least where a broker's differs. since, until: the first release that knows it and the
+    broker_minimum where a broker's differs. since, until: the first release that knows it and the
     first that does not any more. backport: the same two of an older line whose later patches know
     it too.
     """
@@ -62,16 +62,16 @@ class Setting:
     kind: str
     defaults: ByRelease
     broker_names: tuple[tuple[str, int], ...] = ()
-    least: ByRelease = ()
-    most: Value = None
-    besides: Value = None  # a value that is allowed outside of the limits
+    minimum: ByRelease = ()
+    maximum: Value = None
+    exception_value: Value = None  # a value that is allowed outside of the limits
     choices: tuple[str, ...] = ()  # of a list: of each of its items
-    broker_least: ByRelease | None = None
+    broker_minimum: ByRelease | None = None
     since: Release = ANY
     until: Release | None = None
     backport: tuple[Release, Release] | None = None
 
-    def known_to(self, release: Release) -> bool:
+    def is_known_to(self, release: Release) -> bool:
         """Whether that release has the setting."""
         if self.backport and self.backport[0] <= release < self.backport[1]:
             return True
@@ -79,47 +79,61 @@ class Setting:
 
     def default(self, release: Release) -> Value:
         """Kafka's default in that release."""
-        return _at(self.defaults, release)
+        return _value_in(self.defaults, release)
 
-    def smallest(self, release: Release) -> Value:
+    def topic_minimum(self, release: Release) -> Value:
         """The least value that a topic may be given in that release; None where nothing limits
         it.
         """
-        return _at(self.least, release)
+        return _value_in(self.minimum, release)
 
     def parse(
-        self, text: str, release: Release, of_broker: str | None = None, within_limits: bool = True
+        self,
+        text: str,
+        release: Release,
+        broker_name: str | None = None,
+        within_limits: bool = True,
     ) -> Value:
         """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if
         that release refuses it.
 
-        of_broker: the broker's name under which it was given. within_limits: False for what a
+        broker_name: the broker's name under which it was given. within_limits: False for what a
         broker is known to have run with.
         """
-        named = dict(self.broker_names).get(of_broker) if of_broker else 1
-        if named is None:
-            raise ValueError(f"{of_broker} is no name of {self.name}")
-        kind = "int" if of_broker and of_broker.endswith((".hours", ".minutes")) else self.kind
-        value = _typed(of_broker or self.name, text, kind)
+        factor = dict(self.broker_names).get(broker_name) if broker_name else 1
+        if factor is None:
+            raise ValueError(f"{broker_name} is no name of {self.name}")
+        kind = "int" if broker_name and broker_name.endswith((".hours", ".minutes")) else self.kind
+        value = _parse_value(broker_name or self.name, text, kind)
         if within_limits:
-            self._check(of_broker or self.name, text, value, _at(self._least(of_broker), release))
-        return value * named if isinstance(value, int) and named != 1 and value >= 0 else value
+            self._check(
+                broker_name or self.name,
+                text,
+                value,
+                _value_in(self._minimum(broker_name), release),
+            )
+        return value * factor if isinstance(value, int) and factor != 1 and value >= 0 else value
 
-    def _least(self, of_broker: str | None) -> ByRelease:
-        return self.broker_least if of_broker and self.broker_least is not None else self.least
+    def _minimum(self, broker_name: str | None) -> ByRelease:
+        return (
+            self.broker_minimum if broker_name and self.broker_minimum is not None else self.minimum
+        )
 
-    def _check(self, name: str, text: str, value: Value, least: Value) -> None:
-        if self.besides is not None:
-            if value != self.besides and not least <= value <= self.most:
+    def _check(self, name: str, text: str, value: Value, minimum: Value) -> None:
+        if self.exception_value is not None:
+            if value != self.exception_value and not minimum <= value <= self.maximum:
                 raise RefusedSetting(
                     name,
                     text,
-                    f"Value must be between {least} and {self.most} or equal to {self.besides}",
+                    (
+                        f"Value must be between {minimum} and {self.maximum} or equal to "
+                        f"{self.exception_value}"
+                    ),
                 )
-        elif least is not None and value < least:
-            raise RefusedSetting(name, text, f"Value must be at least {least}")
-        elif self.most is not None and value > self.most:
-            raise RefusedSetting(name, text, f"Value must be no more than {self.most}")
+        elif minimum is not None and value < minimum:
+            raise RefusedSetting(name, text, f"Value must be at least {minimum}")
+        elif self.maximum is not None and value > self.maximum:
+            raise RefusedSetting(name, text, f"Value must be no more than {self.maximum}")
         items = value.split(",") if self.kind == "list" and value else [value]
         for item in items if self.choices and value != "" else ():
             if item not in self.choices:
@@ -128,7 +142,7 @@ class Setting:
                 )
 
 
-def _same(name: str) -> tuple[tuple[str, int], ...]:
+def _same_unit(name: str) -> tuple[tuple[str, int], ...]:
     return ((name, 1),)
 
 
@@ -137,17 +151,17 @@ def _always(value: Value) -> ByRelease:
 
 
 TOPIC_SETTINGS: dict[str, Setting] = {
-    one.name: one
-    for one in (
+    definition.name: definition
+    for definition in (
         # when a segment is full
         Setting(
             "segment.bytes",
             "int",
             _always(1 << 30),
-            _same("log.segment.bytes"),
+            _same_unit("log.segment.bytes"),
             # KAFKA-19080, KAFKA-16368
-            least=((ANY, 14), ((4, 1), 1 << 20)),
-            broker_least=((ANY, 14), ((4, 0), 1 << 20)),
+            minimum=((ANY, 14), ((4, 1), 1 << 20)),
+            broker_minimum=((ANY, 14), ((4, 0), 1 << 20)),
         ),
         # where it is set, it beats segment.bytes
         Setting("internal.segment.bytes", "int", _always(None), since=(4, 1)),
@@ -156,45 +170,45 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "long",
             _always(7 * DAY_MS),
             (("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)),
-            least=_always(1),
+            minimum=_always(1),
         ),
         Setting(
             "segment.jitter.ms",
             "long",
             _always(0),
             (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)),
-            least=_always(0),
+            minimum=_always(0),
         ),
         Setting(
             "segment.index.bytes",
             "int",
             _always(10 << 20),
-            _same("log.index.size.max.bytes"),
-            least=((ANY, 0), ((3, 3), 4)),
+            _same_unit("log.index.size.max.bytes"),
+            minimum=((ANY, 0), ((3, 3), 4)),
         ),
         # what the indexes hold
         Setting(
             "index.interval.bytes",
             "int",
             _always(4096),
-            _same("log.index.interval.bytes"),
-            least=_always(0),
+            _same_unit("log.index.interval.bytes"),
+            minimum=_always(0),
         ),
         # what a batch may be
         Setting(
             "max.message.bytes",
             "int",
             ((ANY, 1_000_012), ((2, 5), 1_048_588)),
-            _same("message.max.bytes"),
-            least=_always(0),
+            _same_unit("message.max.bytes"),
+            minimum=_always(0),
         ),
         Setting(
             "max.decompressed.message.bytes",
             "int",
             _always(ARRAY_MAX),
-            _same("max.decompressed.message.bytes"),
-            least=_always(1),
-            most=ARRAY_MAX,
+            _same_unit("max.decompressed.message.bytes"),
+            minimum=_always(1),
+            maximum=ARRAY_MAX,
             since=(4, 4),
             backport=((4, 2, 2), (4, 3)),
         ),
@@ -202,7 +216,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "message.timestamp.type",
             "string",
             _always("CreateTime"),
-            _same("log.message.timestamp.type"),
+            _same_unit("log.message.timestamp.type"),
             choices=("CreateTime", "LogAppendTime"),
             since=(0, 10),
         ),
@@ -210,24 +224,24 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "message.timestamp.before.max.ms",
             "long",
             _always(LONG_MAX),
-            _same("log.message.timestamp.before.max.ms"),
-            least=_always(0),
+            _same_unit("log.message.timestamp.before.max.ms"),
+            minimum=_always(0),
             since=(3, 6),
         ),
         Setting(
             "message.timestamp.after.max.ms",
             "long",
             ((ANY, LONG_MAX), ((4, 0), HOUR_MS)),
-            _same("log.message.timestamp.after.max.ms"),
-            least=_always(0),
+            _same_unit("log.message.timestamp.after.max.ms"),
+            minimum=_always(0),
             since=(3, 6),
         ),
         Setting(
             "message.timestamp.difference.max.ms",
             "long",
             _always(LONG_MAX),
-            _same("log.message.timestamp.difference.max.ms"),
-            least=_always(0),
+            _same_unit("log.message.timestamp.difference.max.ms"),
+            minimum=_always(0),
             since=(0, 10),
             until=(4, 0),
         ),
@@ -235,7 +249,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "message.format.version",
             "string",
             ((ANY, None), ((3, 0), "3.0-IV1")),
-            _same("log.message.format.version"),
+            _same_unit("log.message.format.version"),
             since=(0, 10),
             until=(4, 0),
         ),  # None: that of the broker's own release
@@ -243,7 +257,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "message.downconversion.enable",
             "boolean",
             _always(True),
-            _same("log.message.downconversion.enable"),
+            _same_unit("log.message.downconversion.enable"),
             since=(2, 0),
             until=(4, 0),
         ),
@@ -251,59 +265,59 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "compression.type",
             "string",
             _always("producer"),
-            _same("compression.type"),
+            _same_unit("compression.type"),
             choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
         ),
         Setting(
             "compression.gzip.level",
             "int",
             _always(-1),
-            _same("compression.gzip.level"),
-            least=_always(1),
-            most=9,
-            besides=-1,
+            _same_unit("compression.gzip.level"),
+            minimum=_always(1),
+            maximum=9,
+            exception_value=-1,
             since=(3, 8),
         ),
         Setting(
             "compression.lz4.level",
             "int",
             _always(9),
-            _same("compression.lz4.level"),
-            least=_always(1),
-            most=17,
+            _same_unit("compression.lz4.level"),
+            minimum=_always(1),
+            maximum=17,
             since=(3, 8),
         ),
         Setting(
             "compression.zstd.level",
             "int",
             _always(3),
-            _same("compression.zstd.level"),
-            least=_always(-131_072),
-            most=22,
+            _same_unit("compression.zstd.level"),
+            minimum=_always(-131_072),
+            maximum=22,
             since=(3, 8),
         ),
         # what is written to disk, and when
-        Setting("preallocate", "boolean", _always(False), _same("log.preallocate")),
+        Setting("preallocate", "boolean", _always(False), _same_unit("log.preallocate")),
         Setting(
             "flush.messages",
             "long",
             _always(LONG_MAX),
-            _same("log.flush.interval.messages"),
-            least=_always(1),
+            _same_unit("log.flush.interval.messages"),
+            minimum=_always(1),
         ),
         Setting(
             "flush.ms",
             "long",
             _always(LONG_MAX),
             (("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1)),
-            least=_always(0),
+            minimum=_always(0),
         ),
         # what is kept
         Setting(
             "cleanup.policy",
             "list",
             _always("delete"),
-            _same("log.cleanup.policy"),
+            _same_unit("log.cleanup.policy"),
             choices=("compact", "delete"),
         ),
         Setting(
@@ -315,45 +329,45 @@ TOPIC_SETTINGS: dict[str, Setting] = {
                 ("log.retention.minutes", MINUTE_MS),
                 ("log.retention.hours", HOUR_MS),
             ),
-            least=_always(-1),
+            minimum=_always(-1),
         ),
-        Setting("retention.bytes", "long", _always(-1), _same("log.retention.bytes")),
+        Setting("retention.bytes", "long", _always(-1), _same_unit("log.retention.bytes")),
         Setting(
             "file.delete.delay.ms",
             "long",
             _always(MINUTE_MS),
-            _same("log.segment.delete.delay.ms"),
-            least=_always(0),
+            _same_unit("log.segment.delete.delay.ms"),
+            minimum=_always(0),
         ),
         Setting(
             "delete.retention.ms",
             "long",
             _always(DAY_MS),
-            _same("log.cleaner.delete.retention.ms"),
-            least=_always(0),
+            _same_unit("log.cleaner.delete.retention.ms"),
+            minimum=_always(0),
         ),
         Setting(
             "min.cleanable.dirty.ratio",
             "double",
             _always(0.5),
-            _same("log.cleaner.min.cleanable.ratio"),
-            least=_always(0),
-            most=1,
+            _same_unit("log.cleaner.min.cleanable.ratio"),
+            minimum=_always(0),
+            maximum=1,
         ),
         Setting(
             "min.compaction.lag.ms",
             "long",
             _always(0),
-            _same("log.cleaner.min.compaction.lag.ms"),
-            least=_always(0),
+            _same_unit("log.cleaner.min.compaction.lag.ms"),
+            minimum=_always(0),
             since=(0, 10, 1),
         ),
         Setting(
             "max.compaction.lag.ms",
             "long",
             _always(LONG_MAX),
-            _same("log.cleaner.max.compaction.lag.ms"),
-            least=_always(1),
+            _same_unit("log.cleaner.max.compaction.lag.ms"),
+            minimum=_always(1),
             since=(2, 3),
         ),
         Setting("remote.storage.enable", "boolean", _always(False), since=(3, 6)),
@@ -363,43 +377,47 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             "local.retention.ms",
             "long",
             _always(-2),
-            _same("log.local.retention.ms"),
-            least=_always(-2),
+            _same_unit("log.local.retention.ms"),
+            minimum=_always(-2),
             since=(3, 6),
         ),
         Setting(
             "local.retention.bytes",
             "long",
             _always(-2),
-            _same("log.local.retention.bytes"),
-            least=_always(-2),
+            _same_unit("log.local.retention.bytes"),
+            minimum=_always(-2),
             since=(3, 6),
         ),
         Setting(
             "remote.copy.lag.ms",
             "long",
             _always(0),
-            _same("log.remote.copy.lag.ms"),
-            least=_always(-1),
+            _same_unit("log.remote.copy.lag.ms"),
+            minimum=_always(-1),
             since=(4, 4),
         ),
         Setting(
             "remote.copy.lag.bytes",
             "long",
             _always(-1),
-            _same("log.remote.copy.lag.bytes"),
-            least=_always(-1),
+            _same_unit("log.remote.copy.lag.bytes"),
+            minimum=_always(-1),
             since=(4, 4),
         ),
         # which replicas count
         Setting(
-            "min.insync.replicas", "int", _always(1), _same("min.insync.replicas"), least=_always(1)
+            "min.insync.replicas",
+            "int",
+            _always(1),
+            _same_unit("min.insync.replicas"),
+            minimum=_always(1),
         ),
         Setting(
             "unclean.leader.election.enable",
             "boolean",
             _always(False),
-            _same("unclean.leader.election.enable"),
+            _same_unit("unclean.leader.election.enable"),
         ),
         Setting("leader.replication.throttled.replicas", "list", _always("")),
         Setting("follower.replication.throttled.replicas", "list", _always("")),
@@ -409,35 +427,35 @@ TOPIC_SETTINGS: dict[str, Setting] = {
 }
 
 BROKER_SETTINGS: dict[str, Setting] = {  # those without a topic's name
-    one.name: one
-    for one in (
+    definition.name: definition
+    for definition in (
         Setting(
-            "log.retention.check.interval.ms", "long", _always(5 * MINUTE_MS), least=_always(1)
+            "log.retention.check.interval.ms", "long", _always(5 * MINUTE_MS), minimum=_always(1)
         ),
         Setting(
-            "num.recovery.threads.per.data.dir", "int", ((ANY, 1), ((4, 0), 2)), least=_always(1)
+            "num.recovery.threads.per.data.dir", "int", ((ANY, 1), ((4, 0), 2)), minimum=_always(1)
         ),
-        Setting("log.cleaner.io.buffer.size", "int", _always(512 << 10), least=_always(0)),
-        Setting("log.cleaner.threads", "int", _always(1), least=_always(0)),
+        Setting("log.cleaner.io.buffer.size", "int", _always(512 << 10), minimum=_always(0)),
+        Setting("log.cleaner.threads", "int", _always(1), minimum=_always(0)),
         Setting(
-            "log.flush.offset.checkpoint.interval.ms", "int", _always(MINUTE_MS), least=_always(0)
+            "log.flush.offset.checkpoint.interval.ms", "int", _always(MINUTE_MS), minimum=_always(0)
         ),
         Setting(
             "log.flush.start.offset.checkpoint.interval.ms",
             "int",
             _always(MINUTE_MS),
-            least=_always(0),
+            minimum=_always(0),
         ),
-        Setting("replica.fetch.max.bytes", "int", _always(1 << 20), least=_always(0)),
-        Setting("metadata.log.segment.bytes", "int", _always(1 << 30), least=_always(8 << 20)),
+        Setting("replica.fetch.max.bytes", "int", _always(1 << 20), minimum=_always(0)),
+        Setting("metadata.log.segment.bytes", "int", _always(1 << 30), minimum=_always(8 << 20)),
         Setting("metadata.log.segment.ms", "long", _always(7 * DAY_MS)),
     )
 }
 
 _SYNONYMS = {
-    broker: Synonym(one.name, factor)
-    for one in TOPIC_SETTINGS.values()
-    for broker, factor in one.broker_names
+    broker_name: Synonym(definition.name, factor)
+    for definition in TOPIC_SETTINGS.values()
+    for broker_name, factor in definition.broker_names
 }
 
 
@@ -446,10 +464,10 @@ def setting(name: str) -> Setting:
     (among those of a log).
     """
     synonym = topic_name(name)
-    found = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
-    if not found:
+    definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
+    if not definition:
         raise RefusedSetting(name, None, f"Unknown topic config name: {name}")
-    return found
+    return definition
 
 
 def topic_name(name: str) -> Synonym | None:
@@ -462,7 +480,9 @@ def topic_name(name: str) -> Synonym | None:
 def defaults(release: Release) -> dict[str, Value]:
     """Every topic setting which that release knows, with its default."""
     return {
-        name: one.default(release) for name, one in TOPIC_SETTINGS.items() if one.known_to(release)
+        name: definition.default(release)
+        for name, definition in TOPIC_SETTINGS.items()
+        if definition.is_known_to(release)
     }
 
 
@@ -470,19 +490,21 @@ def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
     """(topic name, value in the topic's unit) of NAME=VALUE, where the name may be a topic's or a
     broker's; RefusedSetting.
     """
-    found = setting(name)
-    return found.name, found.parse(text, release, None if name == found.name else name)
+    definition = setting(name)
+    return definition.name, definition.parse(
+        text, release, None if name == definition.name else name
+    )
 
 
-def chosen(setting_: Setting, properties: Iterable[str]) -> str | None:
+def effective_broker_name(setting_: Setting, properties: Iterable[str]) -> str | None:
     """Which of a setting's broker names counts among those configured: ms before minutes before
     hours.
     """
-    configured = set(properties)
-    return next((name for name, _ in setting_.broker_names if name in configured), None)
+    property_names = set(properties)
+    return next((name for name, _ in setting_.broker_names if name in property_names), None)
 
 
-def _at(by_release: ByRelease, release: Release) -> Value:
+def _value_in(by_release: ByRelease, release: Release) -> Value:
     """The value in force in a release; None of an empty list."""
     return next(
         (value for first, value in reversed(by_release) if first <= release),
@@ -490,33 +512,33 @@ def _at(by_release: ByRelease, release: Release) -> Value:
     )
 
 
-def _typed(name: str, text: str, kind: str) -> Value:
+def _parse_value(name: str, text: str, kind: str) -> Value:
     """A text as ConfigDef.parseType reads it; RefusedSetting with its words."""
-    trimmed = text.strip()
+    content = text.strip()
     if kind == "list":
-        return re.sub(r"\s*,\s*", ",", trimmed)
+        return re.sub(r"\s*,\s*", ",", content)
     if kind == "boolean":
-        if trimmed.lower() not in ("true", "false"):
+        if content.lower() not in ("true", "false"):
             raise RefusedSetting(name, text, "Expected value to be either true or false")
-        return trimmed.lower() == "true"
+        return content.lower() == "true"
     if kind == "double":
-        return _double(name, text, trimmed)
+        return _double(name, text, content)
     if kind not in _NUMBERS:
-        return trimmed
-    most = _NUMBERS[kind]
+        return content
+    limit = _NUMBERS[kind]
     number = (
-        int(trimmed)
-        if len(trimmed) < 32 and trimmed.isascii() and _WHOLE.fullmatch(trimmed)
+        int(content)
+        if len(content) < 32 and content.isascii() and _INTEGER.fullmatch(content)
         else None
     )
-    if number is None or not -most - 1 <= number <= most:
+    if number is None or not -limit - 1 <= number <= limit:
         raise RefusedSetting(name, text, f"Not a number of type {kind.upper()}")
     return number
 
 
-def _double(name: str, text: str, trimmed: str) -> float:
-    if trimmed.lstrip("+-") in ("NaN", "Infinity"):
-        return float(trimmed)
-    if not _DECIMAL.fullmatch(trimmed):
+def _double(name: str, text: str, content: str) -> float:
+    if content.lstrip("+-") in ("NaN", "Infinity"):
+        return float(content)
+    if not _DECIMAL.fullmatch(content):
         raise RefusedSetting(name, text, "Not a number of type DOUBLE")
-    return float(trimmed.rstrip("dDfF"))
+    return float(content.rstrip("dDfF"))

@@ -79,7 +79,7 @@ class RefusedSetting(KafkavizError):
 
 
 @contextmanager
-def failing_kindly(path: Path) -> Generator[None]:
+def translate_os_errors(path: Path) -> Generator[None]:
     """Turns the system's error into one line for a person."""
     try:
         yield

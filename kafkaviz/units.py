@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 MISSING = "–"
-THIN = "\u202f"
-EXCERPT = 200  # characters of a file that a message quotes
+THIN_SPACE = "\u202f"
+EXCERPT_CHARACTERS = 200  # characters of a file that a message quotes
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # the numbers that make sense in it rather than in milliseconds, and what makes milliseconds of
 # them: times and by
@@ -15,22 +15,28 @@ OTHER_UNITS = (
     ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
 )  # fmt: skip
 # a terminal, or the order of letters
-_DRIVING = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_TURNING = re.compile(_DRIVING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b\x0c\x0e-\x1f"))
-_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # what no name that the system gave holds
-_GROUPED = re.compile(f"(?<=[0-9]){THIN}(?=[0-9])")
+_CONTROL_CHARACTERS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+_CONTROL_EXCEPT_WHITESPACE = re.compile(
+    _CONTROL_CHARACTERS.pattern.replace("\x00-\x1f", "\x00-\x08\x0b\x0c\x0e-\x1f")
+)
+_LONE_SURROGATE = re.compile(
+    "[\ud800-\udc7f\udd00-\udfff]"
+)  # what no name that the system gave holds
+_GROUP_SEPARATOR = re.compile(f"(?<=[0-9]){THIN_SPACE}(?=[0-9])")
 
 
 def group(number: float | None) -> str:
     """A whole number, its digits grouped by threes with a thin space."""
-    return MISSING if number is None else f"{number:,}".replace(",", THIN)
+    return MISSING if number is None else f"{number:,}".replace(",", THIN_SPACE)
 
 
-def many(count: int, one: str, several: str = "") -> str:
-    """A number of things, in English: 1 segment, 2 segments; several: where that is not one with an
+def pluralize(count: int, singular: str, plural: str = "") -> str:
+    """A number of things, in English: 1 segment, 2 segments; plural: where that is not one with an
     s.
     """
-    return f"{count} {one if count == 1 else several or one + 's'}"
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def size(count: float | None) -> str:
@@ -39,14 +45,14 @@ def size(count: float | None) -> str:
         return MISSING
     if count < 1024:
         return f"{count:.0f} B"
-    return _scaled(count / 1024, 1024, 1023.95, ("KiB", "MiB", "GiB", "TiB", "PiB"))
+    return _scale(count / 1024, 1024, 1023.95, ("KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
-def share(part: float | None, whole: float | None) -> str:
+def share(part: float | None, total: float | None) -> str:
     """A part of a whole in per cent: 0.45 %."""
-    if part is None or not whole:
+    if part is None or not total:
         return MISSING
-    percent = 100 * part / whole
+    percent = 100 * part / total
     if 0 < percent < 0.01:
         return "< 0.01 %"
     return f"{percent:.{0 if percent >= 10 else 1 if percent >= 1 else 2}f} %"
@@ -58,18 +64,18 @@ def rate(bytes_per_s: float | None) -> str:
         return MISSING
     if bytes_per_s < 1000:
         return f"{bytes_per_s:.0f} B/s"
-    return _scaled(bytes_per_s / 1000, 1000, 999.5, ("kB/s", "MB/s", "GB/s"))
+    return _scale(bytes_per_s / 1000, 1000, 999.5, ("kB/s", "MB/s", "GB/s"))
 
 
 def moment(ms: int | None, fraction: bool = True) -> str:
     """A Kafka timestamp in UTC: 2026-11-21 09:29:44.123; beyond the calendar, the number itself."""
-    at = _utc(ms)
+    time = _utc(ms)
     return (
-        _beyond(ms)
-        if at is None
-        else at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        _raw_time(ms)
+        if time is None
+        else time.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
         if fraction
-        else at.strftime("%Y-%m-%d %H:%M:%S")
+        else time.strftime("%Y-%m-%d %H:%M:%S")
     )
 
 
@@ -77,14 +83,16 @@ def timestamp_ms(text: str) -> int:
     """The Kafka timestamp of what moment() writes, or of another ISO 8601 time; in UTC where it has
     no zone. ValueError.
     """
-    at = datetime.fromisoformat(text.strip())
-    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
+    time = datetime.fromisoformat(text.strip())
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // timedelta(
+        milliseconds=1
+    )
 
 
 def clock(ms: int | None) -> str:
     """The time of day of a Kafka timestamp, in UTC to the millisecond: 09:29:44.123."""
-    at = _utc(ms)
-    return _beyond(ms) if at is None else at.strftime("%H:%M:%S.%f")[:-3]
+    time = _utc(ms)
+    return _raw_time(ms) if time is None else time.strftime("%H:%M:%S.%f")[:-3]
 
 
 def duration(ms: float | None) -> str:
@@ -93,7 +101,7 @@ def duration(ms: float | None) -> str:
         return MISSING
     for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)):
         if abs(ms) >= length:
-            return f"{_short(ms / length)} {unit}"
+            return f"{_shorten(ms / length)} {unit}"
     return f"{ms:.0f} ms"
 
 
@@ -110,9 +118,9 @@ def other_unit(timestamp_ms: int) -> OtherUnit | None:
     """Whether a time looks like seconds, microseconds or nanoseconds since 1970; milliseconds of
     today have 13 digits.
     """
-    for unit, low, high, times, by in OTHER_UNITS:
+    for unit, low, high, factor, divisor in OTHER_UNITS:
         if low <= timestamp_ms < high:
-            return OtherUnit(unit, timestamp_ms * times // by)
+            return OtherUnit(unit, timestamp_ms * factor // divisor)
     return None
 
 
@@ -121,39 +129,43 @@ def file_stem(base_offset: int) -> str:
     return f"{base_offset:020d}"
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """A text that can be sent: bytes of a file's name that are no UTF-8 become U+FFFD, and so do
     halves of surrogate pairs.
     """
-    return _LONE.sub("\ufffd", text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return (
+        _LONE_SURROGATE.sub("\ufffd", text)
+        .encode("utf-8", "surrogateescape")
+        .decode("utf-8", "replace")
+    )
 
 
-def legible(name: str) -> str:
+def escape_controls(name: str) -> str:
     """The same as it can be shown: what would drive a terminal or turn the order of the letters is
     written out, as ESC is by \\x1b.
 
     Ends of lines and tabs stay.
     """
-    return _TURNING.sub(_written_out, encodable(name))
+    return _CONTROL_EXCEPT_WHITESPACE.sub(_escape, replace_surrogates(name))
 
 
-def on_one_line(text: str) -> str:
+def escape_line(text: str) -> str:
     """The same as legible on one line: a new line is written out as \\n, a tab as \\t."""
-    return _DRIVING.sub(_written_out, encodable(text))
+    return _CONTROL_CHARACTERS.sub(_escape, replace_surrogates(text))
 
 
-def _written_out(found: re.Match) -> str:
-    return repr(found[0])[1:-1]
+def _escape(match: re.Match) -> str:
+    return repr(match[0])[1:-1]
 
 
 def excerpt(text: str) -> str:
     """The beginning of what a file holds, for a message; where it goes on, an ellipsis."""
-    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
+    return text if len(text) <= EXCERPT_CHARACTERS else f"{text[:EXCERPT_CHARACTERS]}…"
 
 
-def ungrouped(text: str) -> str:
+def ungroup(text: str) -> str:
     """A text with plain digits, as programs take them."""
-    return _GROUPED.sub("", text)
+    return _GROUP_SEPARATOR.sub("", text)
 
 
 def _utc(ms: int | None) -> datetime | None:
@@ -166,12 +178,12 @@ def _utc(ms: int | None) -> datetime | None:
         return None
 
 
-def _beyond(ms: int | None) -> str:
+def _raw_time(ms: int | None) -> str:
     """What stands for a time that is none: missing, or the number itself."""
     return MISSING if ms is None or ms == -1 else f"{group(int(ms))} ms"
 
 
-def _scaled(number: float, step: int, limit: float, units: tuple[str, ...]) -> str:
+def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> str:
     """The number in the first unit in which it stays below the limit, or in the last one."""
     for unit in units[:-1]:
         if number < limit:
@@ -183,14 +195,14 @@ def _scaled(number: float, step: int, limit: float, units: tuple[str, ...]) -> s
 def _three_figures(number: float) -> str:
     """3.70 and 20.5, so that columns line up; 3 for 3.00."""
     text = f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f}"
-    whole, _, fraction = text.partition(".")
-    return text if fraction.strip("0") else whole
+    integer_part, _, fraction = text.partition(".")
+    return text if fraction.strip("0") else integer_part
 
 
-def _short(number: float) -> str:
-    return _short_zeros(f"{number:.{1 if number < 100 else 0}f}")
+def _shorten(number: float) -> str:
+    return _strip_zeros(f"{number:.{1 if number < 100 else 0}f}")
 
 
-def _short_zeros(text: str) -> str:
+def _strip_zeros(text: str) -> str:
     """20.50 reads 20.5, 3.00 reads 3, 100 stays."""
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -11,42 +11,42 @@ Release = tuple[int, ...]
 NEWEST = "4.4.0"  # kafkaviz is held against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
 # starts of them were; what those of another do, Kafka's source says
-START_RECORDED: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)
-KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
+RECORDED_STARTS: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)
+# whose ways are told apart; the patches of a release go with it
+KNOWN_RELEASES: tuple[Release, ...] = (
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)),
     *((3, minor) for minor in range(10)), *((4, minor) for minor in range(5)),
 )  # fmt: skip
 # one of each behaviour that a finding tells apart
-OFFERED = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
+SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
 
 
 @dataclass(frozen=True)
-class Way:
+class Behaviour:
     """Something that some releases do and others do not.
 
-    during: (first release, first release that does not any more, or None), one pair or more, the
+    ranges: (first release, first release that does not any more, or None), one pair or more, the
     oldest first. reference: of the change in Kafka.
     """
 
-    what: str
-    during: tuple[tuple[Release, Release | None], ...]
+    description: str
+    ranges: tuple[tuple[Release, Release | None], ...]
     reference: str = ""
 
     @property
-    def first(self) -> Release:
+    def first_release(self) -> Release:
         """The first release that does it."""
-        return self.during[0][0]
+        return self.ranges[0][0]
 
-    def of(self, release: Release) -> bool:
+    def applies_to(self, release: Release) -> bool:
         """Whether that release does it."""
         return any(
-            first <= release and (before is None or release < before)
-            for first, before in self.during
+            start <= release and (end is None or release < end) for start, end in self.ranges
         )
 
 
-def _since(release: Release, what: str, reference: str = "") -> Way:
-    return Way(what, ((release, None),), reference)
+def _since(release: Release, description: str, reference: str = "") -> Behaviour:
+    return Behaviour(description, ((release, None),), reference)
 
 
 # How a log is written
@@ -61,12 +61,12 @@ LAST_OFFSET_KEYS = _since(
 OFFSET_RANGE_CHECKED = _since(
     (2, 0), "an offset too far from the base offset is refused, and its segment split", "KAFKA-6264"
 )
-ENTRY_PER_BATCH = Way(
+ENTRY_PER_BATCH = Behaviour(
     "each batch of an append may get an index entry, not one the whole append",
     (((3, 9, 1), (4, 0)), ((4, 0, 1), None)),
     "KAFKA-806",
 )
-INDEXES_UNMAPPED = Way(
+INDEXES_UNMAPPED = Behaviour(
     "an index that is resized gives its old map back at once, not when Java collects it",
     (((3, 9, 2), (4, 0)), ((4, 0, 2), (4, 1)), ((4, 1, 1), None)), "KAFKA-19390",
 )  # fmt: skip
@@ -92,16 +92,16 @@ DEEP_MAX_TIMESTAMP = _since(
 BASE_OFFSET_SCAN = _since(
     (4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989"
 )
-MAX_TIMESTAMP_ASKED = _since(
+MAX_TIMESTAMP_QUERY = _since(
     (3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734"
 )
-EARLIEST_LOCAL_ASKED = _since(
+EARLIEST_LOCAL_QUERY = _since(
     (3, 5), "list-offsets answers where the local part of a log starts", "KIP-405"
 )
-LATEST_TIERED_ASKED = _since(
+LATEST_TIERED_QUERY = _since(
     (3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005"
 )
-EARLIEST_PENDING_ASKED = _since(
+EARLIEST_PENDING_QUERY = _since(
     (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023"
 )
 # What lies in a broker directory
@@ -154,7 +154,7 @@ STRAYS_RENAMED = _since(
     "a KRaft broker renames directories of replicas that it should not have, as it loads them",
     "KAFKA-14616",
 )
-KRAFT_ALONE = _since((4, 0), "there is no ZooKeeper", "KIP-500")
+KRAFT_ONLY = _since((4, 0), "there is no ZooKeeper", "KIP-500")
 STORAGE_IN_JAVA = _since(
     (4, 0),
     "the classes of a log are Java's: its exceptions have other names, and print lists another way",
@@ -184,7 +184,11 @@ def release_of_metadata_version(level: int) -> Release | None:
     What is above all levels is of the last, or later.
     """
     return max(
-        (release for release, first in METADATA_VERSION_FIRST_LEVELS.items() if first <= level),
+        (
+            release
+            for release, first_level in METADATA_VERSION_FIRST_LEVELS.items()
+            if first_level <= level
+        ),
         default=None,
     )
 
@@ -203,21 +207,25 @@ def formatting_level(release: Release) -> int:
     (MetadataVersion.LATEST_PRODUCTION).
     """
     return (
-        min(first for later, first in METADATA_VERSION_FIRST_LEVELS.items() if later > release[:2])
+        min(
+            first_level
+            for later_release, first_level in METADATA_VERSION_FIRST_LEVELS.items()
+            if later_release > release[:2]
+        )
         - 1
     )
 
 
 def is_known(release: Release) -> bool:
     """Whether its ways are told apart."""
-    return release[:2] in KNOWN
+    return release[:2] in KNOWN_RELEASES
 
 
-def recorded(release: Release) -> Release:
+def recorded_patch(release: Release) -> Release:
     """Of a release without its patch, such as (4, 3), the patch that kafkaviz is held against; the
     release itself where there is none.
     """
-    return next((one for one in START_RECORDED if one[:2] == release), release)
+    return next((candidate for candidate in RECORDED_STARTS if candidate[:2] == release), release)
 
 
 def text(release: Release) -> str:
@@ -225,21 +233,21 @@ def text(release: Release) -> str:
     return f"{release[0]}.{release[1]}"
 
 
-def parse(given: str) -> tuple[int, ...]:
+def parse(version: str) -> tuple[int, ...]:
     """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11".
 
     KafkavizError for another text, and for a release that is not known.
     """
-    parts = given.strip().split(".")
+    parts = version.strip().split(".")
     if not 2 <= len(parts) <= 4 or not all(
         part.isascii() and part.isdigit() and len(part) < 4 for part in parts
     ):
-        raise KafkavizError(f"{given!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
+        raise KafkavizError(f"{version!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
     release = tuple(map(int, parts))
     if not is_known(release):
-        known = f"{text(KNOWN[0])} to {text(KNOWN[-1])}"
+        range_text = f"{text(KNOWN_RELEASES[0])} to {text(KNOWN_RELEASES[-1])}"
         raise KafkavizError(
-            f"Kafka {given.strip()} is no release that is known; give one from {known}, such as "
-            "3.9 or 4.3.1"
+            f"Kafka {version.strip()} is no release that is known; give one from {range_text}, "
+            "such as 3.9 or 4.3.1"
         )
     return release

@@ -6,75 +6,77 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.explore.answer import render_answer
+from kafkaviz.app.pages.explore.catalog import render_no_catalog, render_out_of_date, tables_html
+from kafkaviz.app.pages.explore.editor import render_editor, start_query
+from kafkaviz.app.pages.explore.query_failure import render_cancelled, render_failure
+from kafkaviz.app.pages.explore.query_progress import render_query_progress
+from kafkaviz.app.pages.explore.questions import query_text, render_questions
+from kafkaviz.app.state import page_location
+from kafkaviz.app.widgets import elements, ingest_status
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.questions import asked
-from kafkaviz.ui import cache, parts, pick, work
-from kafkaviz.ui.cache import Listed
-from kafkaviz.ui.explore.answer import answer
-from kafkaviz.ui.explore.catalog import no_catalog, out_of_date, tables
-from kafkaviz.ui.explore.editor import answered, editor
-from kafkaviz.ui.explore.failed import cancelled, failed
-from kafkaviz.ui.explore.questions import query_text, questions
-from kafkaviz.ui.explore.waiting import waiting
-from kafkaviz.ui.frame import frame
-from kafkaviz.ui.printed import printed
+from kafkaviz.figures.questions import find_question
 from kafkaviz.words import say
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Answer, Query
+    from kafkaviz.pipeline.query import Query, QueryResult
 
 WIDTHS = (236, 768)
 
 
 def main() -> None:
     """The page."""
-    place = frame("Explore")
-    printed()
-    here = pick.listed(place)
-    parts.title(say("common.page_explore"), say("explore.lead"))
+    location = frame("Explore")
+    apply_print_style()
+    snapshot = page_location.snapshot(location)
+    elements.title(say("common.page_explore"), say("explore.lead"))
     strip = st.container(key="kv_explore_strip", gap=8)
-    query = whole(here, query_text())
+    query = render_editor_or_wait(snapshot, query_text())
     with strip:  # last, because it may start Spark
-        if query and not cache.is_fresh(here):
-            out_of_date(here)
-        work.strip(here, (say("explore.owed"), say("explore.missed")))
+        if query and not broker_cache.is_fresh(snapshot):
+            render_out_of_date(snapshot)
+        ingest_status.render_strip(snapshot, (say("explore.owed"), say("explore.missed")))
 
 
-def whole(here: Listed, text: str) -> "Query | None":
+def render_editor_or_wait(snapshot: BrokerSnapshot, text: str) -> "Query | None":
     """The questions and the tables, and beside them the query and its answer."""
     with st.container(key="kv_explore"):
         beside, column = st.columns(WIDTHS, gap=20)
     with beside:
-        questions(asked(text))
-        st.html(tables(cache.catalog_info(here)))
+        render_questions(find_question(text))
+        st.html(tables_html(broker_cache.catalog_info(snapshot)))
     with column:
-        return asks(here, text)
+        return asks(snapshot, text)
 
 
-def asks(here: Listed, text: str) -> "Query | None":
+def asks(snapshot: BrokerSnapshot, text: str) -> "Query | None":
     """The query in its field, and below it what came of it; None where there is no catalog to
     ask.
     """
-    query = answered(here, text)
-    editor(here, text, query)
+    query = start_query(snapshot, text)
+    render_editor(snapshot, text, query)
     if query:
-        result(here, text, query)
+        result(snapshot, text, query)
     else:
-        no_catalog(here)
+        render_no_catalog(snapshot)
     return query
 
 
-def result(here: Listed, text: str, query: "Query") -> None:
+def result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
     """The answer, or how far it is, or why there is none."""
     at = query.progress().state
     if at in ("waiting", "running"):
-        waiting(here, text)
+        render_query_progress(snapshot, text)
     elif at == "done":
-        answer(cast("Answer", query.wait(0)), text)
+        render_answer(cast("QueryResult", query.wait(0)), text)
     elif at == "cancelled":
-        cancelled(here, text)
+        render_cancelled(snapshot, text)
     else:
-        failed(here, text, cast(KafkavizError, query.error))
+        render_failure(snapshot, text, cast(KafkavizError, query.error))
 
 
 main()

@@ -5,21 +5,32 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.lookup import disk_source, lookup_cache, practice_source, releases, target
+from kafkaviz.app.pages.lookup.controls import (
+    LookupQuery,
+    parse_set,
+    render_controls,
+    typed_keys_source,
+)
+from kafkaviz.app.pages.lookup.practice_source import OWN_SET, PRACTICE, SETS
+from kafkaviz.app.pages.lookup.result_sections import (
+    render_comparison,
+    render_segment_link,
+    render_steps,
+    render_why_offset,
+)
+from kafkaviz.app.pages.lookup.source import LookupSource
+from kafkaviz.app.pages.lookup.targets import OFFSET, TIMESTAMP
+from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
-from kafkaviz.figures import fault_words, stepper
-from kafkaviz.figures.lookup_made import Made
+from kafkaviz.figures import error_text, stepper
+from kafkaviz.figures.lookup_context import LookupContext
 from kafkaviz.search.fetch import OffsetOutOfRange
-from kafkaviz.ui import choice, parts, pick, state
-from kafkaviz.ui.components import stepper as components
-from kafkaviz.ui.frame import frame
-from kafkaviz.ui.lookup import on_disk, practice, releases, searched, target
-from kafkaviz.ui.lookup.around import below, every_step, onward, why
-from kafkaviz.ui.lookup.controls import Asked, controls, set_named, typed
-from kafkaviz.ui.lookup.practice import OWN, PRACTICE, SETS
-from kafkaviz.ui.lookup.source import Source
-from kafkaviz.ui.lookup.targets import OFFSET, TIMESTAMP
-from kafkaviz.ui.pick import InPartition, InSegment, Place
-from kafkaviz.ui.printed import printed
 from kafkaviz.words import say
 
 LABEL_CHARACTERS = 20
@@ -27,86 +38,113 @@ LABEL_CHARACTERS = 20
 
 def main() -> None:
     """The page, or the sentence that says why there is none."""
-    place = frame("Lookup")
-    printed()
-    has_log = place.segment is not None and place.segment.log is not None
+    location = frame("Lookup")
+    apply_print_style()
+    has_log = location.segment is not None and location.segment.log is not None
     own = (
         {
-            OWN: parts.middle(
-                units.legible(cast(InSegment, place).partition.directory), LABEL_CHARACTERS
+            OWN_SET: elements.cut_middle(
+                units.escape_controls(cast(SegmentLocation, location).partition.directory),
+                LABEL_CHARACTERS,
             )
         }
         if has_log
         else {}
     )
-    sets = own | {one: say(f"lookup.set_{one}") for one in SETS}
-    wanted = choice.adopt(state.SET, sets.keys(), OWN, set_named)
-    if wanted == OWN or (not own and asks_for_place(place)):
-        return of_place(place, sets)
-    show(practice.of_practice(wanted) if wanted in PRACTICE else typed(), sets, versions.NEWEST)
+    sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
+    chosen_set = choice.adopt(page_state.SET, sets.keys(), OWN_SET, parse_set)
+    if chosen_set == OWN_SET or (not own and asks_for_location(location)):
+        return render_partition(location, sets)
+    render_lookup(
+        practice_source.practice_source(chosen_set)
+        if chosen_set in PRACTICE
+        else typed_keys_source(),
+        sets,
+        versions.NEWEST,
+    )
 
 
-def asks_for_place(place: Place) -> bool:
+def asks_for_location(location: Location) -> bool:
     """Whether the address names a place that could not be opened, and no practice log."""
-    return bool(place.fault or place.segment) and state.SET not in st.query_params
+    return bool(location.fault or location.segment) and page_state.SET not in st.query_params
 
 
-def of_place(place: Place, sets: dict[str, str]) -> None:
+def render_partition(location: Location, sets: dict[str, str]) -> None:
     """The open topic-partition."""
-    segment = pick.segment(place)
-    here = cast(InSegment, place)
+    segment = page_location.segment(location)
+    location_of_segment = cast(SegmentLocation, location)
     if segment.log is None:
-        with parts.state(
+        with elements.state(
             "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
         ):
             st.page_link(
                 "app.py",
                 label=say("common.show_broker"),
                 icon=":material/dns:",
-                query_params=state.address(place.directory),
+                query_params=page_state.address(location.directory),
             )
         return
     try:
-        source = on_disk.of_place(here)
+        source = disk_source.open_partition(location_of_segment)
     except KafkavizError as fault:
-        return damaged(fault)
-    show(source, sets, releases.assumed(here).text, place)
+        return render_damage(fault)
+    render_lookup(source, sets, releases.assumed_release(location_of_segment).text, location)
 
 
-def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None = None) -> None:
+def render_lookup(
+    source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
+) -> None:
     """Controls, stepper, comparison and distribution. assumed: the release that searches unless
     another is chosen.
     """
-    head(source)
-    asked = controls(source, sets, assumed)
-    sought = target.asked(source, asked.by)
-    if sought is None:
+    render_title(source)
+    query = render_controls(source, sets, assumed)
+    sought_target = target.require_target(source, query.target_kind)
+    if sought_target is None:
         return
     try:
-        found = searched.made(source, asked.by, sought, asked.of, asked.isolation)
+        context = lookup_cache.lookup_context(
+            source, query.target_kind, sought_target, query.search_profile, query.isolation
+        )
     except KafkavizError as fault:
-        return damaged(fault)
-    drawn(source, asked, found, f"{source.key}|{sought}|{asked}", place)
+        return render_damage(fault)
+    render_context(source, query, context, f"{source.key}|{sought_target}|{query}", location)
 
 
-def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | None) -> None:
+def render_context(
+    source: LookupSource,
+    query: LookupQuery,
+    context: LookupContext,
+    key: str,
+    location: Location | None,
+) -> None:
     """The lookup step by step, and what is around it; of an offset outside the log there are no
     steps. key: of all that was asked.
     """
-    if isinstance(found.found.error, OffsetOutOfRange):
-        return target.outside(source, cast(int, found.found.offset), found.found.error)
-    shown, by = stepper.view(found), asked.by
-    components.stepper(stepper.message(shown, found, key), lambda: target.take_slot(key, found, by))
-    if place and found.found.record:
-        onward(cast(InPartition, place), found)
-    if found.found.searches:
-        below(source, found, OFFSET if found.special else by, asked.of, key)
-    if by == TIMESTAMP and not found.special:
-        why(source, found, asked.of, key)
-    every_step(shown, found)
+    if isinstance(context.result.error, OffsetOutOfRange):
+        return target.render_out_of_range(
+            source, cast(int, context.result.offset), context.result.error
+        )
+    view, target_kind = stepper.view(context), query.target_kind
+    stepper_component.stepper(
+        stepper.message(view, context, key), lambda: target.set_from_slot(key, context, target_kind)
+    )
+    if location and context.result.record:
+        render_segment_link(cast(PartitionLocation, location), context)
+    if context.result.searches:
+        render_comparison(
+            source,
+            context,
+            OFFSET if context.special_timestamp else target_kind,
+            query.search_profile,
+            key,
+        )
+    if target_kind == TIMESTAMP and not context.special_timestamp:
+        render_why_offset(source, context, query.search_profile, key)
+    render_steps(view, context)
 
 
-def head(source: Source) -> None:
+def render_title(source: LookupSource) -> None:
     """Which index this is."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = say(
@@ -114,22 +152,22 @@ def head(source: Source) -> None:
             title=source.title,
             below=source.note,
         )
-        parts.title(say("lookup.title"), lead, gap=0)
+        elements.title(say("lookup.title"), lead, gap=0)
         with st.popover(
             say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
         ):
             st.markdown(say("lookup.help"))
 
 
-def damaged(fault: KafkavizError) -> None:
+def render_damage(fault: KafkavizError) -> None:
     """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
     is_damage = isinstance(fault, CorruptFile)
     why = (
-        say("lookup.damaged_below", fault=fault_words.told(fault))
+        say("lookup.damaged_below", fault=error_text.describe(fault))
         if is_damage
-        else fault_words.line(fault)
+        else error_text.describe_sentence(fault)
     )
-    with parts.state(
+    with elements.state(
         "damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why
     ):
         st.button(say("common.try_again"), key="kv_again")

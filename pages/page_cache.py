@@ -4,15 +4,19 @@ what other searches would cost.
 
 import streamlit as st
 
-from kafkaviz.ui import parts
-from kafkaviz.ui.frame import frame
-from kafkaviz.ui.page_cache.ceiling import ceiling
-from kafkaviz.ui.page_cache.growth import example, growing
-from kafkaviz.ui.page_cache.layouts import what_if
-from kafkaviz.ui.page_cache.settings import settings
-from kafkaviz.ui.page_cache.turnover import as_told, turnovers, who_is_protected
-from kafkaviz.ui.pick import Place
-from kafkaviz.ui.printed import printed
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.page_cache.ceiling import render_ceiling
+from kafkaviz.app.pages.page_cache.growth import render_example, render_growth
+from kafkaviz.app.pages.page_cache.layouts import render_layouts
+from kafkaviz.app.pages.page_cache.settings import render_settings
+from kafkaviz.app.pages.page_cache.turnover import (
+    render_published,
+    render_reader_faults,
+    render_turnovers,
+)
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.words import say
 
 HALF = (0.5, 0.5)
@@ -20,42 +24,42 @@ HALF = (0.5, 0.5)
 
 def main() -> None:
     """The page."""
-    place = frame("Page cache")
-    printed()
-    parts.title(say("page_cache.title"), say("page_cache.lead"), gap=16)
-    whole(place)
+    location = frame("Page cache")
+    apply_print_style()
+    elements.title(say("page_cache.title"), say("page_cache.lead"), gap=16)
+    render_body(location)
 
 
 @st.fragment
-def whole(place: Place) -> None:
+def render_body(location: Location) -> None:
     """All of it: a slider redraws this, not the frame around it."""
     with st.container(gap=None, key="kv_lab"):
-        sections(place)
+        sections(location)
 
 
-def sections(place: Place) -> None:
+def sections(location: Location) -> None:
     """From the growth to the exercise; a container keeps the parts of a section apart, which the
     page does not.
     """
-    wanted, offsets, clock = settings(place)
-    growing(wanted, clock)
+    chosen_settings, offsets, clock = render_settings(location)
+    render_growth(chosen_settings, clock)
     st.space(32)
     with st.container():
-        example()
+        render_example()
     st.space(32)
     left, right = st.columns(HALF, gap=20)
     with left, st.container(gap=None):
-        turnovers(wanted)
+        render_turnovers(chosen_settings)
     with right, st.container(gap=None):
-        as_told()
+        render_published()
     st.space(32)
-    who_is_protected(wanted)
-    st.space(32)
-    with st.container():
-        what_if(wanted.key, offsets)
+    render_reader_faults(chosen_settings)
     st.space(32)
     with st.container():
-        ceiling()
+        render_layouts(chosen_settings.key, offsets)
+    st.space(32)
+    with st.container():
+        render_ceiling()
 
 
 main()

@@ -7,102 +7,117 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from kafkaviz.analyse.lanes import Lanes
-from kafkaviz.analyse.limits import Load
+from kafkaviz.analysis.limits import WriteLoad
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.rolls import disk_rolls, roll_simulation
+from kafkaviz.app.pages.rolls.download import render_download
+from kafkaviz.app.pages.rolls.lanes import render_lanes
+from kafkaviz.app.pages.rolls.limits import render_limits
+from kafkaviz.app.pages.rolls.log_choice import SIMULATED, render_head
+from kafkaviz.app.pages.rolls.notes import render_notes
+from kafkaviz.app.pages.rolls.panel import render_controls
+from kafkaviz.app.pages.rolls.roll_table import render_rolls
+from kafkaviz.app.pages.rolls.run_comparison import render_comparison
+from kafkaviz.app.pages.rolls.stories import render_stories
+from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state.page_location import Location, PartitionLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import fault_words
+from kafkaviz.figures import error_text
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.sending.workload import Workload
-from kafkaviz.ui import choice, parts, pick, state
-from kafkaviz.ui.frame import frame
-from kafkaviz.ui.pick import InPartition, Place
-from kafkaviz.ui.printed import printed
-from kafkaviz.ui.rolls import on_disk, simulated
-from kafkaviz.ui.rolls.compared import compared
-from kafkaviz.ui.rolls.every_roll import every_roll
-from kafkaviz.ui.rolls.lanes import lanes
-from kafkaviz.ui.rolls.limits import limits
-from kafkaviz.ui.rolls.notes import notes
-from kafkaviz.ui.rolls.panel import controls
-from kafkaviz.ui.rolls.shown import SIMULATED, head
-from kafkaviz.ui.rolls.stories import step_by_step
-from kafkaviz.ui.rolls.taken import take_along
+from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.words import say
 
 WIDTHS = (1.15, 1)
-CHOICES = (state.WORKLOAD, *state.SETTING.values(), state.SPEED, state.BATCH_SIZE, state.STORY)
+CHOICES = (
+    page_state.WORKLOAD,
+    *page_state.SETTING.values(),
+    page_state.SPEED,
+    page_state.BATCH_SIZE,
+    page_state.STORY,
+)
 
 
 def main() -> None:
     """The page."""
-    place = frame("Rolls")
-    printed()
-    whole(place, head(place))
+    location = frame("Rolls")
+    apply_print_style()
+    render_body(location, render_head(location))
 
 
 @st.fragment
-def whole(place: Place, of: str) -> None:
+def render_body(location: Location, subject: str) -> None:
     """All but the head: a slider redraws this, not the frame around it."""
-    choice.stay(CHOICES, place.address)
+    choice.carry_over(CHOICES, location.address)
     with st.container(gap=None, key="kv_rolls"):
-        above = simulated_log() if of == SIMULATED else partition(place)
+        above = render_simulated_log() if subject == SIMULATED else render_partition(location)
         st.space(32)
-        step_by_step(above)
+        render_stories(above)
 
 
-def simulated_log() -> tuple[Workload, LogConfig] | None:
+def render_simulated_log() -> tuple[Workload, LogConfig] | None:
     """Controls, lanes, curves, table, comparison, and what to take along; the workload and
     settings, where a log could be made.
     """
-    chosen = controls()
+    chosen = render_controls()
     if chosen is None:
         return None
-    of, config = chosen
+    subject, config = chosen
     try:
-        run = simulated.run(of, config)
+        run = roll_simulation.run(subject, config)
     except KafkavizError as fault:
-        with parts.state("unmade", "error", say("rolls.unmade"), fault_words.line(fault)):
+        with elements.state(
+            "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)
+        ):
             pass
         return None
-    notes(of, config, run)
-    if not run.lanes.lanes:
+    render_notes(subject, config, run)
+    if not run.history.segments:
         return None
-    figures(run.lanes, run.load, run.key, run.appended)
-    compared(of, config, run.lanes)
-    take_along(of, config, run)
+    render_figures(run.history, run.load, run.key, run.appended_batches)
+    render_comparison(subject, config, run.history)
+    render_download(subject, config, run)
     return chosen
 
 
-def partition(place: Place) -> None:
+def render_partition(location: Location) -> None:
     """The rolls of the open topic-partition."""
-    opened = pick.partition(place)
+    opened = page_location.partition(location)
     try:
-        found = on_disk.real(cast(InPartition, place).listed, opened.directory)
+        log_rolls = disk_rolls.rolls_on_disk(
+            cast(PartitionLocation, location).snapshot, opened.directory
+        )
     except KafkavizError as fault:
-        with parts.state("unread", "error", say("rolls.untold"), fault_words.line(fault)):
+        with elements.state(
+            "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)
+        ):
             look: dict[str, Any] = {
                 "icon": ":material/ecg_heart:",
-                "query_params": state.address(place.directory),
+                "query_params": page_state.address(location.directory),
             }
             st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
         return
-    on_disk.found_in(found, len(opened.live))
-    if not found.lanes.lanes:
-        with parts.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
+    disk_rolls.render_settings(log_rolls, len(opened.live))
+    if not log_rolls.history.segments:
+        with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
             pass
         return
-    figures(found.lanes, found.load, found.key, None)
+    render_figures(log_rolls.history, log_rolls.load, log_rolls.key, None)
 
 
-def figures(shown: Lanes, load: Load, key: str, appended: np.ndarray | None) -> None:
+def render_figures(
+    history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
+) -> None:
     """The segments as they fill; which limit binds where; every roll."""
-    lanes(shown, key, appended)
+    render_lanes(history, key, appended)
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
     with left, st.container(key="kv_fig_limits"):
-        limits(shown, load, key)
+        render_limits(history, load, key)
     with right, st.container(gap=None):
-        every_roll(shown)
+        render_rolls(history)
 
 
 main()

@@ -5,36 +5,36 @@ from typing import cast
 
 import streamlit as st
 
-from kafkaviz.analyse.tuning.source import Source
-from kafkaviz.ui import choice, pick, state
-from kafkaviz.ui.frame import frame
-from kafkaviz.ui.pick import Place
-from kafkaviz.ui.printed import printed
-from kafkaviz.ui.tuning import answers, budgets, readings, scope
-from kafkaviz.ui.tuning.compared import compared
-from kafkaviz.ui.tuning.curves import both_curves, interval, today_again
-from kafkaviz.ui.tuning.headline import headline
-from kafkaviz.ui.tuning.limits import doubts, limits
-from kafkaviz.ui.tuning.once_more import once_more
-from kafkaviz.ui.tuning.others import by_append, remote
-from kafkaviz.ui.tuning.progress import unfinished
-from kafkaviz.ui.tuning.scope import Scope
-from kafkaviz.ui.tuning.scopes import Wanted
-from kafkaviz.ui.tuning.shown import Shown
-from kafkaviz.ui.tuning.topics import topics
-from kafkaviz.ui.tuning.verdict import verdict
+from kafkaviz.analysis.tuning.source import TuningSource
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.tuning import answers, budgets, measure_jobs, scope
+from kafkaviz.app.pages.tuning.curves import choose_interval, render_curves, reset_interval
+from kafkaviz.app.pages.tuning.headline import render_headline
+from kafkaviz.app.pages.tuning.interval_comparison import render_comparison
+from kafkaviz.app.pages.tuning.limits import render_assumptions, render_limits
+from kafkaviz.app.pages.tuning.other_writers import render_remote_reads, render_writers
+from kafkaviz.app.pages.tuning.progress import render_unfinished
+from kafkaviz.app.pages.tuning.replay_comparison import render_replay
+from kafkaviz.app.pages.tuning.scope import Scope
+from kafkaviz.app.pages.tuning.scopes import MeasureRequest
+from kafkaviz.app.pages.tuning.topics import render_topics
+from kafkaviz.app.pages.tuning.tuning_context import TuningContext
+from kafkaviz.app.pages.tuning.verdict import render_verdict
+from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.words import say
 
 BUDGETS = (
-    state.P99,
-    state.COLD_P99,
-    state.SHARE,
-    state.FETCHES,
-    state.CORES,
-    state.STORAGE,
-    state.READS_AS,
-    state.TIERED,
-    state.WORKLOAD,
+    page_state.P99,
+    page_state.COLD_P99,
+    page_state.SHARE,
+    page_state.FETCHES,
+    page_state.CORES,
+    page_state.STORAGE,
+    page_state.READ_RELEASE,
+    page_state.TIERED,
+    page_state.WORKLOAD,
 )
 CURVES = (1, 0.4594)  # of the width; the verdict has the rest
 HALF = (1, 1)
@@ -42,102 +42,119 @@ HALF = (1, 1)
 
 def main() -> None:
     """The page."""
-    place = frame("Tuning")
-    printed()
-    whole(place)
+    location = frame("Tuning")
+    apply_print_style()
+    render_body(location)
 
 
 @st.fragment
-def whole(place: Place) -> None:
+def render_body(location: Location) -> None:
     """All but the frame: a slider redraws this alone."""
-    choice.stay(BUDGETS, place.address)
+    choice.carry_over(BUDGETS, location.address)
     with st.container(gap=None, key="kv_tuning"):
-        of = scope.scope(place)
-        if of.kind != "workload" and place.fault:
-            pick.partition(place)
+        tuning_scope = scope.current_scope(location)
+        if tuning_scope.kind != "workload" and location.fault:
+            page_location.partition(location)
         head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
         controls = st.container(
             key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
         )
-        if of.kind == "workload":
-            of = replace(of, name=scope.workload())
-        wanted = scope.wanted(of)
-        reading = readings.readings().of(wanted) if wanted else None
+        if tuning_scope.kind == "workload":
+            tuning_scope = replace(tuning_scope, name=scope.choose_workload())
+        measure_request = scope.measure_request(tuning_scope)
+        reading = measure_jobs.measure_jobs().job(measure_request) if measure_request else None
         if (
             reading
-            and reading.wait(readings.PATIENCE_S)
+            and reading.wait(measure_jobs.PATIENCE_S)
             and reading.source
             and not reading.is_empty
         ):
-            measured(of, cast(Wanted, wanted).key, reading.source, head, controls)
+            render_measured(
+                tuning_scope,
+                cast(MeasureRequest, measure_request).key,
+                reading.source,
+                head,
+                controls,
+            )
             return
         with head:
-            scope.first_words(of)
+            scope.render_title(tuning_scope)
         with controls:
-            scope.segmented(of)
+            scope.render_choice(tuning_scope)
         if reading:
-            unfinished(reading, of)
+            render_unfinished(reading, tuning_scope)
 
 
-def measured(of: Scope, key: str, source: Source, head, controls) -> None:
-    """The page of what was measured: what it is, the curves beside the verdict, and what follows
-    from them.
+def render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
+    """The page of what was render_measured: what it is, the curves beside the verdict, and what
+    follows from them.
     """
     curves, side = st.columns(CURVES, gap=20)
     with side, st.container(key="kv_verdict_side", gap=16):
         slot = st.container()
-        shown = answered(of, key, source)
+        context = build_context(tuning_scope, key, source)
     with head:
-        headline(shown)
-    scope.forget_of_another(key)
+        render_headline(context)
+    scope.reset_for_source(key)
     with controls:
-        scope.segmented(of)
-        shown = replace(shown, chosen=interval(shown))
-        budgets.p99()
+        scope.render_choice(tuning_scope)
+        context = replace(context, alternative_bytes=choose_interval(context))
+        budgets.render_p99()
         st.button(
             say("tuning.today"),
             icon=":material/replay:",
             key="kv_today",
-            on_click=today_again,
-            args=(shown.today.interval_bytes,),
+            on_click=reset_interval,
+            args=(context.today.interval_bytes,),
         )
     with slot:
-        verdict(shown)
+        render_verdict(context)
     with curves, st.container(gap=16):
-        both_curves(shown)
-    sections(shown)
+        render_curves(context)
+    render_sections(context)
 
 
-def answered(of: Scope, key: str, source: Source) -> Shown:
+def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
     """The answer under the budgets that the controls say, which are drawn here but for that of the
     p99.
     """
-    rest, storage, is_tiered = budgets.more(source)
-    asked, costs = budgets.budgets_now(rest), answers.costs(source, storage)
-    answer = answers.answer(key, asked, costs, is_tiered, source)
-    return Shown(of.place, of.kind, of.name, of.label, key, source, answer, asked, costs, is_tiered)
+    rest, storage, is_tiered = budgets.render_more(source)
+    target_budgets, costs = budgets.with_p99(rest), answers.costs(source, storage)
+    answer = answers.answer(key, target_budgets, costs, is_tiered, source)
+    return TuningContext(
+        tuning_scope.location,
+        tuning_scope.kind,
+        tuning_scope.name,
+        tuning_scope.label,
+        key,
+        source,
+        answer,
+        target_budgets,
+        costs,
+        is_tiered,
+    )
 
 
-def sections(shown: Shown) -> None:
+def render_sections(context: TuningContext) -> None:
     """What follows from the curves, down the page."""
     st.space(32)
-    if shown.kind in ("broker", "topic") and len(shown.source.cases) > 1:
-        topics(shown)
+    if context.kind in ("broker", "topic") and len(context.source.cases) > 1:
+        render_topics(context)
         st.space(32)
-    compared(shown)
+    render_comparison(context)
     st.space(32)
-    beside(limits, doubts, shown)
+    render_pair(render_limits, render_assumptions, context)
     st.space(32)
-    once_more(shown)
+    render_replay(context)
     st.space(32)
-    beside(by_append, remote, shown)
+    render_pair(render_writers, render_remote_reads, context)
 
 
-def beside(left, right, shown: Shown) -> None:
+def render_pair(left, right, context: TuningContext) -> None:
     """Two sections, each in half of the page."""
     for column, section in zip(st.columns(HALF, gap=20), (left, right), strict=True):
         with column, st.container(gap=None):
-            section(shown)
+            section(context)
 
 
 main()

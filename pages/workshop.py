@@ -2,6 +2,6 @@
 first, and tasks that are checked.
 """
 
-from kafkaviz.ui.lessons import show
+from kafkaviz.app.lessons import page
 
-show.main()
+page.main()

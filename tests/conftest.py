@@ -90,9 +90,9 @@ def garbage() -> Iterator[None]:
     tests would pile theirs up on it.
     """
     yield
-    garbage = sys.modules.get("kafkaviz.ui.garbage")
-    if garbage and garbage._watch in gc.callbacks:
-        gc.callbacks.remove(garbage._watch)
+    garbage = sys.modules.get("kafkaviz.app.gc_tuning")
+    if garbage and garbage._freeze_after_long_search in gc.callbacks:
+        gc.callbacks.remove(garbage._freeze_after_long_search)
         gc.unfreeze()
 
 
@@ -119,9 +119,9 @@ def unstartable(cache: Path) -> Path:
     """The partition of a 4.3.1 broker's directory that no start loads, with the metadata log that
     tells its settings.
     """
-    from kafkaviz.log.archive import opened
+    from kafkaviz.log.archive import unpack_if_archive
 
-    return opened(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
+    return unpack_if_archive(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
 
 
 @pytest.fixture(scope="session")
@@ -129,13 +129,13 @@ def restarted_4_4(cache: Path) -> Path:
     """The metadata log and one partition of a 4.4.0 broker that recovered them and was stopped
     cleanly; two closed segments lost a trim.
     """
-    from kafkaviz.log.archive import opened
+    from kafkaviz.log.archive import unpack_if_archive
 
-    return opened(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
+    return unpack_if_archive(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
 
 
 def _sample(name: str) -> Path:
     """A broker directory of sample_data, unpacked."""
-    from kafkaviz.log.archive import opened
+    from kafkaviz.log.archive import unpack_if_archive
 
-    return opened(SAMPLES / f"{name}.tar.gz")
+    return unpack_if_archive(SAMPLES / f"{name}.tar.gz")

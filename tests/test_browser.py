@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from docs.browsing import CHROMIUM, chromium, serving, watch
+from kafkaviz.app.cache.broker_cache import catalog_path
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui.cache import catalog_path
 from kafkaviz.words import text_in
 from tests.pipeline.conftest import ingest_in_process
 

@@ -16,9 +16,9 @@ from time import monotonic, sleep
 import pytest
 
 from kafkaviz.__main__ import COMMANDS, main
-from kafkaviz.commands import app
+from kafkaviz.app.state.access import parse_directories
+from kafkaviz.cli import app
 from kafkaviz.errors import CorruptFile
-from kafkaviz.ui.access import directories_of
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"}
@@ -124,7 +124,7 @@ def test_the_command_line_is_light():
     modules = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert "kafkaviz.commands.app" in modules
+    assert "kafkaviz.cli.app" in modules
     assert HEAVY & set(modules) == set()
 
 
@@ -192,7 +192,7 @@ def test_app_becomes_the_server(server, tmp_path, monkeypatch):
     )
     [(program, arguments, environment)] = server
     assert program == sys.executable
-    assert arguments[1:] == ["-P", "-m", "kafkaviz.ui.server", "8600"]
+    assert arguments[1:] == ["-P", "-m", "kafkaviz.app.server", "8600"]
     assert environment["KAFKAVIZ_DIR"] == str(tmp_path / "data")
     assert environment["KAFKAVIZ_MASTER"] == "local[2]"
     assert environment["KAFKAVIZ_ALLOW_ROOT"] == f"{tmp_path}{os.pathsep}{tmp_path / 'data'}"
@@ -205,8 +205,8 @@ def test_a_root_with_a_colon_in_its_name_is_one_directory(server, tmp_path, monk
     main(["app", "--allow-root", str(root), "--lessons", str(root)])
     environment = server[0][2]
     assert (
-        directories_of(environment["KAFKAVIZ_ALLOW_ROOT"])
-        == directories_of(environment["KAFKAVIZ_LESSONS"])
+        parse_directories(environment["KAFKAVIZ_ALLOW_ROOT"])
+        == parse_directories(environment["KAFKAVIZ_LESSONS"])
         == (root,)
     )
 
@@ -239,7 +239,7 @@ def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypa
     monkeypatch.delenv("KAFKAVIZ_DIR", raising=False)
     main(["app"])
     assert "KAFKAVIZ_DIR" not in server[0][2]
-    assert server[0][1][1:] == ["-P", "-m", "kafkaviz.ui.server"]
+    assert server[0][1][1:] == ["-P", "-m", "kafkaviz.app.server"]
 
 
 def test_app_names_a_missing_directory(server, tmp_path, capsys):

@@ -19,14 +19,13 @@ FLOORS = {
     "log": 3,
     "search": 4,
     "simulate": 5,
-    "analyse": 6,
+    "analysis": 6,
     "pipeline": 7,
     "words": 8,
     "figures": 8,
-    "ui": 9,
-    "commands": 9,
+    "app": 9,
+    "cli": 9,
     "report": 9,
-    "reporting": 9,
     "__main__": 9,
     "__init__": 9,
 }
@@ -34,12 +33,12 @@ TOP = 9  # app.py and pages/ too
 HOMES = {
     "pyspark": {"pipeline"},
     "plotly": {"figures", "report"},
-    "streamlit": {"ui", "app", "pages"},
+    "streamlit": {"app", "pages"},
 }
-STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("ui", "commands"), ("commands", "ui")}
+STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli", "app")}
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 # of simulate/: each uses those behind it in this list
-WINGS = ["lessons", "whole", "writing", "starting", "recovering", "sending"]
+WINGS = ["lessons", "directory", "writer", "startup", "recovery", "producers"]
 WORLD = {
     "datetime",
     "glob",
@@ -183,20 +182,20 @@ def test_no_line_climbs():
         ("kafkaviz.format.walk", "import numpy\nfrom kafkaviz.log.segment import Segment", 2),
         ("kafkaviz.log.segment", "def lazy():\n    from kafkaviz.search import lookup", 2),
         ("kafkaviz.log.segment", "from ..search.lookup import lookup", 1),
-        ("kafkaviz.log.__init__", "from ..analyse import cost", 1),
+        ("kafkaviz.log.__init__", "from ..analysis import cost", 1),
         ("kafkaviz.log.file", "from kafkaviz import open_broker", 1),
-        ("kafkaviz.simulate.writing.writer", "from kafkaviz.log import file", 1),
+        ("kafkaviz.simulate.writer.writer", "from kafkaviz.log import file", 1),
         (
-            "kafkaviz.simulate.recovering.recovery",
-            "from kafkaviz.simulate.starting import loading",
+            "kafkaviz.simulate.recovery.recovery",
+            "from kafkaviz.simulate.startup import loading",
             1,
         ),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog import read", 1),
-        ("kafkaviz.ui.pick", "from kafkaviz.commands import app", 1),
-        ("kafkaviz.commands.app", "import kafkaviz.ui.frame", 1),
-        ("kafkaviz.analyse.cost", "from pyspark.sql import functions", 1),
-        ("kafkaviz.ui.parts", "import plotly.graph_objects as go", 1),
-        ("kafkaviz.commands.app", "import streamlit", 1),
+        ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
+        ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),
+        ("kafkaviz.analysis.cost", "from pyspark.sql import functions", 1),
+        ("kafkaviz.app.widgets.elements", "import plotly.graph_objects as go", 1),
+        ("kafkaviz.cli.app", "import streamlit", 1),
         ("kafkaviz.format.names", "from pathlib import Path", 1),
         ("kafkaviz.binary.codec", "import os.path", 1),
         ("kafkaviz.search.slots", "import time", 1),
@@ -224,22 +223,22 @@ def test_a_line_that_climbs_is_named(module, source, line):
         ("kafkaviz.search.lookup", "from kafkaviz.log.partition import Partition\nimport time"),
         (
             "kafkaviz.pipeline.job",
-            "from pyspark.sql import DataFrame\nfrom kafkaviz.analyse import sweep",
+            "from pyspark.sql import DataFrame\nfrom kafkaviz.analysis import sweep",
         ),
         (
-            "kafkaviz.simulate.writing.writer",
-            "from kafkaviz.simulate.recovering.recovery import recover",
+            "kafkaviz.simulate.writer.writer",
+            "from kafkaviz.simulate.recovery.recovery import recover",
         ),
         ("kafkaviz.report", "import plotly.graph_objects\nfrom kafkaviz.figures import theme"),
         (
             "kafkaviz.__init__",
-            "from kafkaviz.simulate.writing import writer\nfrom .log.broker import open_broker",
+            "from kafkaviz.simulate.writer import writer\nfrom .log.broker import open_broker",
         ),
         (
             "pages.segment",
             "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog",
         ),
-        ("app", "import streamlit as st\nfrom kafkaviz.ui.frame import frame"),
+        ("app", "import streamlit as st\nfrom kafkaviz.app.frame import frame"),
     ],
 )
 def test_a_line_that_goes_down_is_not(module, source):

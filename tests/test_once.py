@@ -36,7 +36,8 @@ def test_a_name_of_kafkas_is_typed_once(literal):
 
 
 @pytest.mark.parametrize(
-    "constant", ["HOUR_MS", "MOST_RELATIVE", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED"]
+    "constant",
+    ["HOUR_MS", "MAX_RELATIVE_OFFSET", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED_CAUSES"],
 )
 def test_a_constant_is_defined_once(constant):
     """And imported elsewhere."""
@@ -55,9 +56,9 @@ def test_a_constant_is_defined_once(constant):
     ("text", "home"),
     [
         # epochs that are newer than all before
-        ("np.maximum.accumulate(np.concatenate([[", "simulate/recovering/epochs.py"),
+        ("np.maximum.accumulate(np.concatenate([[", "simulate/recovery/epochs.py"),
         # bytes at hand, read by position
-        ("piece = held[position : position + len(buffer)]", "simulate/stored.py"),
+        ("piece = array[position : position + len(buffer)]", "simulate/stored.py"),
     ],
 )
 def test_a_loop_is_written_once(text, home):
@@ -67,7 +68,7 @@ def test_a_loop_is_written_once(text, home):
         for path in TREES
         if "simulate" in path.parts and text in path.read_text()
     ]
-    assert [one for one in found if one != "simulate/whole/replaying.py"] == [home]
+    assert [one for one in found if one != "simulate/directory/replay_stream.py"] == [home]
 
 
 def test_what_an_option_takes_is_a_function_of_no_command():

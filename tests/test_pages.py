@@ -11,15 +11,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.state import access
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log import archive, file, unpack_budget
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from kafkaviz.ui import access, cache
-from tests.analyse.test_overview import make_segment
-from tests.ui.driven import html
-from tests.ui.fakes import FakeStarts
+from tests.analysis.test_overview import make_segment
+from tests.app.driven import html
+from tests.app.fakes import FakeStarts
 
 APP = Path(__file__).parents[1] / "app.py"
 PATIENCE_S = 60
@@ -98,7 +99,7 @@ def test_the_sample_opens_without_a_word():
 def test_what_kafkaviz_wrote_passes_for_no_broker(small):
     """In the title and in a chip; a real directory says nothing of it."""
     assert "imulated" not in html(page(small))
-    (small / "server.properties").write_text(f"#{names.SIMULATED}\nnode.id=7\n")
+    (small / "server.properties").write_text(f"#{names.SIMULATED_COMMENT}\nnode.id=7\n")
     st.cache_resource.clear()
     text = html(page(small))
     assert (
@@ -241,7 +242,7 @@ def test_a_directory_without_permission(small, monkeypatch):
     made.
     """
     refused = CannotOpen(small, "may not be read", "copy it", kind="permission")
-    monkeypatch.setattr(cache, "open_broker", lambda path: (_ for _ in ()).throw(refused))
+    monkeypatch.setattr(broker_cache, "open_broker", lambda path: (_ for _ in ()).throw(refused))
     small.chmod(0o700)
     text = html(page(small))
     assert f"{small} may not be read" in text and "its mode is 0700" in text
@@ -272,7 +273,7 @@ def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
     next(one for one in at.button if one.key == "kv_nearby_1").click().run()
     assert "<h1>1 topic-partition" in html(at) and "may not be opened" not in html(at)
     assert at.query_params["dir"] == str(root / "two.zip" / "broker-2")
-    home = archive.unpacked(root / "two.zip")
+    home = archive.unpack_target(root / "two.zip")
     for path in (root / "two.zip" / ".." / ".." / "x", home, home / "two" / "broker-1"):
         assert "may not be opened here" in html(page(path))
     assert "is not there" in html(page(root / "two.zip" / "broker-3"))
@@ -282,7 +283,7 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
     """The page says how far it is; Cancel opens a sample instead."""
     with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
         out.writestr("meta.properties", "version=1\nnode.id=1\n")
-    opened = archive.opened
+    opened = archive.unpack_if_archive
 
     def waiting(path, watch=None):
         if Path(path).name != "long.zip":
@@ -291,7 +292,7 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
         watch(7 << 20)
         st.stop()
 
-    monkeypatch.setattr(archive, "opened", waiting)
+    monkeypatch.setattr(archive, "unpack_if_archive", waiting)
     at = page(tmp_path / "long.zip")
     assert (
         "<h1>long.zip is being unpacked" in html(at)
@@ -304,7 +305,7 @@ def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
 
 def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
     """A page that is refused in the end, or opened, says that alone."""
-    monkeypatch.setattr(unpack_budget, "WATCHED_S", 0)
+    monkeypatch.setattr(unpack_budget, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 3)
     with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
         for number in range(4):
@@ -329,20 +330,20 @@ def test_part_of_a_directory(small, monkeypatch):
     """An index that cannot be read takes its segment out of the totals, and is named; Try again
     reads it again.
     """
-    real = file.read_written
+    real = file.read_data
 
     def refusing(path):
         if path.suffix == ".index" and path.parent.name == "orders-0":
             raise CannotOpen(path, "may not be read", kind="permission")
         return real(path)
 
-    monkeypatch.setattr(file, "read_written", refusing)
+    monkeypatch.setattr(file, "read_data", refusing)
     at = page(small)
     assert "1 of 2 segments are shown" in html(
         at
     ) and "orders-0/00000000000000000000.index" in html(at)
     assert "<h1>2 topic-partitions" in html(at) and "1 file not read" in html(at)
-    monkeypatch.setattr(file, "read_written", real)
+    monkeypatch.setattr(file, "read_data", real)
     assert "segments are shown" in html(at.run())
     button(at, "Try again").click().run()
     assert "segments are shown" not in html(at)

@@ -17,19 +17,19 @@ import numpy as np
 import pytest
 
 from kafkaviz import report
-from kafkaviz.analyse import health
+from kafkaviz.analysis import health
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.figures import outlook_words
-from kafkaviz.figures.checkup import Bar, Strip
+from kafkaviz.figures import restart_forecast_text
+from kafkaviz.figures.checkup import RecoveryBar, RecoveryStrip
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
-from kafkaviz.reporting import closing, html, inputs, records, subject
-from kafkaviz.reporting import health as health_part
-from kafkaviz.reporting.html import Html
-from kafkaviz.reporting.subject import gather
+from kafkaviz.report import closing, html, inputs, records, subject
+from kafkaviz.report import health as health_part
+from kafkaviz.report.html import Html
+from kafkaviz.report.subject import gather
 
 MADE_MS = 1_790_000_000_000
 TRAP = "<img src=x onerror=alert(1)>"
@@ -185,7 +185,7 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
         told = one.code, one.consequence, one.next_step, one.evidence.found, one.reference or ""
         assert [text for text in told if text.casefold() not in words] == []
     assert (
-        outlook_words.sentence(found.outlook).casefold() in words
+        restart_forecast_text.describe(found.forecast).casefold() in words
         and "index.interval.bytes" in words
     )
     assert "5 errors, 9 warnings, 3 worth knowing" in words
@@ -212,7 +212,7 @@ def test_a_reader_who_does_not_see_it_is_told(damaged_page):
 
 def test_nothing_that_was_read_becomes_markup(trapped):
     """Names, ids and records with HTML in them are shown as they are."""
-    page = report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)
+    page = report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)
     read = Read(page)
     assert not read.named("img") and not any(
         one == "onerror" for _, attributes in read.tags for one in attributes
@@ -227,7 +227,7 @@ def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
     """No value, no key, no byte of a .log; asked for, the last records."""
     broker = open_broker(trapped)
     quiet, open_ = (
-        Read(report.report(broker, MADE_MS, with_payload=asked)).words for asked in (False, True)
+        Read(report.report(broker, MADE_MS, include_payload=asked)).words for asked in (False, True)
     )
     assert (
         "zweitens" not in quiet
@@ -297,7 +297,7 @@ def test_checksums_as_sha256sum_takes_them(trapped):
     assert answer.returncode == 0, answer.stderr
     assert len(found) == 3 and answer.stdout.count("OK") == 3
     assert (
-        html.html(sums) in report.report(open_broker(trapped), MADE_MS, with_sha256=True)
+        html.html(sums) in report.report(open_broker(trapped), MADE_MS, include_sha256=True)
         or sums.count("\n") == 2
     )
 
@@ -306,10 +306,11 @@ def test_checksums_as_sha256sum_takes_them(trapped):
 def test_the_gaps_of_the_strip_leave_room_for_its_logs(logs, gap):
     """400 gaps as wide as those of some logs would be wider than the page."""
     bars = tuple(
-        Bar(f"busy-{number}", 100, 1 / logs, 0, False, "kept whole") for number in range(logs)
+        RecoveryBar(f"busy-{number}", 100, 1 / logs, 0, False, "kept whole")
+        for number in range(logs)
     )
     assert f"gap:{gap}" in health_part._strip(
-        Strip("What the start will do", bars, "", "")
+        RecoveryStrip("What the start will do", bars, "", "")
     ).replace(" ", "")
 
 
@@ -327,7 +328,9 @@ def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
 def test_a_partition_by_itself(clean):
     """It is told apart from its broker, and tuned as the topic it is of."""
     words = Read(
-        report.report(open_broker(clean / "payments-0"), MADE_MS, typed={"log.retention.ms": "-1"})
+        report.report(
+            open_broker(clean / "payments-0"), MADE_MS, setting_overrides={"log.retention.ms": "-1"}
+        )
     ).words
     assert (
         "1 topic-partition, 2.38 MiB of log in 3 segments." in words
@@ -345,7 +348,7 @@ def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
     """Batches, records, entries, codecs, newest records; and what stands behind the last
     batches.
     """
-    known, tails = subject._counted(open_broker(clean), lambda what: None)
+    known, tails = subject._count_segments(open_broker(clean), lambda what: None)
     assert (
         known.total.batches,
         known.total.records,
@@ -358,7 +361,7 @@ def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
         and known.codecs["clicks-mixed-0"] == ("none", "gzip", "snappy", "lz4", "zstd")
     )
     assert len(known.entries.position) == 5442
-    assert set(subject._counted(open_broker(killed), lambda what: None)[1].values()) == {
+    assert set(subject._count_segments(open_broker(killed), lambda what: None)[1].values()) == {
         "last batch cut short",
         "512 zero bytes at the end",
         "45 bytes that do not belong",
@@ -369,7 +372,7 @@ def test_a_partition_without_a_record(clean):
     """Nothing is tuned, and that is said; the rest stands."""
     found = gather(open_broker(clean / "empty-room-1"))
     words = Read(report.page(found, MADE_MS)).words
-    assert found.tuned is None and "Nothing is told of it: " in words and "empty" in words
+    assert found.tuning is None and "Nothing is told of it: " in words and "empty" in words
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
@@ -392,7 +395,7 @@ def test_the_directory_is_as_it_was(damaged, damaged_page):
     seen = {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
     }
-    report.report(open_broker(damaged), MADE_MS, with_payload=True, with_sha256=True)
+    report.report(open_broker(damaged), MADE_MS, include_payload=True, include_sha256=True)
     assert {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
     } == seen
@@ -422,7 +425,7 @@ def test_it_opens_without_a_network(damaged_page, trapped, tmp_path, mode):
         "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
     )
     trap = (
-        [report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)]
+        [report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)]
         if mode == "light"
         else []
     )

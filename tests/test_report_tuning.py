@@ -1,20 +1,22 @@
 """What the report says of the interval of a broker whose topics differ."""
 
-from kafkaviz.analyse import cost_model, tuning
-from kafkaviz.analyse.tuning import Budgets
-from kafkaviz.analyse.tuning.source import open_source
-from kafkaviz.reporting.subject import Tuned
-from kafkaviz.reporting.tuning import _compared
+from kafkaviz.analysis import cost_model, tuning
+from kafkaviz.analysis.tuning import Budgets
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.report.subject import ReportTuning
+from kafkaviz.report.tuning import _comparison
 
 
 def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     """And none for all brokers."""
     source = open_source(clean)
-    budgets, costs = Budgets(), cost_model.costs(source.by_base_offset)
-    case = source.whole
-    answers, whole = tuning.answers(source.cases, case, budgets, costs)
-    of = Tuned(source, answers, whole, tuning.every(case.measured, costs, budgets), budgets, costs)
-    text = str(_compared(of))
+    budgets, costs = Budgets(), cost_model.lookup_prices(source.by_base_offset)
+    case = source.total
+    answers, whole = tuning.recommend_all(source.cases, case, budgets, costs)
+    of = ReportTuning(
+        source, answers, whole, tuning.price_all(case.measurement, costs, budgets), budgets, costs
+    )
+    text = str(_comparison(of))
     assert (
         "--entity-name dense-index --add-config index.interval.bytes=8192" in text
         and "--entity-name tiny-index" in text

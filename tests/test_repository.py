@@ -87,7 +87,7 @@ def test_the_lock_fits_every_machine():
 
 def test_every_command_has_a_file_and_every_file_a_command():
     """The table of commands is explicit: neither a name nor a file is left over."""
-    files = {file.stem for file in (ROOT / "kafkaviz" / "commands").glob("*.py")} - {"__init__"}
+    files = {file.stem for file in (ROOT / "kafkaviz" / "cli").glob("*.py")} - {"__init__"}
     assert files == set(COMMANDS)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.search.profile import profile as search_profile
-from kafkaviz.simulate.config import profile
+from kafkaviz.simulate.config import release_behaviour
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from kafkaviz.simulate.config import profile
 )
 def test_a_way_begins_with_its_release(way, first, before):
     """kafka-storage: the first release that does it, and the last that does not."""
-    assert way.of(first) and way.of((4, 4, 0)) and not way.of(before)
+    assert way.applies_to(first) and way.applies_to((4, 4, 0)) and not way.applies_to(before)
 
 
 def test_an_entry_a_batch_came_in_patches():
@@ -43,7 +43,7 @@ def test_an_entry_a_batch_came_in_patches():
         (4, 1),
         (4, 3, 1),
     ]
-    assert [versions.ENTRY_PER_BATCH.of(one) for one in releases] == [
+    assert [versions.ENTRY_PER_BATCH.applies_to(one) for one in releases] == [
         False,
         False,
         False,
@@ -59,13 +59,13 @@ def test_an_entry_a_batch_came_in_patches():
 
 def test_both_profiles_are_made_of_the_table():
     """What a search and a writer do in 2.0, of which the two know different halves."""
-    assert (search_profile("2.0").warm, search_profile("2.1").warm) == (False, True)
-    old, new = astuple(profile((1, 1)))[1:], astuple(profile((4, 3, 1)))[1:]
+    assert (search_profile("2.0").is_warm, search_profile("2.1").is_warm) == (False, True)
+    old, new = astuple(release_behaviour((1, 1)))[1:], astuple(release_behaviour((4, 3, 1)))[1:]
     assert (old, new) == (
         (True, True, True, True, False, True),
         (False, False, False, False, True, True),
     )
-    assert astuple(profile((4, 4, 0)))[1:] == (False, False, False, False, True, False)
+    assert astuple(release_behaviour((4, 4, 0)))[1:] == (False, False, False, False, True, False)
 
 
 ROOT = Path(__file__).parents[1]
@@ -124,12 +124,12 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
 )
 def test_such_a_comparison_would_be_seen(line):
     """The ways in which one was written."""
-    assert compared(line, "kafkaviz/analyse/health.py") == [line]
+    assert compared(line, "kafkaviz/analysis/health.py") == [line]
 
 
 def test_every_way_is_gone_by():
     """A row of the table that nothing asks says what kafkaviz does not do."""
-    ways = {name for name, one in vars(versions).items() if isinstance(one, versions.Way)}
+    ways = {name for name, one in vars(versions).items() if isinstance(one, versions.Behaviour)}
     used = set()
     for name in SOURCES:
         with (ROOT / name).open("rb") as file:

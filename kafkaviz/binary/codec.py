@@ -66,20 +66,20 @@ def decompress(
     """
     data = memoryview(data)
     if codec == "lz4":
-        data = memoryview(_whole_lz4_frame(data, lz4_header_checked))
+        data = memoryview(_normalise_lz4_frame(data, lz4_header_checked))
     if codec == "snappy":
         return _join(_from_snappy(data, limit_bytes), limit_bytes)
-    return _join(_PIECES[codec](data), limit_bytes)
+    return _join(_DECOMPRESSORS[codec](data), limit_bytes)
 
 
 def _join(pieces: Iterator[bytes | pa.Buffer], limit_bytes: int) -> bytes:
     """The pieces as one; once they grow past the limit the rest is not even decompressed."""
-    joined, size_bytes = [], 0
+    buffers, size_bytes = [], 0
     for piece in pieces:
-        joined.append(piece)
+        buffers.append(piece)
         size_bytes += len(piece)
         _check_limit(size_bytes, limit_bytes)
-    return b"".join(joined)
+    return b"".join(buffers)
 
 
 def _check_limit(size_bytes: int, limit_bytes: int, position: int = 0) -> None:
@@ -131,8 +131,8 @@ def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
 def _to_snappy(data: bytes) -> bytes:
     """A xerial header, then blocks of at most 32 KiB, each behind its size."""
     blocks = [
-        pa.compress(data[at : at + _XERIAL_BLOCK_BYTES], "snappy", asbytes=True)
-        for at in range(0, len(data), _XERIAL_BLOCK_BYTES)
+        pa.compress(data[position : position + _XERIAL_BLOCK_BYTES], "snappy", asbytes=True)
+        for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
     ]
     return _XERIAL.pack(_XERIAL_MAGIC, 1, 1) + b"".join(
         _INT.pack(len(block)) + block for block in blocks
@@ -193,7 +193,8 @@ def _to_lz4(data: bytes) -> bytes:
     """
     descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
     blocks = [
-        _lz4_block(data[at : at + _LZ4_BLOCK_BYTES]) for at in range(0, len(data), _LZ4_BLOCK_BYTES)
+        _lz4_block(data[position : position + _LZ4_BLOCK_BYTES])
+        for position in range(0, len(data), _LZ4_BLOCK_BYTES)
     ]
     return b"".join(
         [_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), *blocks, _LZ4_INT.pack(0)]
@@ -210,7 +211,7 @@ def _lz4_block(data: bytes) -> bytes:
     )
 
 
-def _whole_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
+def _normalise_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
     """The first frame with a header that any LZ4 library takes; CorruptBytes where Kafka refuses a
     frame.
 
@@ -231,7 +232,7 @@ def _whole_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
     return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), data[start:end]])
 
 
-def _lz4_header(data: memoryview, checked: bool) -> tuple[int, int, int]:
+def _lz4_header(data: memoryview, header_checked: bool) -> tuple[int, int, int]:
     """(flags, the largest size of a block, the position of the first block)."""
     if len(data) < 7:
         raise CorruptBytes(len(data), "lz4: Stream ended prematurely")
@@ -250,7 +251,7 @@ def _lz4_header(data: memoryview, checked: bool) -> tuple[int, int, int]:
         (
             end,
             "Stream frame descriptor corrupted"
-            if checked and data[end : end + 1] != _lz4_header_check(data[4:end])
+            if header_checked and data[end : end + 1] != _lz4_header_check(data[4:end])
             else "",
         ),
     ):
@@ -270,19 +271,20 @@ def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
     """The checksum byte of a frame header: the second byte of xxHash32 with seed 0, here for less
     than 16 bytes.
     """
-    sum32, at = 0x165667B1 + len(descriptor), 0
-    for at in range(0, len(descriptor) - 3, 4):
+    sum32, position = 0x165667B1 + len(descriptor), 0
+    for position in range(0, len(descriptor) - 3, 4):
         sum32 = (
-            _rotated(sum32 + _LZ4_INT.unpack_from(descriptor, at)[0] * 0xC2B2AE3D, 17) * 0x27D4EB2F
+            _rotate_left(sum32 + _LZ4_INT.unpack_from(descriptor, position)[0] * 0xC2B2AE3D, 17)
+            * 0x27D4EB2F
         )
     for byte in descriptor[len(descriptor) & ~3 :]:
-        sum32 = _rotated(sum32 + byte * 0x165667B1, 11) * 0x9E3779B1
+        sum32 = _rotate_left(sum32 + byte * 0x165667B1, 11) * 0x9E3779B1
     for shift, prime in ((15, 0x85EBCA77), (13, 0xC2B2AE3D), (16, 1)):
         sum32 = (sum32 & 0xFFFFFFFF ^ (sum32 & 0xFFFFFFFF) >> shift) * prime
     return bytes([sum32 >> 8 & 0xFF])
 
 
-def _rotated(number: int, bits: int) -> int:
+def _rotate_left(number: int, bits: int) -> int:
     """The low 32 bits of a number, rotated to the left."""
     number &= 0xFFFFFFFF
     return (number << bits | number >> 32 - bits) & 0xFFFFFFFF
@@ -295,7 +297,7 @@ _COMPRESS = {
     "lz4": _to_lz4,
     "zstd": partial(pa.compress, codec="zstd", asbytes=True),
 }
-_PIECES = {
+_DECOMPRESSORS = {
     "none": lambda data: iter([bytes(data)]),
     "gzip": _from_gzip,
     "lz4": partial(_from_stream, "lz4"),

@@ -22,12 +22,12 @@ from numba.core import cgutils
 from numba.extending import intrinsic as numba_intrinsic
 from numba.np.arrayobj import make_array
 
-__all__ = ["crc32c", "stretch", "stretches"]
+__all__ = ["checksum_range", "checksum_ranges", "crc32c"]
 
 POLYNOMIAL = 0x82F63B78  # reflected: the lowest bit is the highest power
 LONG_BYTES, SHORT_BYTES = 2048, 256  # one of three blocks side by side
 
-_ONES = np.uint64(0xFFFFFFFF)
+_ALL_ONES = np.uint64(0xFFFFFFFF)
 _LOW = np.uint64(0xFF)
 # by the processor: (name, type of the sum and of the word) for 8 bytes and for one
 _INSTRUCTIONS = {
@@ -39,7 +39,7 @@ _INSTRUCTIONS = {
 intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
 
 
-def stretches(
+def checksum_ranges(
     data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
     """The CRC-32C of data[start:end] for each start and end, as uint32; IndexError where a stretch
@@ -47,49 +47,49 @@ def stretches(
     """
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
-    return _stretches(
+    return _checksum_ranges(
         buffer, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(ends, np.int64)
     )
 
 
 @njit(cache=True)
-def _stretches(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """stretches, compiled."""
     if len(starts) != len(ends):
         raise ValueError("as many starts as ends")
     sums = np.empty(len(starts), np.uint32)
-    for at in range(len(starts)):
-        sums[at] = stretch(data, starts[at], ends[at], 0)
+    for row in range(len(starts)):
+        sums[row] = checksum_range(data, starts[row], ends[row], 0)
     return sums
 
 
 @njit(cache=True)
-def stretch(data: np.ndarray, start: int, end: int, before: int) -> int:
+def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) -> int:
     """The CRC-32C of data[start:end] (uint8), for other compiled functions; IndexError where the
     stretch leaves the data.
 
-    before: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
+    previous_crc: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")
-    crc = np.uint64(before) ^ _ONES
+    crc = np.uint64(previous_crc) ^ _ALL_ONES
     crc = (
-        _by_instruction(crc, data, start, end)
+        _sum_by_instruction(crc, data, start, end)
         if _has_instruction()
-        else _by_tables(crc, data, start, end)
+        else _sum_by_tables(crc, data, start, end)
     )
     # an int for Python
-    return np.int64(crc ^ _ONES)  # ty: ignore[invalid-explicit-return]
+    return np.int64(crc ^ _ALL_ONES)  # ty: ignore[invalid-explicit-return]
 
 
 # ---- with the processor's instruction
 
 
 @njit(cache=True)
-def _by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
+def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
     """The sum after data[start:end]: long blocks, short blocks, words, bytes."""
-    crc, start = _in_blocks(crc, data, start, end, LONG_BYTES, _BEHIND_LONG)
-    crc, start = _in_blocks(crc, data, start, end, SHORT_BYTES, _BEHIND_SHORT)
+    crc, start = _sum_blocks(crc, data, start, end, LONG_BYTES, _LONG_SHIFT)
+    crc, start = _sum_blocks(crc, data, start, end, SHORT_BYTES, _SHORT_SHIFT)
     while end - start >= 8:
         crc = _step_word(crc, _word(data, start))
         start += 8
@@ -100,29 +100,29 @@ def _by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> n
 
 
 @njit(cache=True)
-def _in_blocks(
-    crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, behind: np.ndarray
+def _sum_blocks(
+    crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
     """(the sum after as many threes of blocks as there are, the byte behind them)."""
     while end - start >= 3 * block_bytes:
         first, second, third = crc, np.uint64(0), np.uint64(0)
-        for at in range(start, start + block_bytes, 8):
-            first = _step_word(first, _word(data, at))
-            second = _step_word(second, _word(data, at + block_bytes))
-            third = _step_word(third, _word(data, at + 2 * block_bytes))
-        crc = _shifted(_shifted(first, behind) ^ second, behind) ^ third
+        for position in range(start, start + block_bytes, 8):
+            first = _step_word(first, _word(data, position))
+            second = _step_word(second, _word(data, position + block_bytes))
+            third = _step_word(third, _word(data, position + 2 * block_bytes))
+        crc = _shift(_shift(first, table) ^ second, table) ^ third
         start += 3 * block_bytes
     return crc, start
 
 
 @njit(cache=True)
-def _shifted(crc: np.uint64, behind: np.ndarray) -> np.uint64:
+def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
     """What a sum becomes behind as many zero bytes as the table was made for."""
     return np.uint64(
-        behind[0, crc & _LOW]
-        ^ behind[1, crc >> np.uint64(8) & _LOW]
-        ^ behind[2, crc >> np.uint64(16) & _LOW]
-        ^ behind[3, crc >> np.uint64(24) & _LOW]
+        table[0, crc & _LOW]
+        ^ table[1, crc >> np.uint64(8) & _LOW]
+        ^ table[2, crc >> np.uint64(16) & _LOW]
+        ^ table[3, crc >> np.uint64(24) & _LOW]
     )
 
 
@@ -134,14 +134,14 @@ def _instructions(context) -> tuple | None:
     not know it.
     """
     triple, cpu, features = context.codegen().magic_tuple()
-    processor, known = (
+    processor, cpu_flags = (
         triple.partition("-")[0].replace("arm64", "aarch64"),
         set(features.split(",")),
     )
-    wanted = {"x86_64": "+crc32", "aarch64": "+crc"}.get(processor)
+    crc_flag = {"x86_64": "+crc32", "aarch64": "+crc"}.get(processor)
     return (
         _INSTRUCTIONS.get(processor)
-        if wanted in known or (processor == "aarch64" and cpu.startswith("apple-"))
+        if crc_flag in cpu_flags or (processor == "aarch64" and cpu.startswith("apple-"))
         else None
     )
 
@@ -168,8 +168,8 @@ def _step(builder: ir.IRBuilder, context, place: int, crc: Any, word: Any) -> An
     )
     crc = builder.trunc(crc, crc_type) if crc_bits < 64 else crc
     word = builder.zext(word, word_type) if word.type.width < word_bits else word
-    after = builder.call(function, [crc, word])
-    return builder.zext(after, ir.IntType(64)) if crc_bits < 64 else after
+    result = builder.call(function, [crc, word])
+    return builder.zext(result, ir.IntType(64)) if crc_bits < 64 else result
 
 
 @intrinsic
@@ -212,7 +212,7 @@ def _word(typing_context, data, position):
 
 
 @njit(cache=True)
-def _by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
+def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
     """The sum after data[start:end], eight bytes a step: the table of a place holds what a byte
     there adds to the sum.
     """
@@ -232,7 +232,7 @@ def _by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uin
 # ---- the tables
 
 
-def _of_bytes() -> np.ndarray:
+def _byte_sums() -> np.ndarray:
     """(256,) uint32: the sum that each byte makes of 0."""
     sums = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -240,18 +240,18 @@ def _of_bytes() -> np.ndarray:
     return sums
 
 
-def _of_places(of_byte: np.ndarray) -> np.ndarray:
+def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
     """(8, 256) uint32: the sum that each byte makes of 0 when 0 to 7 zero bytes follow it."""
-    places = [of_byte]
+    tables = [byte_sums]
     for _ in range(7):
-        places.append(places[-1] >> 8 ^ of_byte[places[-1] & 0xFF])
-    return np.stack(places)
+        tables.append(tables[-1] >> 8 ^ byte_sums[tables[-1] & 0xFF])
+    return np.stack(tables)
 
 
-def _behind(zero_bytes: int, of_byte: np.ndarray) -> np.ndarray:
+def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
     """(4, 256) uint32: what each byte of a sum becomes behind a power of two of zero bytes."""
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
-    table = sums >> 8 ^ of_byte[sums & 0xFF]
+    table = sums >> 8 ^ byte_sums[sums & 0xFF]
     for _ in range(zero_bytes.bit_length() - 1):
         table = (
             table[0, table & 0xFF]
@@ -262,6 +262,9 @@ def _behind(zero_bytes: int, of_byte: np.ndarray) -> np.ndarray:
     return table
 
 
-_OF_BYTE = _of_bytes()
-_TABLES = _of_places(_OF_BYTE)
-_BEHIND_LONG, _BEHIND_SHORT = _behind(LONG_BYTES, _OF_BYTE), _behind(SHORT_BYTES, _OF_BYTE)
+_BYTE_SUMS = _byte_sums()
+_TABLES = _position_tables(_BYTE_SUMS)
+_LONG_SHIFT, _SHORT_SHIFT = (
+    _shift_table(LONG_BYTES, _BYTE_SUMS),
+    _shift_table(SHORT_BYTES, _BYTE_SUMS),
+)

@@ -13,7 +13,7 @@ _HALF_PAIR = re.compile(b"\xed[\xa0-\xbf][\x80-\xbf]?")
 PLAIN_FROM, PLAIN_BELOW = 1e-3, 1e7  # between them Double.toString writes no exponent
 
 
-def decoded(data: bytes) -> str:
+def decode_utf8(data: bytes) -> str:
     """UTF-8 as new String(data, UTF_8) decodes it, malformed bytes as U+FFFD."""
     try:
         return data.decode()
@@ -21,7 +21,7 @@ def decoded(data: bytes) -> str:
         return _HALF_PAIR.sub(b"\xff", data).decode("utf-8", "replace")
 
 
-def double(number: float) -> str:
+def format_double(number: float) -> str:
     """A number as Double.toString writes it (Java 19 and later: the fewest digits that give the
     number back).
     """
@@ -33,15 +33,17 @@ def double(number: float) -> str:
         shortest = f"{number:.1e}"
     mantissa, _, exponent = shortest.partition("e")
     sign, mantissa = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
+    integer_digits, _, fraction = mantissa.partition(".")
+    digits = (integer_digits + fraction).lstrip("0")
     if not digits:
         return f"{sign}0.0"
     # digits in front of the point
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    point = (
+        len(integer_digits) + int(exponent or 0) - (len(integer_digits + fraction) - len(digits))
+    )
     digits = digits.rstrip("0")
     if PLAIN_FROM <= abs(number) < PLAIN_BELOW:
-        padded = "0" * (1 - point) + digits if point < 1 else digits.ljust(point, "0")
+        zero_padded = "0" * (1 - point) + digits if point < 1 else digits.ljust(point, "0")
         split = max(point, 1)
-        return f"{sign}{padded[:split]}.{padded[split:] or '0'}"
+        return f"{sign}{zero_padded[:split]}.{zero_padded[split:] or '0'}"
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"

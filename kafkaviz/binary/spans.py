@@ -41,7 +41,7 @@ class Span(NamedTuple):
     note: str = ""
 
 
-class Field(NamedTuple):
+class FieldDisplay(NamedTuple):
     """How a field of a fixed layout is shown; value and note are made of the whole row, so that one
     field can explain another.
     """
@@ -52,9 +52,9 @@ class Field(NamedTuple):
     note: Callable[[np.void], str] | None = None
 
 
-def fields(
+def field_spans(
     layout: np.dtype,
-    shown: Mapping[str, Field],
+    displays: Mapping[str, FieldDisplay],
     data: bytes | memoryview,
     position: int,
     prefix: str = "",
@@ -66,28 +66,38 @@ def fields(
     can be said of more.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
-    whole, made = len(data) >= layout.itemsize, []
+    is_whole, spans = len(data) >= layout.itemsize, []
     for number, name in enumerate(field_names(layout)):
-        kind, at = layout[name], field_start(layout, name)
-        if at >= len(data):
+        dtype, start = layout[name], field_start(layout, name)
+        if start >= len(data):
             break
-        title = f"{prefix} {shown[name].name}" if prefix and not number else shown[name].name
-        if at + kind.itemsize > len(data):
-            made.append(
-                torn(
-                    position + at,
+        title = f"{prefix} {displays[name].name}" if prefix and not number else displays[name].name
+        if start + dtype.itemsize > len(data):
+            spans.append(
+                torn_span(
+                    position + start,
                     position + len(data),
                     title,
-                    f"{len(data) - at} of {kind.itemsize} bytes are there.",
+                    f"{len(data) - start} of {dtype.itemsize} bytes are there.",
                 )
             )
         else:
-            made.append(_field(shown[name], row, name, title, position + at, kind.itemsize, whole))
-    return made
+            spans.append(
+                _field_span(
+                    displays[name], row, name, title, position + start, dtype.itemsize, is_whole
+                )
+            )
+    return spans
 
 
-def _field(
-    field: Field, row: np.void, name: str, title: str, start: int, size_bytes: int, whole: bool
+def _field_span(
+    field: FieldDisplay,
+    row: np.void,
+    name: str,
+    title: str,
+    start: int,
+    size_bytes: int,
+    is_whole: bool,
 ) -> Span:
     """One field; what a row that is not whole would mean is not said."""
     value = field.value(row) if field.value else str(row[name])
@@ -97,11 +107,11 @@ def _field(
         title,
         value,
         field.kind,
-        field.note(row) if field.note and whole else "",
+        field.note(row) if field.note and is_whole else "",
     )
 
 
-def torn(start: int, end: int, name: str, note: str) -> Span:
+def torn_span(start: int, end: int, name: str, note: str) -> Span:
     """Bytes that are cut, left over or no field at all."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 
@@ -112,26 +122,26 @@ def text(data: bytes | memoryview) -> str:
     """
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
-        decoded = head.decode()
+        characters = head.decode()
     except UnicodeDecodeError as fault:
         if len(data) == len(head) or fault.start < len(head) - 3:
-            return _short("0x" + head.hex(), 2 * len(data) + 2)
-        decoded = head[: fault.start].decode()
-    printable = [letter if letter.isprintable() else "·" for letter in decoded]
+            return _truncate("0x" + head.hex(), 2 * len(data) + 2)
+        characters = head[: fault.start].decode()
+    printable = [letter if letter.isprintable() else "·" for letter in characters]
     if printable.count("·") * UNREADABLE_SHARE > len(printable):
-        return _short("0x" + head.hex(), 2 * len(data) + 2)
-    return _short("".join(printable), len(data))
+        return _truncate("0x" + head.hex(), 2 * len(data) + 2)
+    return _truncate("".join(printable), len(data))
 
 
-def _short(shown: str, size: int) -> str:
+def _truncate(value: str, size: int) -> str:
     return (
-        shown[:VALUE_CHARACTERS] + "…"
-        if len(shown) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS
-        else shown
+        value[:VALUE_CHARACTERS] + "…"
+        if len(value) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS
+        else value
     )
 
 
-def overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
+def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
     """Those that have a byte in [start, stop), whole."""
     return [span for span in spans if span.start < stop and span.end > start]
 
@@ -141,7 +151,7 @@ def check(spans: list[Span], start: int, stop: int) -> None:
     assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), (
         "an empty or nameless span"
     )
-    assert all(one.end == other.start for one, other in pairwise(spans)), (
+    assert all(previous.end == following.start for previous, following in pairwise(spans)), (
         "a gap, or two spans on one byte"
     )
     assert ((spans[0].start, spans[-1].end) if spans else (start, start)) == (start, stop), (

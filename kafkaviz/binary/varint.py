@@ -9,7 +9,7 @@ above 32 (or 64) of their last byte.
 
 import numpy as np
 
-from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 
 VARINT_BYTES, VARLONG_BYTES = 5, 10  # the longest of each
@@ -82,12 +82,12 @@ def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int
 
 def write_varint(number: int) -> bytes:
     """The shortest bytes of a signed 32-bit number; OverflowError beyond."""
-    return write_unsigned(_folded(number, 32))
+    return write_unsigned(_fold(number, 32))
 
 
 def write_varlong(number: int) -> bytes:
     """The shortest bytes of a signed 64-bit number; OverflowError beyond."""
-    return _write(_folded(number, 64))
+    return _write(_fold(number, 64))
 
 
 def write_unsigned(number: int) -> bytes:
@@ -101,11 +101,11 @@ def too_long_text(number: int, longest_bytes: int) -> str:
     """What Kafka says of a number whose last allowed byte goes on; it shows the bits read so
     far.
     """
-    kind, bits, place = (
+    kind, bits, ordinal = (
         ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
     )
     return (
-        f"{kind} is too long, the most significant bit in the {place} byte is set, converted "
+        f"{kind} is too long, the most significant bit in the {ordinal} byte is set, converted "
         f"value: {number & 2**bits - 1:x}"
     )
 
@@ -133,7 +133,7 @@ def _write(number: int) -> bytes:
     return bytes([*groups, number])
 
 
-def _folded(number: int, bits: int) -> int:
+def _fold(number: int, bits: int) -> int:
     """The zigzag number of a signed one."""
     if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
         raise OverflowError(f"{number} is no signed {bits}-bit number")

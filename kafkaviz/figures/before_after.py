@@ -5,18 +5,18 @@ number is known.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kafkaviz.analyse.cost_model import Costs, Range
-from kafkaviz.analyse.tuning import At, Budgets
-from kafkaviz.analyse.what_if import WhatIf
-from kafkaviz.figures import roll_words
-from kafkaviz.figures.tuning_terms import between, change, is_same, micros
-from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.tuning import Budgets, IntervalPrice
+from kafkaviz.analysis.what_if import WhatIf
+from kafkaviz.figures import roll_text
+from kafkaviz.figures.tuning_terms import change_text, is_same, micros, range_text
+from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 from kafkaviz.words import say
 
-BETTER, WORSE, QUIET = "better", "worse", ""
+BETTER, WORSE, NEUTRAL = "better", "worse", ""
 COLUMNS = ("what", "today", "considered", "kind")  # of Row.cells
-IN_FILES = {  # lines whose key leaves the unit to their cells
+FILE_KEYS = {  # lines whose key leaves the unit to their cells
     "skipped": "skipped_bytes_mean",
     "both_indexes": "index_bytes",
     "warm_mean": "warm_mean_us",
@@ -26,7 +26,7 @@ IN_FILES = {  # lines whose key leaves the unit to their cells
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One line; kind: "better", "worse" or "", where it does not matter or is the same.
 
     key, values: its name, and before and after, for programs.
@@ -37,240 +37,289 @@ class Row:
     after: str
     change: str
     kind: str
-    known: str
+    basis: str
     key: str
     values: tuple[float | str, float | str]
 
 
-def cells(rows: Iterable[Row]) -> list[tuple[float | str, ...]]:
+def file_cells(rows: Iterable[ComparisonRow]) -> list[tuple[float | str, ...]]:
     """The lines as a file has them, COLUMNS: the same in every language."""
     return [
         (
-            one.key,
-            *(round(value, 6) if isinstance(value, float) else value for value in one.values),
-            one.kind,
+            row.key,
+            *(round(value, 6) if isinstance(value, float) else value for value in row.values),
+            row.kind,
         )
-        for one in rows
+        for row in rows
     ]
 
 
 def rows(
-    now: At,
-    other: At,
-    costs: Costs,
+    current: IntervalPrice,
+    considered: IntervalPrice,
+    costs: LookupPrices,
     budgets: Budgets,
     times: tuple[int, int],
-    ends: Sequence[str],
-) -> list[Row]:
-    """Less is better in every line but the last two. times: the time entries of both; ends: the
-    limit that ends a segment with each.
+    binding_limits: Sequence[str],
+) -> list[ComparisonRow]:
+    """Less is better in every line but the last two. times: the time entries of both;
+    binding_limits: the limit that ends a segment with each.
     """
-    how = say(
+    modelled = say(
         "compare.modelled",
         first=f"{costs.first_us.typical:g}",
         each=f"{costs.header_us.typical:.2g}",
     )
-    replayed = say("compare.replayed")
-    by_target = {
-        "headers_every": (now.every_row, other.every_row),
-        "headers_time": (now.time_row, other.time_row),
+    replay_basis = say("compare.replayed")
+    rows_by_target = {
+        "headers_every": (current.every_row, considered.every_row),
+        "headers_time": (current.time_row, considered.time_row),
     }
-    found = [
+    comparison = [
         _row(
             "headers_mean",
-            now.row["headers_mean"],
-            other.row["headers_mean"],
-            _one_place,
+            current.row["headers_mean"],
+            considered.row["headers_mean"],
+            _headers_text,
             say("compare.replayed_batches"),
         ),
         _row(
             "headers_p99",
-            int(now.row["headers_p99"]),
-            int(other.row["headers_p99"]),
+            int(current.row["headers_p99"]),
+            int(considered.row["headers_p99"]),
             group,
-            replayed,
+            replay_basis,
         ),
         *(
-            _row(key, *(int(one["headers_p99"]) for one in rows), group, replayed)
-            for key, rows in by_target.items()
+            _row(key, *(int(row["headers_p99"]) for row in target_rows), group, replay_basis)
+            for key, target_rows in rows_by_target.items()
         ),
         _row(
             "skipped",
-            now.row["skipped_bytes_mean"],
-            other.row["skipped_bytes_mean"],
+            current.row["skipped_bytes_mean"],
+            considered.row["skipped_bytes_mean"],
             size,
-            replayed,
+            replay_basis,
         ),
-        _row("offset_entries", int(now.row["entries"]), int(other.row["entries"]), group, replayed),
-        _row("time_entries", *times, group, replayed),
+        _row(
+            "offset_entries",
+            int(current.row["entries"]),
+            int(considered.row["entries"]),
+            group,
+            replay_basis,
+        ),
+        _row("time_entries", *times, group, replay_basis),
         _row(
             "both_indexes",
-            int(now.row["index_bytes"]),
-            int(other.row["index_bytes"]),
+            int(current.row["index_bytes"]),
+            int(considered.row["index_bytes"]),
             size,
             say("compare.entry_bytes"),
         ),
         _row(
-            "index_share", now.index_share, other.index_share, lambda one: f"{100 * one:.2f} %", ""
+            "index_share",
+            current.index_share,
+            considered.index_share,
+            lambda share: f"{100 * share:.2f} %",
+            "",
         ),
-        _row("warm_mean", now.mean_us.typical, other.mean_us.typical, _about, how),
+        _row(
+            "warm_mean", current.mean_us.typical, considered.mean_us.typical, _time_text, modelled
+        ),
         _row(
             "warm_p99",
-            now.p99_us.typical,
-            other.p99_us.typical,
-            _about,
-            _ranges(now.p99_us, other.p99_us),
+            current.p99_us.typical,
+            considered.p99_us.typical,
+            _time_text,
+            _ranges_basis(current.p99_us, considered.p99_us),
         ),
         _row(
             "cold_p99",
-            now.cold_p99_us.typical,
-            other.cold_p99_us.typical,
-            _about,
-            _cold(costs, now, other),
+            current.cold_p99_us.typical,
+            considered.cold_p99_us.typical,
+            _time_text,
+            _cold_basis(costs, current, considered),
         ),
     ]
-    if now.cores and other.cores:
-        known = say("compare.modelled_fetches", n=group(round(budgets.fetches_per_s or 0)))
-        found.append(
-            _row("cores", now.cores.typical, other.cores.typical, lambda one: f"≈ {one:.2g}", known)
+    if current.cores and considered.cores:
+        fetches_basis = say("compare.modelled_fetches", n=group(round(budgets.fetches_per_s or 0)))
+        comparison.append(
+            _row(
+                "cores",
+                current.cores.typical,
+                considered.cores.typical,
+                lambda cores: f"≈ {cores:.2g}",
+                fetches_basis,
+            )
         )
-    return [*found, _priced(now, other), _bound(*ends)]
+    return [*comparison, _price_row(current, considered), _limit_row(*binding_limits)]
 
 
-def _row(key: str, before: float, after: float, words: Callable[[float], str], known: str) -> Row:
-    kind = QUIET if is_same(float(before), float(after)) else BETTER if after < before else WORSE
-    named, changed = say(f"compare.{key}"), change(float(before), float(after))
-    return Row(
-        named,
-        words(before),
-        words(after),
-        changed,
+def _row(
+    key: str, before: float, after: float, format_value: Callable[[float], str], basis: str
+) -> ComparisonRow:
+    kind = NEUTRAL if is_same(float(before), float(after)) else BETTER if after < before else WORSE
+    name, difference = say(f"compare.{key}"), change_text(float(before), float(after))
+    return ComparisonRow(
+        name,
+        format_value(before),
+        format_value(after),
+        difference,
         kind,
-        known,
-        IN_FILES.get(key, key),
-        _plain(before, after),
+        basis,
+        FILE_KEYS.get(key, key),
+        _plain_numbers(before, after),
     )
 
 
-def _plain(before: float, after: float) -> tuple[float, float]:
+def _plain_numbers(before: float, after: float) -> tuple[float, float]:
     """As Python writes numbers, whatever they were read from."""
-    before, after = (one if isinstance(one, int) else float(one) for one in (before, after))
+    before, after = (
+        number if isinstance(number, int) else float(number) for number in (before, after)
+    )
     return before, after
 
 
-def _one_place(headers: float) -> str:
+def _headers_text(headers: float) -> str:
     return f"{headers:.1f}"
 
 
-def _about(us: float) -> str:
+def _time_text(us: float) -> str:
     return f"≈ {micros(us)}"
 
 
-def _ranges(now: Range, other: Range) -> str:
-    return say("compare.modelled_ranges", now=between(now), other=between(other))
+def _ranges_basis(current: Range, considered: Range) -> str:
+    return say("compare.modelled_ranges", now=range_text(current), other=range_text(considered))
 
 
-def _cold(costs: Costs, now: At, other: At) -> str:
-    reads = {"now": group(now.cold_reads_p99), "other": group(other.cold_reads_p99)}
-    return say("compare.modelled_reads", storage=costs.storage.name, **reads)
+def _cold_basis(costs: LookupPrices, current: IntervalPrice, considered: IntervalPrice) -> str:
+    read_counts = {"now": group(current.cold_reads_p99), "other": group(considered.cold_reads_p99)}
+    return say("compare.modelled_reads", storage=costs.storage.name, **read_counts)
 
 
-def _priced(now: At, other: At) -> Row:
+def _price_row(current: IntervalPrice, considered: IntervalPrice) -> ComparisonRow:
     """What an interval says that index is worth: no better and no worse."""
-    prices = _plain(now.price_us, other.price_us)
-    words = [f"≈ {one:.2g} µs" for one in prices]
-    return Row(
+    prices = _plain_numbers(current.price_us, considered.price_us)
+    texts = [f"≈ {price:.2g} µs" for price in prices]
+    return ComparisonRow(
         say("compare.price"),
-        *words,
-        change(now.price_us, other.price_us),
-        QUIET,
+        *texts,
+        change_text(current.price_us, considered.price_us),
+        NEUTRAL,
         say("compare.implied"),
         "price_us",
         prices,
     )
 
 
-def _bound(now: str, other: str) -> Row:
-    names = [roll_words.name(Cause(one)) for one in (now, other)]
-    kind = QUIET if now == other else WORSE if other in roll_words.INDEXES else BETTER
-    changed = say("curves.same" if now == other else "compare.another")
-    return Row(
+def _limit_row(current: str, considered: str) -> ComparisonRow:
+    names = [roll_text.cause_name(Cause(cause)) for cause in (current, considered)]
+    kind = (
+        NEUTRAL if current == considered else WORSE if considered in roll_text.INDEXES else BETTER
+    )
+    change_text = say("curves.same" if current == considered else "compare.another")
+    return ComparisonRow(
         say("compare.ends_first"),
         *names,
-        changed,
+        change_text,
         kind,
         say("compare.closed_form"),
         "ends_first",
-        (now, other),
+        (current, considered),
     )
 
 
-def replayed_rows(now: WhatIf, other: WhatIf) -> list[Row]:
+def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
     """The log written once more with its settings, and with others: segments, rolls by cause,
     bytes, files and maps.
     """
-    causes = [cause for cause in Cause if now.rolls.get(cause) or other.rolls.get(cause)]
+    causes = [cause for cause in Cause if current.rolls.get(cause) or considered.rolls.get(cause)]
     settings = [
-        Row(
-            name.replace("_", "."),
+        ComparisonRow(
+            setting.replace("_", "."),
             group(old),
             group(new),
             "",
-            QUIET,
+            NEUTRAL,
             say("compare.setting"),
-            name.replace("_", "."),
+            setting.replace("_", "."),
             (old, new),
         )
-        for name in ("segment_bytes", "segment_ms", "segment_index_bytes", "index_interval_bytes")
-        if (old := getattr(now.config, name)) != (new := getattr(other.config, name))
+        for setting in (
+            "segment_bytes",
+            "segment_ms",
+            "segment_index_bytes",
+            "index_interval_bytes",
+        )
+        if (old := getattr(current.config, setting)) != (new := getattr(considered.config, setting))
     ]
-    mean = now.log_bytes / max(1, now.segments), other.log_bytes / max(1, other.segments)
+    mean_bytes = (
+        current.log_bytes / max(1, current.segments),
+        considered.log_bytes / max(1, considered.segments),
+    )
     return [
         *settings,
-        _quiet(
+        _neutral_row(
             "segments",
             say("common.segments"),
-            now.segments,
-            other.segments,
+            current.segments,
+            considered.segments,
             group,
             say("compare.writers_rules"),
         ),
         *(
-            _quiet(
-                f"rolls_{one}",
-                say("rolls.rolls_by", cause=roll_words.name(one)),
-                now.rolls.get(one, 0),
-                other.rolls.get(one, 0),
+            _neutral_row(
+                f"rolls_{roll_cause}",
+                say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
+                current.rolls.get(roll_cause, 0),
+                considered.rolls.get(roll_cause, 0),
                 group,
             )
-            for one in causes
+            for roll_cause in causes
         ),
-        _quiet("segment_bytes_mean", say("rolls.mean_segment"), *mean, size),
+        _neutral_row("segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, size),
         _row(
             "offset_entries",
-            now.offset_entries,
-            other.offset_entries,
+            current.offset_entries,
+            considered.offset_entries,
             group,
             say("compare.replayed"),
         ),
-        _row("time_entries", now.time_entries, other.time_entries, group, say("compare.with_last")),
-        _row("both_indexes", now.index_bytes, other.index_bytes, size, say("compare.entry_bytes")),
-        _row("files", now.files, other.files, group, say("compare.three_files")),
-        _row("maps", now.maps, other.maps, group, say("compare.two_maps")),
+        _row(
+            "time_entries",
+            current.time_entries,
+            considered.time_entries,
+            group,
+            say("compare.with_last"),
+        ),
+        _row(
+            "both_indexes",
+            current.index_bytes,
+            considered.index_bytes,
+            size,
+            say("compare.entry_bytes"),
+        ),
+        _row("files", current.files, considered.files, group, say("compare.three_files")),
+        _row("maps", current.maps, considered.maps, group, say("compare.two_maps")),
     ]
 
 
-def _quiet(
-    key: str, name: str, before: float, after: float, words: Callable[[float], str], known: str = ""
-) -> Row:
+def _neutral_row(
+    key: str,
+    name: str,
+    before: float,
+    after: float,
+    format_value: Callable[[float], str],
+    basis: str = "",
+) -> ComparisonRow:
     """A number of which neither more nor less is better."""
-    return Row(
+    return ComparisonRow(
         name,
-        words(before),
-        words(after),
-        change(float(before), float(after)),
-        QUIET,
-        known,
+        format_value(before),
+        format_value(after),
+        change_text(float(before), float(after)),
+        NEUTRAL,
+        basis,
         key,
-        _plain(before, after),
+        _plain_numbers(before, after),
     )

@@ -13,20 +13,20 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analyse.marks import Mark
-from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row, torn
-from kafkaviz.analyse.tail import READ_BYTES, Tail
-from kafkaviz.figures import map_marks, map_rows, theme
-from kafkaviz.figures.density_strip import CELLS, strip
-from kafkaviz.figures.finding_words import ended
-from kafkaviz.figures.listed import clauses, number, sentences
-from kafkaviz.figures.map_marks import MARK_PX, RowMark
+from kafkaviz.analysis.overview import KINDS, UNKNOWN, BrokerOverview, PartitionRow, torn_mask
+from kafkaviz.analysis.partition_badges import Badge
+from kafkaviz.analysis.tail import READ_BYTES, Tail
+from kafkaviz.figures import map_badges, map_rows, theme
+from kafkaviz.figures.density_strip import CELLS, build_strip
+from kafkaviz.figures.finding_text import end_sentence
+from kafkaviz.figures.join_text import join_semicolon, join_sentences, number_word
+from kafkaviz.figures.map_badges import MARK_PX, RowBadge
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
-COUNTED = ("batches", "records", "offset_entries", "time_entries")  # of a segment
-BARS_A_ROW = 2000  # more segments are drawn as one bar
-BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
+COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment
+MOST_BARS_A_ROW = 2000  # more segments are drawn as one bar
+MOST_BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
 PLOT_PX = 754  # of a page 1280 px wide: what stands behind a row is reckoned by it
@@ -50,7 +50,7 @@ TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody wou
 
 
 @dataclass(frozen=True)
-class Bar:
+class SegmentBar:
     """One segment, or all of a row that has too many; start_byte counts from the row's first
     byte.
     """
@@ -70,12 +70,12 @@ class MapRow:
     """A topic-partition: its name, and what stands at the row's end."""
 
     name: str
-    quiet: bool  # Kafka's own, or not in use any more
+    is_quiet: bool  # Kafka's own, or not in use any more
     log_bytes: int
     gap: str  # log bytes an entry
-    dense: bool
+    is_dense: bool
     directory: str = ""
-    mark: RowMark | None = None  # the worst that was found
+    badge: RowBadge | None = None  # the worst that was found
     # where the segments end that are torn, counted from the row's first byte
     torn_ends: tuple[int, ...] = ()
 
@@ -85,9 +85,9 @@ class BrokerMapView:
     """All that the figure draws."""
 
     title: str
-    below: str
+    caption: str
     rows: tuple[MapRow, ...]
-    bars: tuple[Bar, ...]
+    bars: tuple[SegmentBar, ...]
     axis_bytes: float  # what the axis stands for: the longest row, and room for words
     strip: np.ndarray  # a row each, density_strip.CELLS wide: 0 to 1, NaN where there is no entry
 
@@ -96,13 +96,13 @@ class BrokerMapView:
         """The map in words, for who does not see it: its title, how many rows, and what is
         marked.
         """
-        shown = say("broker.map_alt", title=self.title, count=len(self.rows))
-        marks = [
-            say("broker.mark_of", name=row.name, words=row.mark.words)
+        map_text = say("broker.map_alt", title=self.title, count=len(self.rows))
+        badge_texts = [
+            say("broker.mark_of", name=row.name, words=row.badge.text)
             for row in self.rows
-            if row.mark
+            if row.badge
         ]
-        return sentences((shown, ended(clauses(marks))))
+        return join_sentences((map_text, end_sentence(join_semicolon(badge_texts))))
 
     @property
     def longest_bytes(self) -> int:
@@ -111,128 +111,157 @@ class BrokerMapView:
 
 
 def view(
-    overview: Overview,
+    overview: BrokerOverview,
     order: str = LARGEST,
     page: int = 0,
     tails: Mapping[tuple[str, int], str] | None = None,
-    marks: Mapping[str, Sequence[Mark]] | None = None,
+    badges: Mapping[str, Sequence[Badge]] | None = None,
 ) -> BrokerMapView:
     """One page of the map's rows, in one of map_rows.ORDERS.
 
     tails: what stands behind the last whole batch, in words, by topic-partition directory and base
-    offset. marks: what was found, by directory.
+    offset. badges: what was found, by directory.
     """
-    places, marks = map_rows.places(overview.partitions, order, page), marks or {}
+    indexes, badges = map_rows.find_page_rows(overview.partitions, order, page), badges or {}
     rows = tuple(
-        _row(overview.partitions[place], overview.rows_of(place), tails or {}, marks)
-        for place in places
+        _row(overview.partitions[index], overview.segment_rows(index), tails or {}, badges)
+        for index in indexes
     )
-    longest = max((row.log_bytes for row in rows), default=0)
-    drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
+    longest_bytes = max((row.log_bytes for row in rows), default=0)
+    is_detailed = _choose_detailed([overview.partitions[index].sums.segments for index in indexes])
     bars = tuple(
         bar
-        for number, place in enumerate(places)
-        for bar in _bars(overview, place, number, drawn[number], marks)
+        for row_number, index in enumerate(indexes)
+        for bar in _segment_bars(overview, index, row_number, is_detailed[row_number], badges)
     )
-    axis_bytes = _axis_bytes(rows, longest)
-    strips = _strips(overview, places, longest, axis_bytes)
+    axis_bytes = _axis_length(rows, longest_bytes)
+    strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
     return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, strips)
 
 
 def _row(
-    row: Row,
+    partition: PartitionRow,
     segments: np.ndarray,
     tails: Mapping[tuple[str, int], str],
-    marks: Mapping[str, Sequence[Mark]],
+    badges: Mapping[str, Sequence[Badge]],
 ) -> MapRow:
-    gap = row.sums.bytes_an_entry
+    gap = partition.sums.bytes_an_entry
     tail = next(
-        (words for (directory, _), words in tails.items() if directory == row.directory), ""
+        (
+            tail_text
+            for (directory, _), tail_text in tails.items()
+            if directory == partition.directory
+        ),
+        "",
     )
     name = (
-        row.label
-        if row.state == "current"
-        else say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))
+        partition.label
+        if partition.state == "current"
+        else say(
+            "broker.named_state", name=partition.label, state=say(f"common.state_{partition.state}")
+        )
     )
-    quiet = row.internal or row.state != "current"
-    ends = tuple(np.cumsum(segments["log_bytes"])[torn(segments)].tolist()) if tail else ()
-    mark = map_marks.row_mark(
-        row.label, marks.get(row.directory, ()), tail, segments["base_offset"].tolist()
+    quiet = partition.is_internal or partition.state != "current"
+    torn_ends = (
+        tuple(np.cumsum(segments["log_bytes"])[torn_mask(segments)].tolist()) if tail else ()
+    )
+    badge = map_badges.find_row_badge(
+        partition.label, badges.get(partition.directory, ()), tail, segments["base_offset"].tolist()
     )
     return MapRow(
         name,
         quiet,
-        row.sums.log_bytes,
-        _gap(row),
+        partition.sums.log_bytes,
+        _gap(partition),
         bool(gap and gap < DENSE_TEXT_BYTES),
-        row.directory,
-        mark,
-        ends,
+        partition.directory,
+        badge,
+        torn_ends,
     )
 
 
-def _gap(row: Row) -> str:
-    if row.sums.offset_entries == 0:
+def _gap(partition: PartitionRow) -> str:
+    if partition.sums.offset_entries == 0:
         return say("broker.no_entry")
     return (
         units.MISSING
-        if row.sums.bytes_an_entry is None
-        else f"{units.group(round(row.sums.bytes_an_entry))} B"
+        if partition.sums.bytes_an_entry is None
+        else f"{units.group(round(partition.sums.bytes_an_entry))} B"
     )
 
 
-def _drawn_one_by_one(counts: Sequence[int]) -> list[bool]:
+def _choose_detailed(counts: Sequence[int]) -> list[bool]:
     """Which rows show each of their segments."""
-    shown = [count <= BARS_A_ROW for count in counts]
-    for place in sorted(range(len(counts)), key=lambda place: -counts[place]):
-        if sum(count if one else 1 for count, one in zip(counts, shown, strict=True)) <= BARS:
+    is_detailed = [count <= MOST_BARS_A_ROW for count in counts]
+    for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
+        if (
+            sum(
+                count if is_shown else 1
+                for count, is_shown in zip(counts, is_detailed, strict=True)
+            )
+            <= MOST_BARS
+        ):
             break
-        shown[place] = False
-    return shown
+        is_detailed[index] = False
+    return is_detailed
 
 
-def _bars(
-    overview: Overview, place: int, row: int, one_by_one: bool, marks: Mapping[str, Sequence[Mark]]
-) -> list[Bar]:
-    segments, named = overview.rows_of(place), overview.partitions[place]
-    directory = named.directory
-    if not one_by_one:
-        return [_whole_row(segments, row, named)]
+def _segment_bars(
+    overview: BrokerOverview,
+    index: int,
+    row: int,
+    is_detailed: bool,
+    badges: Mapping[str, Sequence[Badge]],
+) -> list[SegmentBar]:
+    segments, partition = overview.segment_rows(index), overview.partitions[index]
+    directory = partition.directory
+    if not is_detailed:
+        return [_row_bar(segments, row, partition)]
     starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
-    own = map_marks.by_segment(marks.get(directory, ()))
+    badges_by_base = map_badges.group_by_segment(badges.get(directory, ()))
     return [
-        _bar(row, int(start), one, named, own.get(int(one["base_offset"]), ()))
-        for start, one in zip(starts, segments, strict=True)
+        _segment_bar(
+            row, int(start), segment, partition, badges_by_base.get(int(segment["base_offset"]), ())
+        )
+        for start, segment in zip(starts, segments, strict=True)
     ]
 
 
-def _bar(row: int, start_byte: int, one: np.void, named: Row, marks: Sequence[Mark]) -> Bar:
-    size_bytes, base_offset = int(one["log_bytes"]), int(one["base_offset"])
-    worst = marks[0].severity if marks else ""
-    return Bar(
+def _segment_bar(
+    row: int, start_byte: int, segment: np.void, partition: PartitionRow, badges: Sequence[Badge]
+) -> SegmentBar:
+    size_bytes, base_offset = int(segment["log_bytes"]), int(segment["base_offset"])
+    severity = badges[0].severity if badges else ""
+    return SegmentBar(
         row,
         start_byte,
         size_bytes,
-        KINDS[one["kind"]],
-        named.directory,
+        KINDS[segment["kind"]],
+        partition.directory,
         base_offset,
-        _hover(one, named.label, marks),
-        worst,
+        _hover(segment, partition.label, badges),
+        severity,
     )
 
 
-def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
+def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> SegmentBar:
     largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
-    many = say("broker.hover_many", count=units.group(len(segments)))
-    head = say("common.comma", first=f"<b>{escape(named.label, quote=False)}</b>", next=many)
+    segments_text = say("broker.hover_many", count=units.group(len(segments)))
+    head = say(
+        "common.comma", first=f"<b>{escape(partition.label, quote=False)}</b>", next=segments_text
+    )
     hover = f"{head}<br>{say('broker.hover_many_below', size=units.size(log_bytes))}"
-    return Bar(row, 0, log_bytes, "many", named.directory, int(largest["base_offset"]), hover)
+    return SegmentBar(
+        row, 0, log_bytes, "many", partition.directory, int(largest["base_offset"]), hover
+    )
 
 
-def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
-    count = {name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNTED}
-    held = {  # what is not known reads as many do
-        name: counted(f"common.n_{name}", cast(int, count[name]), n=units.group(count[name]))
+def _hover(segment: np.void, name: str, badges: Sequence[Badge]) -> str:
+    count = {
+        name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNT_COLUMNS
+    }
+    counts = {  # what is not known reads as many do
+        name: say_count(f"common.n_{name}", cast(int, count[name]), n=units.group(count[name]))
         for name in ("batches", "records")
     }
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
@@ -244,56 +273,58 @@ def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
             ),
             next=kind,
         ),
-        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **held),
+        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **counts),
         say(
             "broker.hover_entries",
             offset=units.group(count["offset_entries"]),
             time=units.group(count["time_entries"]),
         ),
     ]
-    if torn(cast(np.ndarray, segment)):  # a row answers for itself
+    if torn_mask(cast(np.ndarray, segment)):  # a row answers for itself
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
-    lines += [map_marks.said(mark) for mark in marks[: map_marks.SHOWN]]
+    lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MOST_LINES]]
     return "<br>".join(lines)
 
 
-def _strips(
-    overview: Overview, places: Sequence[int], longest_bytes: int, axis_bytes: float
+def _density_strips(
+    overview: BrokerOverview, indexes: Sequence[int], longest_bytes: int, axis_bytes: float
 ) -> np.ndarray:
     """The density strip of each row."""
     gap_bytes = axis_bytes * GAP_SHARE
     strips = [
-        strip(overview.rows_of(place), _positions(overview, place), longest_bytes, gap_bytes)
-        for place in places
+        build_strip(
+            overview.segment_rows(index), _positions(overview, index), longest_bytes, gap_bytes
+        )
+        for index in indexes
     ]
-    return np.array(strips, np.float32).reshape(len(places), CELLS)
+    return np.array(strips, np.float32).reshape(len(indexes), CELLS)
 
 
-def _positions(overview: Overview, place: int) -> np.ndarray | None:
+def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
     """Where a row has its entries; None where the index files are too large to be read at once."""
     if overview.entries is None:
         return None
-    start, stop = np.searchsorted(overview.entries.partition, [place, place + 1])
+    start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
     return overview.entries.position[start:stop]
 
 
-def _title(overview: Overview) -> str:
+def _title(overview: BrokerOverview) -> str:
     """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
-    tails = overview.segments["torn_bytes"][torn(overview.segments)]
+    tails = overview.segments["torn_bytes"][torn_mask(overview.segments)]
     if len(tails):
-        return counted(
+        return say_count(
             "broker.torn_title",
             len(tails),
-            count=number(len(tails)).capitalize(),
+            count=number_word(len(tails)).capitalize(),
             bytes=units.group(int(tails.sum())),
         )
-    dense = [
+    comparable = [
         row
         for row in overview.partitions
         if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
     ]
-    if dense:
-        return _dense_title(dense, len(overview.partitions) == 1)
+    if comparable:
+        return _dense_title(comparable, len(overview.partitions) == 1)
     if not overview.total.log_bytes:
         return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])
@@ -305,55 +336,59 @@ def _title(overview: Overview) -> str:
     )
 
 
-def _dense_title(dense: Sequence[Row], is_alone: bool) -> str:
-    """Which index is the densest, or how many are; dense: those that can be compared."""
-    least = min(round(cast(float, row.sums.bytes_an_entry)) for row in dense)
-    first, *others = (row for row in dense if round(cast(float, row.sums.bytes_an_entry)) == least)
+def _dense_title(comparable: Sequence[PartitionRow], is_alone: bool) -> str:
+    """Which index is the densest, or how many are; comparable: those that can be compared."""
+    least_bytes = min(round(cast(float, row.sums.bytes_an_entry)) for row in comparable)
+    densest, *others = (
+        row for row in comparable if round(cast(float, row.sums.bytes_an_entry)) == least_bytes
+    )
     if others:
-        key = "dense_same" if len(others) + 1 == len(dense) else "dense_several"
+        key = "dense_same" if len(others) + 1 == len(comparable) else "dense_several"
         return say(
-            f"broker.{key}", count=number(len(others) + 1).capitalize(), bytes=units.group(least)
+            f"broker.{key}",
+            count=number_word(len(others) + 1).capitalize(),
+            bytes=units.group(least_bytes),
         )
     return say(
         "broker.dense_alone" if is_alone else "broker.dense_title",
-        name=first.label,
-        bytes=units.group(least),
+        name=densest.label,
+        bytes=units.group(least_bytes),
     )
 
 
-def tail_words(tail: Tail) -> str:
+def tail_text(tail: Tail) -> str:
     """What stands behind the last whole batch, in the room that a row of the map has."""
     if tail.size_bytes > READ_BYTES:
         return say("broker.tail_long", size=units.size(tail.size_bytes))
-    return counted(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
+    return say_count(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
 
 
-class Drawn(NamedTuple):
+class MapFigure(NamedTuple):
     """A figure, and the view it was drawn from."""
 
     view: BrokerMapView
     figure: go.Figure
 
 
-def drawn(shown: BrokerMapView, mode: str) -> Drawn:
+def draw(map_view: BrokerMapView, mode: str) -> MapFigure:
     """The view with its figure."""
-    return Drawn(shown, figure(shown, mode))
+    return MapFigure(map_view, figure(map_view, mode))
 
 
-def figure(shown: BrokerMapView, mode: str) -> go.Figure:
+def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
     """Draws the view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    rows = len(shown.rows)
-    axis_bytes = shown.axis_bytes
+    colours = theme.colours(mode)
+    rows = len(map_view.rows)
+    axis_bytes = map_view.axis_bytes
     fig = go.Figure(
         [
-            _density(shown, ink),
-            *_segments(shown, axis_bytes, ink),
-            *_torn(shown, axis_bytes, ink),
-            *_marks(shown, ink),
+            _density_heatmap(map_view, colours),
+            *_segment_traces(map_view, axis_bytes, colours),
+            *_torn_traces(map_view, axis_bytes, colours),
+            *_badge_traces(map_view, colours),
         ]
     )
-    values = _ticks(shown.longest_bytes)
+    values = _ticks(map_view.longest_bytes)
     axis = {"ticks": "", "automargin": False, "fixedrange": True}
     fig.update_layout(
         template=theme.template(mode),
@@ -371,69 +406,76 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
         yaxis=axis | {"range": [max(rows, 1), 0], "showticklabels": False, "showgrid": False},
         annotations=[
             note
-            for number, row in enumerate(shown.rows)
-            for note in _notes(number, row, axis_bytes, ink)
+            for number, row in enumerate(map_view.rows)
+            for note in _row_annotations(number, row, axis_bytes, colours)
         ]
-        + _axis_title(ink),
+        + _axis_annotations(colours),
     )
     return fig
 
 
-def _axis_bytes(rows: Sequence[MapRow], longest_bytes: int) -> float:
+def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
     """What the axis stands for: the longest row and some room, more where words need it."""
     shares = [
-        (row.log_bytes, 1 - (WORDS_PX + _words_px(row.mark.words)) / NARROW_PX)
+        (row.log_bytes, 1 - (WORDS_PX + _text_px(row.badge.text)) / NARROW_PX)
         for row in rows
-        if row.mark
+        if row.badge
     ]
     return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
 
 
-def _words_px(words: str) -> float:
+def _text_px(text: str) -> float:
     return sum(
-        WIDE_PX if unicodedata.east_asian_width(one) in "WF" else CHARACTER_PX for one in words
+        WIDE_PX if unicodedata.east_asian_width(character) in "WF" else CHARACTER_PX
+        for character in text
     )
 
 
-def _ticks(longest: int) -> list[int]:
+def _ticks(longest_bytes: int) -> list[int]:
     """Positions at a power of two bytes, at most TICKS of them besides 0."""
     step = 1
-    while longest / step > TICKS:
+    while longest_bytes / step > TICKS:
         step *= 2
-    return list(range(0, longest + 1, step))
+    return list(range(0, longest_bytes + 1, step))
 
 
 def _tick(value: int) -> str:
     return units.size(value) if value else "0"
 
 
-def _segments(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list[go.Bar]:
-    looks = {
-        "closed": {"color": ink["log"]},
-        "many": {"color": ink["log"]},
-        "active": {"color": ink["log_soft"], "line": {"color": ink["log"], "width": 1.3}},
-        "deleted": _hatched("\\", ink, size=6, solidity=0.2),
-        "cleaned": _hatched(".", ink, size=4, solidity=0.3),
-        "swap": _hatched("x", ink, size=6, solidity=0.2),
+def _segment_traces(
+    map_view: BrokerMapView, axis_bytes: float, colours: Mapping[str, str]
+) -> list[go.Bar]:
+    marker_by_kind = {
+        "closed": {"color": colours["log"]},
+        "many": {"color": colours["log"]},
+        "active": {"color": colours["log_soft"], "line": {"color": colours["log"], "width": 1.3}},
+        "deleted": _hatched_marker("\\", colours, size=6, solidity=0.2),
+        "cleaned": _hatched_marker(".", colours, size=4, solidity=0.3),
+        "swap": _hatched_marker("x", colours, size=6, solidity=0.2),
     }
     return [
-        _trace(kind, [bar for bar in shown.bars if bar.kind == kind], look, axis_bytes)
-        for kind, look in looks.items()
+        _trace(kind, [bar for bar in map_view.bars if bar.kind == kind], marker, axis_bytes)
+        for kind, marker in marker_by_kind.items()
     ]
 
 
-def _hatched(shape: str, ink: Mapping[str, str], size: int, solidity: float) -> dict:
+def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity: float) -> dict:
     pattern = {
         "shape": shape,
-        "fgcolor": ink["log"],
+        "fgcolor": colours["log"],
         "size": size,
         "solidity": solidity,
         "fillmode": "replace",
     }
-    return {"color": ink["raised"], "line": {"color": ink["log"], "width": 1}, "pattern": pattern}
+    return {
+        "color": colours["raised"],
+        "line": {"color": colours["log"], "width": 1},
+        "pattern": pattern,
+    }
 
 
-def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.Bar:
+def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
     """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's
     width.
     """
@@ -445,7 +487,7 @@ def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.
         x=[max(bar.size_bytes - gap, gap) for bar in bars],
         width=BAR_PX / ROW_PX,
         offset=0,
-        marker=look,
+        marker=marker,
         name=kind,
         # text: JavaScript rounds offsets above 2**53
         customdata=[[bar.directory, str(bar.base_offset)] for bar in bars],
@@ -454,15 +496,15 @@ def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.
     )
 
 
-def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
+def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.Heatmap:
     """One image for all strips: a thin row below each bar, and empty rows between."""
-    cells = np.full((2 * len(shown.rows), CELLS), np.nan, np.float32)
-    cells[1::2] = shown.strip
+    cells = np.full((2 * len(map_view.rows), CELLS), np.nan, np.float32)
+    cells[1::2] = map_view.strip
     edges = [0.0]
-    for row in range(len(shown.rows)):
+    for row in range(len(map_view.rows)):
         edges += [row + STRIP_TOP_PX / ROW_PX, row + (STRIP_TOP_PX + STRIP_PX) / ROW_PX]
-    scale = [[0, ink["raised"]], [1, ink["offset"]]]
-    x = np.linspace(0, shown.longest_bytes or 1, CELLS + 1)
+    scale = [[0, colours["raised"]], [1, colours["offset"]]]
+    x = np.linspace(0, map_view.longest_bytes or 1, CELLS + 1)
     return go.Heatmap(
         z=cells,
         x=x,
@@ -476,46 +518,52 @@ def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
     )
 
 
-def _marks(shown: BrokerMapView, ink: Mapping[str, str]) -> list[go.Scatter]:
+def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
     """What was found: a sign behind a row, whose words are among the notes, and in a row of several
     segments a pin above each of them.
     """
-    several = Counter(bar.row for bar in shown.bars)
-    pinned = [
+    bars_per_row = Counter(bar.row for bar in map_view.bars)
+    pinned_bars = [
         bar
-        for bar in shown.bars
-        if bar.severity and several[bar.row] > 1 and not _ends_torn(shown.rows[bar.row], bar)
+        for bar in map_view.bars
+        if bar.severity
+        and bars_per_row[bar.row] > 1
+        and not _is_torn_end(map_view.rows[bar.row], bar)
     ]
     pins = [
         (bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity)
-        for bar in pinned
+        for bar in pinned_bars
     ]
-    at_px = shown.axis_bytes * MARK_AT_PX / PLOT_PX
-    signs = [
-        (row.log_bytes + at_px, _middle(number), row.directory, row.mark)
-        for number, row in enumerate(shown.rows)
-        if row.mark
+    badge_x_bytes = map_view.axis_bytes * MARK_AT_PX / PLOT_PX
+    badge_places = [
+        (row.log_bytes + badge_x_bytes, _row_middle(number), row.directory, row.badge)
+        for number, row in enumerate(map_view.rows)
+        if row.badge
     ]
-    return [*map_marks.pins(pins, ink), *map_marks.traces(signs, ink)]
+    return [*map_badges.pin_traces(pins, colours), *map_badges.badge_traces(badge_places, colours)]
 
 
-def _ends_torn(row: MapRow, bar: Bar) -> bool:
+def _is_torn_end(row: MapRow, bar: SegmentBar) -> bool:
     """Whether the bar has a patch at its end, which says all that a pin would."""
     return bar.start_byte + bar.size_bytes in row.torn_ends
 
 
-def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list[go.Bar]:
-    rows = [(number, row) for number, row in enumerate(shown.rows) if row.torn_ends]
-    return [_torn_ends(rows, axis_bytes * TORN_SHARE, ink)] if rows else []
+def _torn_traces(
+    map_view: BrokerMapView, axis_bytes: float, colours: Mapping[str, str]
+) -> list[go.Bar]:
+    rows = [(number, row) for number, row in enumerate(map_view.rows) if row.torn_ends]
+    return [_torn_bar(rows, axis_bytes * TORN_SHARE, colours)] if rows else []
 
 
-def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
+def _torn_bar(
+    rows: Sequence[tuple[int, MapRow]], width: float, colours: Mapping[str, str]
+) -> go.Bar:
     """A patch where each torn segment ends, be it the row's last one or not."""
     ends = [(number, end) for number, row in rows for end in row.torn_ends]
     pattern = {
         "shape": "x",
-        "fgcolor": ink["torn"],
-        "bgcolor": ink["torn_soft"],
+        "fgcolor": colours["torn"],
+        "bgcolor": colours["torn_soft"],
         "size": 4,
         "solidity": 0.35,
         "fillmode": "replace",
@@ -529,8 +577,8 @@ def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[st
         width=(BAR_PX + 2) / ROW_PX,
         offset=0,
         marker={
-            "color": ink["torn_soft"],
-            "line": {"color": ink["torn"], "width": 1},
+            "color": colours["torn_soft"],
+            "line": {"color": colours["torn"], "width": 1},
             "pattern": pattern,
             "cornerradius": 0,
         },
@@ -538,20 +586,26 @@ def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[st
     )
 
 
-def _middle(number: int) -> float:
+def _row_middle(number: int) -> float:
     """The middle of a row's bar."""
     return number + (BAR_TOP_PX + BAR_PX / 2) / ROW_PX
 
 
-def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) -> list[dict]:
+def _row_annotations(
+    number: int, row: MapRow, axis_bytes: float, colours: Mapping[str, str]
+) -> list[dict]:
     """The row's name on the left, its gap on the right, and a word where there is no bar to see."""
-    y = _middle(number)
-    name = _note(_short(row.name), y, 13, ink["ink_3" if row.quiet else "ink"], "left") | {
+    y = _row_middle(number)
+    name = _annotation(
+        _short(row.name), y, 13, colours["ink_3" if row.is_quiet else "ink"], "left"
+    ) | {
         "xref": "paper",
         "x": 0,
         "xshift": -LEFT_PX,
     }
-    gap = _note(row.gap, y, 12.5, ink["offset_text" if row.dense else "ink_2"], "right") | {
+    gap = _annotation(
+        row.gap, y, 12.5, colours["offset_text" if row.is_dense else "ink_2"], "right"
+    ) | {
         "xref": "paper",
         "x": 1,
         "xshift": RIGHT_PX,
@@ -562,18 +616,25 @@ def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) 
         return [
             name,
             gap,
-            _note(say("broker.empty"), y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX},
+            _annotation(say("broker.empty"), y, 12, colours["ink_3"], "left")
+            | {"x": 0, "xshift": EMPTY_PX},
         ]
-    if row.mark:
-        words = {
+    if row.badge:
+        position = {
             "x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX,
             "xshift": MARK_PX / 2 + WORDS_AFTER_PX,
         }
         return [
             name,
             gap,
-            _note(row.mark.words, y, 12.5, ink[f"{map_marks.INKS[row.mark.severity]}_text"], "left")
-            | words,
+            _annotation(
+                row.badge.text,
+                y,
+                12.5,
+                colours[f"{map_badges.COLOUR_NAMES[row.badge.severity]}_text"],
+                "left",
+            )
+            | position,
         ]
     return [name, gap]
 
@@ -582,22 +643,22 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
 
 
-def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
-    bare = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
+def _annotation(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
+    style = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
     return {
         "text": escape(text, False),
         "y": y,
         "yanchor": "middle",
         "xanchor": anchor,
         "font": {"size": size, "color": colour},
-        **bare,
+        **style,
     }
 
 
-def _axis_title(ink: Mapping[str, str]) -> list[dict]:
-    note = _note(say("broker.entry_gap"), 0, 12, ink["ink_3"], "right")
+def _axis_annotations(colours: Mapping[str, str]) -> list[dict]:
+    annotation = _annotation(say("broker.entry_gap"), 0, 12, colours["ink_3"], "right")
     return [
-        note
+        annotation
         | {
             "xref": "paper",
             "x": 1,

@@ -2,7 +2,7 @@
 bytes, and what keeps each segment.
 
 One value for the whole page: figures.checkup.view works it out, message packs it for
-ui/components/findings.
+app/components/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,37 +10,43 @@ from itertools import groupby
 from typing import NamedTuple, cast
 
 from kafkaviz import units, versions
-from kafkaviz.analyse import outlook
-from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
-from kafkaviz.analyse.outlook import Outlook
-from kafkaviz.analyse.retention import LogRetention
-from kafkaviz.figures import checkup_tables, outlook_words, segment_bytes
-from kafkaviz.figures.checkup_tables import Table
-from kafkaviz.figures.finding_words import consequence, ended, sentence, told, why
-from kafkaviz.figures.listed import and_more, listed, number, sentences
+from kafkaviz.analysis import restart_forecast
+from kafkaviz.analysis.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.restart_forecast import RestartForecast
+from kafkaviz.analysis.retention import LogRetention
+from kafkaviz.figures import checkup_tables, restart_forecast_text, segment_bytes
+from kafkaviz.figures.checkup_tables import HealthTable
+from kafkaviz.figures.finding_text import (
+    consequence_text,
+    end_sentence,
+    step_reason,
+    to_sentence,
+    translate,
+)
+from kafkaviz.figures.join_text import join_comma, join_sentences, join_with_others, number_word
 from kafkaviz.format import names
-from kafkaviz.simulate.starting.restart import Restart, Step
-from kafkaviz.simulate.steps import RECOVERED
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from kafkaviz.versions import Release
-from kafkaviz.words import counted, say, table
+from kafkaviz.words import say, say_count, table
 
 # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
-ALONE = 3  # more findings of one code are one item of the list
-MEMBERS = 200  # of an item, shown; all are in the JSON
-DUMPS = 400  # findings whose bytes are sent along
-SHOWN_CUTS = 4  # logs below the strip, named
+MOST_SEPARATE = 3  # more findings of one code are one item of the list
+MOST_MEMBERS = 200  # of an item, shown; all are in the JSON
+MOST_DUMPS = 400  # findings whose bytes are sent along
+MOST_CUTS = 4  # logs below the strip, named
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
 # how codes begin that tell what the start itself does
-DONE_BY_START = ("recovery-", "becomes-stray")
-TAILS = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
+START_CODES = ("recovery-", "becomes-stray")
+TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
 # a file relative to the broker directory, a position, a length: what is there
-Read = Callable[[str, int, int], bytes]
+ByteReader = Callable[[str, int, int], bytes]
 
 
-class Verdict(NamedTuple):
+class StartVerdict(NamedTuple):
     """The answer to "will it start?": a severity or "ok", a headline, and what stands behind it."""
 
     kind: str
@@ -48,12 +54,12 @@ class Verdict(NamedTuple):
     text: str
 
 
-def unknown() -> Verdict:
+def unknown_verdict() -> StartVerdict:
     """Of a start that cannot be foretold."""
-    return Verdict("warning", say("health.unknown"), say("health.unknown_why"))
+    return StartVerdict("warning", say("health.unknown"), say("health.unknown_why"))
 
 
-class Bar(NamedTuple):
+class RecoveryBar(NamedTuple):
     """A topic-partition that the start reads."""
 
     name: str
@@ -65,18 +71,18 @@ class Bar(NamedTuple):
     as_before: bool = False  # whether its indexes come out as they were
 
 
-class Strip(NamedTuple):
+class RecoveryStrip(NamedTuple):
     """What the start reads, in proportion; below: what is cut or fails; aside: what happens to the
     others.
     """
 
     title: str
-    bars: tuple[Bar, ...]
+    bars: tuple[RecoveryBar, ...]
     below: str
     aside: str
 
 
-class Dump(NamedTuple):
+class HexDump(NamedTuple):
     """Bytes of a file around a finding: lines of 16 from `start`; bad: from, to; kind: the colour
     of the others.
     """
@@ -87,14 +93,14 @@ class Dump(NamedTuple):
     kind: str
 
 
-class Member(NamedTuple):
+class FindingMember(NamedTuple):
     """One finding, in words."""
 
     where: str
     message: str
     found: str
     expected: str
-    dump: Dump | None
+    dump: HexDump | None
     consequence: str
     next_step: str
     reference: str
@@ -103,7 +109,7 @@ class Member(NamedTuple):
     link: Mapping[str, str]
 
 
-class Item(NamedTuple):
+class FindingItem(NamedTuple):
     """A line of the list: one finding, or many of the same code; count: of all, also those that are
     not members.
     """
@@ -114,46 +120,51 @@ class Item(NamedTuple):
     title: str
     where: str
     count: int
-    members: tuple[Member, ...]
+    members: tuple[FindingMember, ...]
 
 
-class View(NamedTuple):
+class HealthView(NamedTuple):
     """The page."""
 
-    verdict: Verdict
-    strip: Strip | None
+    verdict: StartVerdict
+    strip: RecoveryStrip | None
     counts: Mapping[str, int]
-    items: tuple[Item, ...]
-    steps: Table | None = None  # of the start
-    retention: Table | None = None
+    items: tuple[FindingItem, ...]
+    steps: HealthTable | None = None  # of the start
+    retention: HealthTable | None = None
 
 
 def view(
     findings: Sequence[Finding],
     restart: Restart | None,
     log_bytes: Mapping[tuple[str, int], int],
-    read: Read,
+    read_bytes: ByteReader,
     logs: int,
-    kept: Sequence[LogRetention] = (),
+    log_retention: Sequence[LogRetention] = (),
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
-) -> View:
+) -> HealthView:
     """All that the page shows. log_bytes: the size of each .log by its directory and base offset;
-    read: for the dumps.
+    read_bytes: for the dumps.
 
     restart: None where it cannot be foretold. logs: how many the broker has, those without a .log
-    too. kept: by retention. is_left_known: whether anything tells how the broker was stopped.
-    release: that starts.
+    too. log_retention: by retention. is_left_known: whether anything tells how the broker was
+    stopped. release: that starts.
     """
     counts = {
-        severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES
+        severity: sum(finding.severity == severity for finding in findings)
+        for severity in SEVERITIES
     }
-    rows = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
+    rows = (
+        finding_items(findings, read_bytes),
+        checkup_tables.steps_table(restart),
+        checkup_tables.retention_table(log_retention),
+    )
     if restart is None:
-        return View(unknown(), None, counts, *rows)
-    return View(
-        verdict(findings, restart, logs, is_left_known, release),
-        strip(restart, log_bytes),
+        return HealthView(unknown_verdict(), None, counts, *rows)
+    return HealthView(
+        start_verdict(findings, restart, logs, is_left_known, release),
+        recovery_strip(restart, log_bytes),
         counts,
         *rows,
     )
@@ -162,77 +173,86 @@ def view(
 # ---- the verdict
 
 
-def verdict(
+def start_verdict(
     findings: Sequence[Finding],
     restart: Restart,
     logs: int,
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
-) -> Verdict:
+) -> StartVerdict:
     """What the next start does, in a headline and some sentences; logs, is_left_known and release:
     as of view.
     """
-    will, source = outlook.of(restart, logs), outlook_words.by_source(release)
+    forecast, source = (
+        restart_forecast.forecast(restart, logs),
+        restart_forecast_text.evidence_text(release),
+    )
     if not restart.starts:
-        return _fails(restart, will, source)
-    mended = {
-        one.file
-        for one in restart.steps
-        if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"
+        return _failing_verdict(restart, forecast, source)
+    mended_files = {
+        step.file
+        for step in restart.steps
+        if step.action in ("truncate", "rebuild", "delete") and step.cause != "timeindex-missing"
     }
-    stays = sum(
-        one.severity == ERROR and not one.code.startswith(DONE_BY_START) and one.file not in mended
-        for one in findings
+    remaining_errors = sum(
+        finding.severity == ERROR
+        and not finding.code.startswith(START_CODES)
+        and finding.file not in mended_files
+        for finding in findings
     )
     kind = (
         "error"
-        if stays or will.stray_directories
+        if remaining_errors or forecast.stray_directories
         else "warning"
-        if will.cut_logs or will.deleted_files or not will.clean
+        if forecast.cut_logs or forecast.deleted_files or not forecast.is_clean
         else "ok"
     )
-    left = _why(will) if is_left_known else say("health.taken_as_clean")
-    text = sentences(
+    stop_text = _stop_text(forecast) if is_left_known else say("health.taken_as_clean")
+    text = join_sentences(
         [
-            left,
-            *_cut_words(findings, restart),
-            _stray_words(will.stray_directories),
-            _stay_words(stays),
+            stop_text,
+            *_cut_texts(findings, restart),
+            _stray_text(forecast.stray_directories),
+            _remaining_text(remaining_errors),
             source,
         ]
     )
-    without = outlook_words.not_served(will)
+    not_served_text = restart_forecast_text.not_served_text(forecast)
     headline = (
-        say("health.will_not_serve", without=without)
-        if without
-        else say("health.will_start", doings=outlook_words.sentence(will))
+        say("health.will_not_serve", without=not_served_text)
+        if not_served_text
+        else say("health.will_start", doings=restart_forecast_text.describe(forecast))
     )
-    return Verdict(kind, headline, text)
+    return StartVerdict(kind, headline, text)
 
 
-def _fails(restart: Restart, will: Outlook, source: str) -> Verdict:
-    first = restart.failures[0]
-    others = will.logs - (first.partition is not None and first.cause != "directory-name")
-    says = ended(say("health.kafka_says", error=first.error)) if first.error else ""
-    rest = (
-        counted("health.with_others", others, n=number(others))
-        if first.partition and others
+def _failing_verdict(restart: Restart, forecast: RestartForecast, source: str) -> StartVerdict:
+    failure = restart.failures[0]
+    other_logs = forecast.logs - (
+        failure.partition is not None and failure.cause != "directory-name"
+    )
+    kafka_text = (
+        end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
+    )
+    others_text = (
+        say_count("health.with_others", other_logs, n=number_word(other_logs))
+        if failure.partition and other_logs
         else ""
     )
-    return Verdict(
+    return StartVerdict(
         "error",
-        say("health.will_not", because=_headline_of(first)),
-        sentences([sentence(why(first)), says, rest, source]),
+        say("health.will_not", because=_failure_headline(failure)),
+        join_sentences([to_sentence(step_reason(failure)), kafka_text, others_text, source]),
     )
 
 
-def _headline_of(step: Step) -> str:
+def _failure_headline(step: StartupStep) -> str:
     cause = (
         "index-full-time"
         if step.cause == "index-full" and "time index" in (step.error or "")
         else step.cause
     )
-    known = (
+    known_causes = (
         "index-full",
         "index-full-time",
         "index-too-large",
@@ -246,120 +266,139 @@ def _headline_of(step: Step) -> str:
         "snapshot-corrupt",
     )
     return say(
-        f"health.fails_{cause if cause in known else 'other'}",
+        f"health.fails_{cause if cause in known_causes else 'other'}",
         where=step.partition or say("health.broker_directory"),
     )
 
 
-def _why(will: Outlook) -> str:
-    if will.clean:
+def _stop_text(forecast: RestartForecast) -> str:
+    if forecast.is_clean:
         return say("health.clean")
-    return outlook_words.read_again(will) or say("health.unclean")
+    return restart_forecast_text.read_again_text(forecast) or say("health.unclean")
 
 
-def _cut_words(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
+def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
     """What the bytes are that will be cut off."""
-    cuts = [one for one in restart.steps if one.action == "truncate"]
-    tails = {code: [one for one in findings if one.code == code] for code in TAILS}
-    shown = [
-        say(f"health.{code}", n=units.group(sum(one.length or 0 for one in found)))
-        for code, found in tails.items()
-        if found
+    truncations = [step for step in restart.steps if step.action == "truncate"]
+    tails = {code: [finding for finding in findings if finding.code == code] for code in TAIL_CODES}
+    tail_texts = [
+        say(f"health.{code}", n=units.group(sum(finding.length or 0 for finding in tail_findings)))
+        for code, tail_findings in tails.items()
+        if tail_findings
     ]
-    if cuts and shown:
-        logs = len({one.file for found in tails.values() for one in found})
-        yield counted("health.tails", logs, n=number(logs).capitalize(), tails=listed(shown))
-        if all(one.cause == "tail" for one in cuts):
+    if truncations and tail_texts:
+        logs = len({finding.file for tail_findings in tails.values() for finding in tail_findings})
+        yield say_count(
+            "health.tails", logs, n=number_word(logs).capitalize(), tails=join_comma(tail_texts)
+        )
+        if all(step.cause == "tail" for step in truncations):
             yield say("health.no_batch_lost")
 
 
-def _stray_words(directories: int) -> str:
+def _stray_text(directories: int) -> str:
     return (
-        counted("health.stray", directories, n=number(directories).capitalize())
+        say_count("health.stray", directories, n=number_word(directories).capitalize())
         if directories
         else ""
     )
 
 
-def _stay_words(stays: int) -> str:
-    return counted("health.stay", stays, n=number(stays).capitalize()) if stays else ""
+def _remaining_text(remaining_errors: int) -> str:
+    return (
+        say_count("health.stay", remaining_errors, n=number_word(remaining_errors).capitalize())
+        if remaining_errors
+        else ""
+    )
 
 
 # ---- the strip
 
 
-def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip | None:
+def recovery_strip(
+    restart: Restart, log_bytes: Mapping[tuple[str, int], int]
+) -> RecoveryStrip | None:
     """The logs that the start reads, those with trouble first, then by size; None where it reads
     none.
     """
-    read = {
-        (cast(str, one.partition), one.segment)
-        for one in restart.steps
-        if one.cause in RECOVERED and one.segment is not None
+    segments_read = {
+        (cast(str, step.partition), step.segment)
+        for step in restart.steps
+        if step.cause in RECOVERY_CAUSES and step.segment is not None
     }
     sizes: dict[str, int] = {}
-    for directory, base_offset in read & log_bytes.keys():
+    for directory, base_offset in segments_read & log_bytes.keys():
         sizes[directory] = sizes.get(directory, 0) + log_bytes[directory, base_offset]
     if not sizes:
         return None
     total = sum(sizes.values())
     bars = [
-        _bar(name, size, max(size, total * LEAST_SHARE), restart) for name, size in sizes.items()
+        _recovery_bar(name, size, max(size, total * LEAST_SHARE), restart)
+        for name, size in sizes.items()
     ]
     bars.sort(
         key=lambda bar: (
             not bar.fails,
             not bar.cut_bytes,
             -bar.size_bytes,
-            names.counting(bar.name),
+            names.natural_sort_key(bar.name),
         )
     )
-    whole = sum(bar.share for bar in bars)
-    bars = tuple(bar._replace(share=bar.share / whole if whole else 1 / len(bars)) for bar in bars)
-    title = counted("health.strip", len(bars), n=units.group(len(bars)), size=units.size(total))
-    return Strip(title, bars, _below(bars), _aside(bars))
+    total_share = sum(bar.share for bar in bars)
+    bars = tuple(
+        bar._replace(share=bar.share / total_share if total_share else 1 / len(bars))
+        for bar in bars
+    )
+    title = say_count("health.strip", len(bars), n=units.group(len(bars)), size=units.size(total))
+    return RecoveryStrip(title, bars, _cut_text(bars), _unchanged_text(bars))
 
 
-def _aside(bars: Sequence[Bar]) -> str:
-    kept = [bar for bar in bars if not bar.cut_bytes]
-    if not kept or any(bar.fails for bar in bars):
+def _unchanged_text(bars: Sequence[RecoveryBar]) -> str:
+    uncut = [bar for bar in bars if not bar.cut_bytes]
+    if not uncut or any(bar.fails for bar in bars):
         return ""
-    same = "_same" if all(bar.as_before for bar in kept) else ""
+    suffix = "_same" if all(bar.as_before for bar in uncut) else ""
     return (
-        say(f"health.others_kept{same}")
-        if len(kept) < len(bars)
-        else counted(f"health.all_kept{same}", len(bars))
+        say(f"health.others_kept{suffix}")
+        if len(uncut) < len(bars)
+        else say_count(f"health.all_kept{suffix}", len(bars))
     )
 
 
-def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
-    steps = restart.of(name)
-    cut = sum(one.size_bytes or 0 for one in steps if one.action == "truncate")
-    fails = any(one.action == "fail" for one in steps)
+def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) -> RecoveryBar:
+    steps = restart.steps_of_partition(name)
+    cut_bytes = sum(step.size_bytes or 0 for step in steps if step.action == "truncate")
+    is_failing = any(step.action == "fail" for step in steps)
     segments = len(
-        {one.segment for one in steps if one.cause in RECOVERED and one.segment is not None}
+        {
+            step.segment
+            for step in steps
+            if step.cause in RECOVERY_CAUSES and step.segment is not None
+        }
     )
     values = {
-        "segments": counted("common.n_segments", segments, n=units.group(segments)),
+        "segments": say_count("common.n_segments", segments, n=units.group(segments)),
         "size": units.size(size_bytes),
     }
-    same = outlook.is_as_before(steps)
-    key = "fails" if fails else "cut" if cut else "kept_same" if same else "kept"
-    words = say(f"health.bar_{key}", cut=units.group(cut), **values)
-    return Bar(name, size_bytes, share, cut, fails, words, same)
+    is_unchanged = restart_forecast.is_as_before(steps)
+    key = "fails" if is_failing else "cut" if cut_bytes else "kept_same" if is_unchanged else "kept"
+    hover = say(f"health.bar_{key}", cut=units.group(cut_bytes), **values)
+    return RecoveryBar(name, size_bytes, share, cut_bytes, is_failing, hover, is_unchanged)
 
 
-def _below(bars: Sequence[Bar]) -> str:
+def _cut_text(bars: Sequence[RecoveryBar]) -> str:
     if any(bar.fails for bar in bars):
         return say("health.fails_here")
-    cut = [
+    cut_texts = [
         say("health.cut_by", log=bar.name, n=units.group(bar.cut_bytes))
         for bar in bars
         if bar.cut_bytes
     ]
     return (
-        say("health.cut_at_end", logs=and_more(cut[:SHOWN_CUTS], max(len(cut) - SHOWN_CUTS, 0)))
-        if cut
+        say(
+            "health.cut_at_end",
+            logs=join_with_others(cut_texts[:MOST_CUTS], max(len(cut_texts) - MOST_CUTS, 0)),
+        )
+        if cut_texts
         else ""
     )
 
@@ -367,145 +406,182 @@ def _below(bars: Sequence[Bar]) -> str:
 # ---- the list
 
 
-def items(findings: Sequence[Finding], read: Read) -> tuple[Item, ...]:
+def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[FindingItem, ...]:
     """The lines of the list, the worst first; findings of one code are one line where there are
     more than a few.
     """
-    found, left = [], DUMPS
-    order = sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.code))
-    for (severity, code), group in groupby(order, key=lambda one: (one.severity, one.code)):
-        same = list(group)
-        together = len(same) > ALONE or (
-            len(same) > 1 and (severity == INFO or code.startswith("recovery-will-"))
+    lines, dumps_left = [], MOST_DUMPS
+    order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+    for (severity, code), group in groupby(
+        order, key=lambda finding: (finding.severity, finding.code)
+    ):
+        same_code = list(group)
+        is_grouped = len(same_code) > MOST_SEPARATE or (
+            len(same_code) > 1 and (severity == INFO or code.startswith("recovery-will-"))
         )
-        for part in [same] if together else [[one] for one in same]:
+        for item_findings in [same_code] if is_grouped else [[finding] for finding in same_code]:
             members = tuple(
-                _member(one, read, number < left) for number, one in enumerate(part[:MEMBERS])
+                _finding_member(finding, read_bytes, number < dumps_left)
+                for number, finding in enumerate(item_findings[:MOST_MEMBERS])
             )
-            left -= len(members)
-            found.append(_item(part, members))
-    return tuple(found)
+            dumps_left -= len(members)
+            lines.append(_finding_item(item_findings, members))
+    return tuple(lines)
 
 
-def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
-    first = same[0]
-    title = told(CODES[first.code].title)
-    if len(same) == 1:
-        return Item(
-            _key(first), first.severity, first.code, title, _where(first, short=True), 1, members
+def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...]) -> FindingItem:
+    worst = findings[0]
+    title = translate(CODES[worst.code].title)
+    if len(findings) == 1:
+        return FindingItem(
+            _finding_key(worst),
+            worst.severity,
+            worst.code,
+            title,
+            _location_text(worst, is_short=True),
+            1,
+            members,
         )
-    partitions = {one.partition for one in same}
-    several = counted("common.n_topic_partitions", len(partitions), n=units.group(len(partitions)))
-    where = _short(first.partition) if len(partitions) == 1 and first.partition else several
-    places = (
-        where
-        if len(same) == len(partitions)
-        else say("health.times_in", n=units.group(len(same)), where=where)
+    partitions = {finding.partition for finding in findings}
+    partitions_text = say_count(
+        "common.n_topic_partitions", len(partitions), n=units.group(len(partitions))
     )
-    return Item(first.code, first.severity, first.code, title, places, len(same), members)
+    location = (
+        _short_directory(worst.partition)
+        if len(partitions) == 1 and worst.partition
+        else partitions_text
+    )
+    place_text = (
+        location
+        if len(findings) == len(partitions)
+        else say("health.times_in", n=units.group(len(findings)), where=location)
+    )
+    return FindingItem(
+        worst.code, worst.severity, worst.code, title, place_text, len(findings), members
+    )
 
 
-def _member(one: Finding, read: Read, is_dumped: bool) -> Member:
+def _finding_member(finding: Finding, read_bytes: ByteReader, is_dumped: bool) -> FindingMember:
     dump = (
-        _dump(one, read)
-        if is_dumped and one.file and one.position is not None and one.length
+        _hex_dump(finding, read_bytes)
+        if is_dumped and finding.file and finding.position is not None and finding.length
         else None
     )
     link = (
-        segment_bytes.address(one.partition, cast(str, one.file), one.position)
-        if dump or (one.file and read(one.file, 0, 1))
+        segment_bytes.byte_address(finding.partition, cast(str, finding.file), finding.position)
+        if dump or (finding.file and read_bytes(finding.file, 0, 1))
         else {}
     )
-    expected = one.evidence.expected and ended(
-        say("health.expected", what=told(one.evidence.expected))
+    expected = finding.evidence.expected and end_sentence(
+        say("health.expected", what=translate(finding.evidence.expected))
     )
-    words = sentence(told(one.message)), sentence(told(one.evidence.found)), expected
-    what = consequence(one), sentence(told(one.next_step))
-    return Member(_where(one), *words, dump, *what, one.reference or "", link)
+    texts = (
+        to_sentence(translate(finding.message)),
+        to_sentence(translate(finding.evidence.found)),
+        expected,
+    )
+    consequences = consequence_text(finding), to_sentence(translate(finding.next_step))
+    return FindingMember(
+        _location_text(finding), *texts, dump, *consequences, finding.reference or "", link
+    )
 
 
-def _key(one: Finding) -> str:
+def _finding_key(finding: Finding) -> str:
     """What an address can name it by."""
     return (
-        f"{one.code}@{one.file or one.partition or ''}"
-        f"{f':{one.position}' if one.position is not None else ''}"
+        f"{finding.code}@{finding.file or finding.partition or ''}"
+        f"{f':{finding.position}' if finding.position is not None else ''}"
     )
 
 
-def _where(one: Finding, short: bool = False) -> str:
-    """File and bytes; short: the partition and what kind of file, as a narrow list has room for
+def _location_text(finding: Finding, is_short: bool = False) -> str:
+    """File and bytes; is_short: the partition and what kind of file, as a narrow list has room for
     it.
     """
-    place = (
-        one.file
-        or (_short(one.partition) if short and one.partition else one.partition)
+    location = (
+        finding.file
+        or (
+            _short_directory(finding.partition)
+            if is_short and finding.partition
+            else finding.partition
+        )
         or say("health.broker_directory")
     )
-    if short and one.partition and (one.file or one.partition) != one.partition:
-        name = cast(str, one.file).rpartition("/")[2]
+    if is_short and finding.partition and (finding.file or finding.partition) != finding.partition:
+        name = cast(str, finding.file).rpartition("/")[2]
         stem, dot, suffix = name.partition(".")
-        place = f"{_short(one.partition)} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
+        location = (
+            f"{_short_directory(finding.partition)} "
+            f"{f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
+        )
     return (
-        say("health.at_bytes", place=place, bytes=_bytes(one))
-        if one.position is not None
-        else place
+        say("health.at_bytes", place=location, bytes=_bytes_text(finding))
+        if finding.position is not None
+        else location
     )
 
 
-def _short(directory: str) -> str:
+def _short_directory(directory: str) -> str:
     """A directory's name without the random middle of a renamed one."""
-    name = names.parse_directory(directory)
+    parsed = names.parse_directory(directory)
     return (
-        f"{name.topic}-{name.partition}…-{name.state}"
-        if name and name.state != "current"
+        f"{parsed.topic}-{parsed.partition}…-{parsed.state}"
+        if parsed and parsed.state != "current"
         else directory
     )
 
 
-def _bytes(one: Finding) -> str:
-    if not one.length or one.length == 1:
-        return say("health.one_byte", first=units.group(one.position))
+def _bytes_text(finding: Finding) -> str:
+    if not finding.length or finding.length == 1:
+        return say("health.one_byte", first=units.group(finding.position))
     return say(
         "health.bytes",
-        first=units.group(one.position),
-        last=units.group(cast(int, one.position) + one.length - 1),
+        first=units.group(finding.position),
+        last=units.group(cast(int, finding.position) + finding.length - 1),
     )
 
 
-def _dump(one: Finding, read: Read) -> Dump | None:
+def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
     """Some lines around where the finding begins."""
-    file, position, length = cast(tuple[str, int, int], (one.file, one.position, one.length))
-    start = max(0, position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
-    data = read(file, start, ROWS * ROW_BYTES)
-    kind = (
-        "plain" if one.severity == INFO else FILE_KINDS.get(f".{file.rpartition('.')[2]}", "plain")
+    file, position, length = cast(
+        tuple[str, int, int], (finding.file, finding.position, finding.length)
     )
-    return Dump(start, data.hex(), (position, position + length), kind) if data else None
+    start = max(0, position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
+    data = read_bytes(file, start, ROWS * ROW_BYTES)
+    kind = (
+        "plain"
+        if finding.severity == INFO
+        else FILE_KINDS.get(f".{file.rpartition('.')[2]}", "plain")
+    )
+    return HexDump(start, data.hex(), (position, position + length), kind) if data else None
 
 
 # ---- for the browser
 
 
-def message(shown: View, key: str) -> dict:
+def message(health_view: HealthView, key: str) -> dict:
     """The view as plain values; key: what tells one view from another."""
     return {
         "key": key,
         "words": table("checkup")
         | {severity: say(f"common.severity_{severity}") for severity in (*SEVERITIES, "ok")},
-        "verdict": shown.verdict._asdict(),
-        "strip": shown.strip
-        and {**shown.strip._asdict(), "bars": [bar._asdict() for bar in shown.strip.bars]},
-        "counts": dict(shown.counts),
+        "verdict": health_view.verdict._asdict(),
+        "strip": health_view.strip
+        and {
+            **health_view.strip._asdict(),
+            "bars": [bar._asdict() for bar in health_view.strip.bars],
+        },
+        "counts": dict(health_view.counts),
         "items": [
-            {**item._asdict(), "members": [_sent(one) for one in item.members]}
-            for item in shown.items
+            {**item._asdict(), "members": [_member_object(member) for member in item.members]}
+            for item in health_view.items
         ],
         **{
             name: table and {**table._asdict(), "rows": [row._asdict() for row in table.rows]}
-            for name, table in (("steps", shown.steps), ("retention", shown.retention))
+            for name, table in (("steps", health_view.steps), ("retention", health_view.retention))
         },
     }
 
 
-def _sent(one: Member) -> dict:
-    return {**one._asdict(), "dump": one.dump and one.dump._asdict()}
+def _member_object(member: FindingMember) -> dict:
+    return {**member._asdict(), "dump": member.dump and member.dump._asdict()}

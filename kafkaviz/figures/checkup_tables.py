@@ -12,23 +12,26 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
 from kafkaviz import units
-from kafkaviz.analyse import retention
-from kafkaviz.analyse.retention import Kept, LogRetention
-from kafkaviz.figures import retention_words
-from kafkaviz.figures.finding_words import capital, told, why
-from kafkaviz.figures.listed import listed
-from kafkaviz.format.names import counting
-from kafkaviz.simulate.starting.restart import Restart, Step
+from kafkaviz.analysis import retention
+from kafkaviz.analysis.retention import LogRetention, SegmentRetention
+from kafkaviz.figures import retention_text
+from kafkaviz.figures.finding_text import capitalize, step_reason, translate
+from kafkaviz.figures.join_text import join_comma
+from kafkaviz.format.names import natural_sort_key
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
-ALONE = 3  # more steps of one kind and cause are one row
-SENT, SHOWN = 300, 6  # rows of a table: sent at all, and shown before somebody asks for more
-ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
-SHORT_NAME = 44  # letters; a longer name of a directory is shortened in the middle
+MOST_SEPARATE = 3  # more steps of one kind and cause are one row
+MOST_ROWS, FIRST_ROWS = (
+    300,
+    6,
+)  # rows of a table: sent at all, and shown before somebody asks for more
+ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
+MOST_NAME_CHARACTERS = 44  # letters; a longer name of a directory is shortened in the middle
 
 
-class Row(NamedTuple):
+class HealthRow(NamedTuple):
     """A row: its mark (a severity, or none), its cells, the whole of each on hover, and where its
     segment is shown.
 
@@ -42,7 +45,7 @@ class Row(NamedTuple):
     is_one: bool = True
 
 
-class Table(NamedTuple):
+class HealthTable(NamedTuple):
     """A table; code: the columns of names; shown: how many rows at first; more: how many are not
     sent.
     """
@@ -52,7 +55,7 @@ class Table(NamedTuple):
     notes: tuple[str, ...]
     columns: tuple[str, ...]
     code: tuple[int, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[HealthRow, ...]
     shown: int
     more: int
 
@@ -60,182 +63,204 @@ class Table(NamedTuple):
 # ---- the next start
 
 
-def steps(restart: Restart | None) -> Table | None:
+def steps_table(restart: Restart | None) -> HealthTable | None:
     """What the start does, step by step; None where that is nothing, or not known."""
     if restart is None or not restart.steps:
         return None
-    groups: dict[tuple, list[Step]] = {}
-    for one in restart.steps:
-        groups.setdefault((one.expected, ORDER.index(one.action), one.cause), []).append(one)
-    rows = [row for key in sorted(groups) for row in _rows(groups[key])]
+    groups: dict[tuple, list[StartupStep]] = {}
+    for step in restart.steps:
+        groups.setdefault(
+            (step.is_expected, ACTION_ORDER.index(step.action), step.cause), []
+        ).append(step)
+    rows = [row for key in sorted(groups) for row in _group_rows(groups[key])]
     # the others every start may do
-    own = sum(len(_rows(groups[key])) for key in groups if not key[0])
-    doing = "every" if not own else "start" if restart.starts else "failing"
-    title = say(f"health.steps_{doing}", steps=_count(len(restart.steps), len(rows)))
-    sent = tuple(rows[:SENT])
-    return Table(
+    own_rows = sum(len(_group_rows(groups[key])) for key in groups if not key[0])
+    title_key = "every" if not own_rows else "start" if restart.starts else "failing"
+    title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
+    first_rows = tuple(rows[:MOST_ROWS])
+    return HealthTable(
         "steps",
         title,
         (),
-        _columns("step", "where", "what", "why"),
+        _column_titles("step", "where", "what", "why"),
         (1,),
-        sent,
-        min(own or SHOWN, SHOWN),
-        len(rows) - len(sent),
+        first_rows,
+        min(own_rows or FIRST_ROWS, FIRST_ROWS),
+        len(rows) - len(first_rows),
     )
 
 
-def _count(steps: int, rows: int) -> str:
+def _steps_text(steps: int, rows: int) -> str:
     """How many, and in how many rows where some stand together."""
-    told = _many("steps", steps)
+    text = _count_text("steps", steps)
     return (
-        told
+        text
         if steps == rows
-        else counted("health.steps_together", rows, steps=told, n=units.group(rows))
+        else say_count("health.steps_together", rows, steps=text, n=units.group(rows))
     )
 
 
-def _rows(same: Sequence[Step]) -> list[Row]:
-    if len(same) <= ALONE:
-        return [_row(one) for one in same]
-    partitions = {one.partition for one in same}
-    several = counted("common.n_topic_partitions", len(partitions), n=units.group(len(partitions)))
-    within = (
-        several
+def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
+    if len(steps_alike) <= MOST_SEPARATE:
+        return [_step_row(step) for step in steps_alike]
+    partitions = {step.partition for step in steps_alike}
+    partitions_text = say_count(
+        "common.n_topic_partitions", len(partitions), n=units.group(len(partitions))
+    )
+    location = (
+        partitions_text
         if len(partitions) > 1
-        else _short(same[0].partition or say("health.broker_directory"))
+        else _short_path(steps_alike[0].partition or say("health.broker_directory"))
     )
-    size_bytes = sum(one.size_bytes or 0 for one in same)
-    what = units.size(size_bytes) if same[0].action in ("truncate", "delete") and size_bytes else ""
-    where = say("health.files_in", n=units.group(len(same)), where=within)
+    size_bytes = sum(step.size_bytes or 0 for step in steps_alike)
+    size_text = (
+        units.size(size_bytes)
+        if steps_alike[0].action in ("truncate", "delete") and size_bytes
+        else ""
+    )
+    files_text = say("health.files_in", n=units.group(len(steps_alike)), where=location)
     cells = (
-        say(f"health.does_{same[0].action}"),
-        where,
-        what,
-        capital(told(CAUSES[same[0].cause])),
+        say(f"health.does_{steps_alike[0].action}"),
+        files_text,
+        size_text,
+        capitalize(translate(CAUSES[steps_alike[0].cause])),
     )
-    names = listed(sorted({one.partition or "" for one in same}, key=counting)[:20])
+    names = join_comma(
+        sorted({step.partition or "" for step in steps_alike}, key=natural_sort_key)[:20]
+    )
     return [
-        Row(
-            _kind(same[0]),
+        HealthRow(
+            _severity(steps_alike[0]),
             cells,
-            ("", names, f"{units.group(size_bytes)} B" if what else "", ""),
+            ("", names, f"{units.group(size_bytes)} B" if size_text else "", ""),
             {},
             False,
         )
     ]
 
 
-def _row(one: Step) -> Row:
-    where = one.file or one.partition or say("health.broker_directory")
-    exact = "" if one.size_bytes is None else f"{units.group(one.size_bytes)} B"
-    is_there = one.partition and one.segment is not None and one.file and one.action != "delete"
-    link = {"tp": one.partition, "segment": str(one.segment)} if is_there else {}
-    cells = (
-        say(f"health.does_{one.action}"),
-        _short(where),
-        _what(one),
-        capital(one.error or why(one)),
+def _step_row(step: StartupStep) -> HealthRow:
+    location = step.file or step.partition or say("health.broker_directory")
+    exact_size = "" if step.size_bytes is None else f"{units.group(step.size_bytes)} B"
+    has_segment = (
+        step.partition and step.segment is not None and step.file and step.action != "delete"
     )
-    return Row(_kind(one), cells, ("", where, exact, told(one.why)), link)
+    link = {"tp": step.partition, "segment": str(step.segment)} if has_segment else {}
+    cells = (
+        say(f"health.does_{step.action}"),
+        _short_path(location),
+        _size_text(step),
+        capitalize(step.error or step_reason(step)),
+    )
+    return HealthRow(_severity(step), cells, ("", location, exact_size, translate(step.why)), link)
 
 
-def _kind(one: Step) -> str:
-    if one.action in ("fail", "truncate"):
+def _severity(step: StartupStep) -> str:
+    if step.action in ("fail", "truncate"):
         return "error"
     return (
         ""
-        if one.expected or one.action == "keep"
+        if step.is_expected or step.action == "keep"
         else "warning"
-        if one.action == "delete"
+        if step.action == "delete"
         else "info"
     )
 
 
-def _what(one: Step) -> str:
-    size = "" if one.size_bytes is None else units.size(one.size_bytes)
-    if one.from_position is not None:
-        at = units.group(one.from_position)
+def _size_text(step: StartupStep) -> str:
+    size = "" if step.size_bytes is None else units.size(step.size_bytes)
+    if step.from_position is not None:
+        position_text = units.group(step.from_position)
         return (
-            say("health.from_byte", size=size, byte=at)
-            if one.action == "truncate"
-            else say("health.at_byte", byte=at)
+            say("health.from_byte", size=size, byte=position_text)
+            if step.action == "truncate"
+            else say("health.at_byte", byte=position_text)
         )
-    return say("health.to_size", size=size) if one.action == "rebuild" and size else size
+    return say("health.to_size", size=size) if step.action == "rebuild" and size else size
 
 
 # ---- retention
 
 
-def kept(logs: Sequence[LogRetention]) -> Table | None:
+def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
     """What keeps each segment, and until when; None without a segment."""
-    pairs = retention.worst_first(logs)
-    if not pairs:
+    logs_segments = retention.sort_by_urgency(logs)
+    if not logs_segments:
         return None
-    notes = bases([log for log in logs if log.segments])
-    rows = [_kept(log, one) for log, one in pairs[:SENT]]
-    columns = _columns("segment", "newest", "of", "kept")
-    return Table(
+    notes = basis_notes([log for log in logs if log.segments])
+    rows = [_retention_row(log, segment) for log, segment in logs_segments[:MOST_ROWS]]
+    columns = _column_titles("segment", "newest", "of", "kept")
+    return HealthTable(
         "retention",
-        retention_words.headline(logs),
+        retention_text.headline_text(logs),
         notes,
         columns,
         (0,),
         tuple(rows),
-        SHOWN,
-        len(pairs) - len(rows),
+        FIRST_ROWS,
+        len(logs_segments) - len(rows),
     )
 
 
-def bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
+def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     """By which settings, the most common first; the default of a broker may be another one, which
     no file here tells.
     """
     counts: dict[str, int] = {}
     for log in logs:
-        words = retention_words.basis(log) if log.limits.deletes else say("health.compacted")
-        counts[words] = counts.get(words, 0) + 1
-    common = sorted(counts.items(), key=lambda one: -one[1])
-    named = [
-        say("health.logs_by", logs=_many("logs", count), basis=words) for words, count in common[:3]
+        basis = retention_text.basis_text(log) if log.limits.deletes else say("health.compacted")
+        counts[basis] = counts.get(basis, 0) + 1
+    commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
+    basis_texts = [
+        say("health.logs_by", logs=_count_text("logs", count), basis=basis)
+        for basis, count in commonest[:3]
     ]
-    rest = sum(count for _, count in common[3:])
-    more = [say("health.own_settings", n=units.group(rest))] if rest else []
+    other_count = sum(count for _, count in commonest[3:])
+    other_texts = [say("health.own_settings", n=units.group(other_count))] if other_count else []
     if any(
-        log.limits.deletes and log.limits.ms_source.startswith(retention_words.DEFAULT)
+        log.limits.deletes and log.limits.ms_source.startswith(retention_text.DEFAULT_PREFIX)
         for log in logs
     ):
-        more.append(say("health.may_be_another"))
-    return (*named, *more, retention_words.counted_are())
+        other_texts.append(say("health.may_be_another"))
+    return (*basis_texts, *other_texts, retention_text.counted_segments_text())
 
 
-def _kept(log: LogRetention, one: Kept) -> Row:
-    aged = one.aged
+def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
+    aged = segment.age
     offset = units.MISSING if aged.offset is None else units.group(aged.offset)
-    of = "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
-    time = units.moment(aged.timestamp_ms, fraction=False)
-    name = f"{_short(log.partition)} {units.group(aged.base_offset)}"
-    waits = (
-        one.state == "behind"
-        and cast(int, one.gone_ms) - cast(int, one.until_ms) > retention.DAY_MS
+    origin = (
+        "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
     )
-    odd = aged.counted_by in ("unwritten", "entry") or retention_words.is_of_another_unit(aged)
-    kind = "warning" if odd or waits else "info" if one.is_due else ""
-    whole = f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
+    time = units.moment(aged.timestamp_ms, fraction=False)
+    name = f"{_short_path(log.partition)} {units.group(aged.base_offset)}"
+    is_waiting = (
+        segment.state == "behind"
+        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > retention.DAY_MS
+    )
+    is_odd = aged.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(aged)
+    kind = "warning" if is_odd or is_waiting else "info" if segment.is_due else ""
+    full_name = (
+        f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
+    )
     hover = (
-        whole,
+        full_name,
         f"{units.group(aged.timestamp_ms)} ms",
-        retention_words.newest(aged),
-        retention_words.basis(log),
+        retention_text.newest_text(aged),
+        retention_text.basis_text(log),
     )
     link = {"tp": log.partition, "segment": str(aged.base_offset)}
-    return Row(kind, (name, time, of, capital(retention_words.reason(log, one))), hover, link)
+    return HealthRow(
+        kind,
+        (name, time, origin, capitalize(retention_text.reason_text(log, segment))),
+        hover,
+        link,
+    )
 
 
 # ---- both
 
 
-def _short(name: str) -> str:
+def _short_path(name: str) -> str:
     """A path without the zeros in front of a segment's name, and without the middle of what is
     still too long.
     """
@@ -244,13 +269,15 @@ def _short(name: str) -> str:
     if slash and len(stem) == 20 and stem.isdigit():
         name = f"{directory}/{int(stem)}{dot}{suffix}"
     return (
-        name if len(name) <= SHORT_NAME else f"{name[: SHORT_NAME // 2]}…{name[-SHORT_NAME // 2 :]}"
+        name
+        if len(name) <= MOST_NAME_CHARACTERS
+        else f"{name[: MOST_NAME_CHARACTERS // 2]}…{name[-MOST_NAME_CHARACTERS // 2 :]}"
     )
 
 
-def _many(key: str, count: int) -> str:
-    return counted(f"health.n_{key}", count, n=units.group(count))
+def _count_text(key: str, count: int) -> str:
+    return say_count(f"health.n_{key}", count, n=units.group(count))
 
 
-def _columns(*names: str) -> tuple[str, ...]:
+def _column_titles(*names: str) -> tuple[str, ...]:
     return tuple(say(f"health.column_{name}") for name in names)

@@ -16,7 +16,7 @@ ROW_PX, TOP, BOTTOM = 37, 4, 44
 
 
 @dataclass(frozen=True)
-class Turnover:
+class TurnoverFaults:
     """Faults a grown page where a page goes cold after so many bytes of log; formula: the closed
     form of the plain ones, or None.
     """
@@ -29,55 +29,55 @@ class Turnover:
 
 @dataclass(frozen=True)
 class FaultBarsView:
-    """A bar a turnover; chosen: which of them is the considered one, None for none."""
+    """A bar a turnover; considered_bar: which of them is the considered one, None for none."""
 
     title: str
-    below: str
-    bars: tuple[Turnover, ...]
-    chosen: int | None
+    caption: str
+    bars: tuple[TurnoverFaults, ...]
+    considered_bar: int | None
 
 
-def view(bars: Sequence[Turnover], cold_after_bytes: int, below: str) -> FaultBarsView:
+def view(bars: Sequence[TurnoverFaults], cold_after_bytes: int, caption: str) -> FaultBarsView:
     """cold_after_bytes: the considered one."""
-    chosen = next(
-        (place for place, bar in enumerate(bars) if bar.cold_after_bytes == cold_after_bytes), None
+    considered_bar = next(
+        (index for index, bar in enumerate(bars) if bar.cold_after_bytes == cold_after_bytes), None
     )
-    return FaultBarsView(_title(bars), below, tuple(bars), chosen)
+    return FaultBarsView(_title(bars), caption, tuple(bars), considered_bar)
 
 
-def _title(bars: Sequence[Turnover]) -> str:
-    most, warm = (
+def _title(bars: Sequence[TurnoverFaults]) -> str:
+    most_faults, warm_faults = (
         max((bar.plain for bar in bars), default=0),
         max((bar.warm for bar in bars), default=0),
     )
-    if not most and not warm:
+    if not most_faults and not warm_faults:
         return say("fault_bars.none")
     return say(
-        "fault_bars.title" if warm else "fault_bars.title_none",
-        plain=f"{most:.1f}",
-        warm=f"{warm:.1f}",
+        "fault_bars.title" if warm_faults else "fault_bars.title_none",
+        plain=f"{most_faults:.1f}",
+        warm=f"{warm_faults:.1f}",
     )
 
 
-def name(cold_after_bytes: int) -> str:
+def turnover_text(cold_after_bytes: int) -> str:
     """16 MB, in the decimal units of throughput."""
     return f"{group(cold_after_bytes // 1_000_000)} MB"
 
 
-def rows(shown: FaultBarsView) -> list[tuple[str, str, str, str]]:
+def rows(faults: FaultBarsView) -> list[tuple[str, str, str, str]]:
     """The figure as a table: turnover, plain, its closed form, warm section first."""
     return [
         (
-            name(bar.cold_after_bytes),
+            turnover_text(bar.cold_after_bytes),
             f"{bar.plain:.2f}",
             "–" if bar.formula is None else f"{bar.formula:.2f}",
             f"{bar.warm:.2f}",
         )
-        for bar in shown.bars
+        for bar in faults.bars
     ]
 
 
-def values(shown: FaultBarsView) -> list[tuple[float | str, ...]]:
+def file_values(faults: FaultBarsView) -> list[tuple[float | str, ...]]:
     """COLUMNS of each bar."""
     return [
         (
@@ -86,24 +86,26 @@ def values(shown: FaultBarsView) -> list[tuple[float | str, ...]]:
             "" if bar.formula is None else round(bar.formula, 6),
             round(bar.warm, 6),
         )
-        for bar in shown.bars
+        for bar in faults.bars
     ]
 
 
-def figure(shown: FaultBarsView, mode: str) -> go.Figure:
+def figure(faults: FaultBarsView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    places = list(range(len(shown.bars)))
-    most = max((max(bar.plain, bar.warm) for bar in shown.bars), default=0) or 1
-    chart = go.Figure([_bars(shown, places, ink), *_warm(shown, places, ink)])
+    colours = theme.colours(mode)
+    indexes = list(range(len(faults.bars)))
+    most_faults = max((max(bar.plain, bar.warm) for bar in faults.bars), default=0) or 1
+    chart = go.Figure(
+        [_plain_bars(faults, indexes, colours), *_warm_bars(faults, indexes, colours)]
+    )
     chart.update_layout(
         template=theme.template(mode),
-        height=ROW_PX * len(places) + TOP + BOTTOM,
+        height=ROW_PX * len(indexes) + TOP + BOTTOM,
         margin={"l": 66, "r": 16, "t": TOP, "b": BOTTOM},
         showlegend=False,
         barmode="overlay",
         xaxis={
-            "range": [0, most * 1.12],
+            "range": [0, most_faults * 1.12],
             "showgrid": True,
             "showline": False,
             "ticks": "",
@@ -112,9 +114,9 @@ def figure(shown: FaultBarsView, mode: str) -> go.Figure:
             "title": {"text": say("fault_bars.axis"), "standoff": 4},
         },
         yaxis={
-            "range": [len(places) - 0.5, -0.5],
-            "tickvals": places,
-            "ticktext": [name(bar.cold_after_bytes) for bar in shown.bars],
+            "range": [len(indexes) - 0.5, -0.5],
+            "tickvals": indexes,
+            "ticktext": [turnover_text(bar.cold_after_bytes) for bar in faults.bars],
             "ticks": "",
             "ticklabelstandoff": 6,
             "showgrid": False,
@@ -125,40 +127,42 @@ def figure(shown: FaultBarsView, mode: str) -> go.Figure:
     return chart
 
 
-def _bars(shown: FaultBarsView, places: list[int], ink: dict[str, str]) -> go.Bar:
-    colours = [ink["ink"] if place == shown.chosen else ink["log"] for place in places]
-    words = [
-        f" <b>{bar.plain:.2f}</b>" if place == shown.chosen else f" {bar.plain:.2f}"
-        for place, bar in enumerate(shown.bars)
+def _plain_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, str]) -> go.Bar:
+    bar_colours = [
+        colours["ink"] if index == faults.considered_bar else colours["log"] for index in indexes
     ]
-    told = [
+    bar_texts = [
+        f" <b>{bar.plain:.2f}</b>" if index == faults.considered_bar else f" {bar.plain:.2f}"
+        for index, bar in enumerate(faults.bars)
+    ]
+    hover_texts = [
         say("fault_bars.hover", plain=plain, formula=formula, warm=warm)
-        for _, plain, formula, warm in rows(shown)
+        for _, plain, formula, warm in rows(faults)
     ]
     return go.Bar(
         orientation="h",
-        x=[bar.plain for bar in shown.bars],
-        y=places,
+        x=[bar.plain for bar in faults.bars],
+        y=indexes,
         width=0.6,
-        marker={"color": colours, "line": {"width": 0}},
-        text=words,
+        marker={"color": bar_colours, "line": {"width": 0}},
+        text=bar_texts,
         textposition="outside",
         cliponaxis=False,
-        textfont={"color": ink["ink_2"]},
+        textfont={"color": colours["ink_2"]},
         name="plain",
-        customdata=told,
+        customdata=hover_texts,
         hovertemplate="%{customdata}<extra></extra>",
     )
 
 
-def _warm(shown: FaultBarsView, places: list[int], ink: dict[str, str]) -> list[go.Bar]:
+def _warm_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, str]) -> list[go.Bar]:
     """A thin bar below, where the warm section has faults too."""
-    if not any(bar.warm for bar in shown.bars):
+    if not any(bar.warm for bar in faults.bars):
         return []
     pattern = {
         "shape": "/",
-        "fgcolor": ink["warm"],
-        "bgcolor": ink["warm_soft"],
+        "fgcolor": colours["warm"],
+        "bgcolor": colours["warm_soft"],
         "size": 6,
         "fillmode": "replace",
     }
@@ -166,8 +170,8 @@ def _warm(shown: FaultBarsView, places: list[int], ink: dict[str, str]) -> list[
     return [
         go.Bar(
             orientation="h",
-            x=[bar.warm for bar in shown.bars],
-            y=[place + 0.38 for place in places],
+            x=[bar.warm for bar in faults.bars],
+            y=[index + 0.38 for index in indexes],
             width=0.14,
             name="warm",
             marker={"pattern": pattern, "line": {"width": 0}},

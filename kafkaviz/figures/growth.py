@@ -5,10 +5,10 @@ of Kafka's code and its numbers.
 from dataclasses import dataclass
 from typing import Any
 
-from kafkaviz.figures import roll_words
-from kafkaviz.simulate.lessons.growth import Growth, Seen, Step, What
+from kafkaviz.figures import roll_text
+from kafkaviz.simulate.lessons.growth import GrowthStep, LogGrowth, SegmentContents, StepKind
 from kafkaviz.units import clock, file_stem, group
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
 CODE = (
     "append(batch):",
@@ -27,7 +27,17 @@ CODE = (
     "  timeIndex.trimToValidSize()",
     "  new segment, its counter = 0",
 )
-ROLLS, WRITES, NEWER, ASKS, INDEXES, COUNTS, ENDS, TRIMS, ANEW = (
+(
+    ROLL_LINES,
+    APPEND_LINES,
+    TIMESTAMP_LINES,
+    INTERVAL_LINES,
+    ENTRY_LINES,
+    COUNTER_LINES,
+    LAST_ENTRY_LINES,
+    TRIM_LINES,
+    NEW_SEGMENT_LINES,
+) = (
     (1,),
     (2,),
     (3, 4),
@@ -38,7 +48,7 @@ ROLLS, WRITES, NEWER, ASKS, INDEXES, COUNTS, ENDS, TRIMS, ANEW = (
     (12, 13),
     (14,),
 )
-VALUES = (
+VALUE_NAMES = (
     ".log",
     "counter",
     "interval",
@@ -48,15 +58,15 @@ VALUES = (
     ".index",
     ".timeindex",
 )
-PHASES = {
-    What.OPEN: "new",
-    What.APPEND: "appends",
-    What.ROLL: "roll",
-    What.TRIM: "roll",
-    What.STOP: "restart",
-    What.RESTART: "restart",
-    What.TRUNCATE: "truncation",
-    What.FAIL: "refused",
+PHASE_KEYS = {
+    StepKind.OPEN: "new",
+    StepKind.APPEND: "appends",
+    StepKind.ROLL: "roll",
+    StepKind.TRIM: "roll",
+    StepKind.STOP: "restart",
+    StepKind.RESTART: "restart",
+    StepKind.TRUNCATE: "truncation",
+    StepKind.FAIL: "refused",
 }
 
 
@@ -65,90 +75,92 @@ class GrowthView:
     """key: changes when the content does; steps: those of the growth, each beside its sentence."""
 
     key: str
-    growth: Growth
+    growth: LogGrowth
     sentences: tuple[str, ...]
 
 
-def view(growth: Growth, key: str) -> GrowthView:
+def view(growth: LogGrowth, key: str) -> GrowthView:
     """Every step in words."""
     return GrowthView(
-        key, growth, tuple(sentence(growth, place) for place in range(len(growth.steps)))
+        key, growth, tuple(step_sentence(growth, index) for index in range(len(growth.steps)))
     )
 
 
-def sentence(growth: Growth, place: int) -> str:
+def step_sentence(growth: LogGrowth, index: int) -> str:
     """What one step does, and why."""
-    step = growth.steps[place]
-    if step.what == What.APPEND:
-        return _appended(growth, step)
+    step = growth.steps[index]
+    if step.kind == StepKind.APPEND:
+        return _append_sentence(growth, step)
     return {
-        What.OPEN: _opened,
-        What.ROLL: _rolled,
-        What.TRIM: _trimmed,
-        What.STOP: _stopped,
-        What.RESTART: _restarted,
-        What.TRUNCATE: _truncated,
-        What.FAIL: _refused,
-    }[step.what](growth, step)
+        StepKind.OPEN: _open_sentence,
+        StepKind.ROLL: _roll_sentence,
+        StepKind.TRIM: _trim_sentence,
+        StepKind.STOP: _stop_sentence,
+        StepKind.RESTART: _restart_sentence,
+        StepKind.TRUNCATE: _truncate_sentence,
+        StepKind.FAIL: _failure_sentence,
+    }[step.kind](growth, step)
 
 
-def _opened(growth: Growth, step: Step) -> str:
-    return say("growth.opened", **_lengths(step))
+def _open_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    return say("growth.opened", **_index_lengths(step))
 
 
-def _lengths(step: Step) -> dict[str, str]:
+def _index_lengths(step: GrowthStep) -> dict[str, str]:
     """How long both index files are after a step."""
     return {"index": group(step.after.index_bytes), "timeindex": group(step.after.timeindex_bytes)}
 
 
-def _appended(growth: Growth, step: Step) -> str:
-    told = {
+def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    values = {
         "since": group(step.before.since_bytes),
         "interval": group(growth.config.index_interval_bytes),
     }
     if not step.has_offset_entry:
-        return say(_no_entry(step), **told)
-    seen = growth.segments[step.segment]
-    offset, position = seen.offsets[step.after.offset_entries - 1]
-    told |= {"offset": group(offset), "position": group(position)}
+        return say(_no_entry_key(step), **values)
+    segment = growth.segments[step.segment]
+    offset, position = segment.offsets[step.after.offset_entries - 1]
+    values |= {"offset": group(offset), "position": group(position)}
     if step.has_time_entry:
-        timestamp_ms, of = seen.times[step.after.time_entries - 1]
-        return say("growth.entry_in_both", **told, time=clock(timestamp_ms), of=group(of))
+        timestamp_ms, time_offset = segment.times[step.after.time_entries - 1]
+        return say(
+            "growth.entry_in_both", **values, time=clock(timestamp_ms), of=group(time_offset)
+        )
     # and then it equals the last entry's: it is never below
     is_known = step.after.max_timestamp_ms >= 0
-    return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **told)
+    return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **values)
 
 
-def _no_entry(step: Step) -> str:
+def _no_entry_key(step: GrowthStep) -> str:
     if not step.before.batches:
         return "growth.no_entry_first"
     return "growth.no_entry" if step.before.since_bytes else "growth.no_entry_anew"
 
 
-def _rolled(growth: Growth, step: Step) -> str:
-    last = _last_entry(growth, step)
+def _roll_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    last_entry = _last_entry_text(growth, step)
     if not step.reason:
-        return say("growth.rolled_unasked", last=last)
+        return say("growth.rolled_unasked", last=last_entry)
     return say(
         "growth.rolled",
-        cause=roll_words.name(step.reason.cause),
-        numbers=roll_words.numbers(step.reason),
-        last=last,
+        cause=roll_text.cause_name(step.reason.cause),
+        numbers=roll_text.reason_numbers(step.reason),
+        last=last_entry,
     )
 
 
-def _last_entry(growth: Growth, step: Step) -> str:
+def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
     if not step.has_time_entry:
         return say("growth.no_last_entry")
     timestamp_ms, offset = growth.segments[step.segment].times[step.after.time_entries - 1]
     return say("growth.last_entry", time=clock(timestamp_ms), offset=group(offset))
 
 
-def _trimmed(growth: Growth, step: Step) -> str:
+def _trim_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     before, after = step.before, step.after
     index, times = (
-        f"{group(low)} → {group(high)}"
-        for low, high in (
+        f"{group(size_before)} → {group(size_after)}"
+        for size_before, size_after in (
             (before.index_bytes, after.index_bytes),
             (before.timeindex_bytes, after.timeindex_bytes),
         )
@@ -156,22 +168,24 @@ def _trimmed(growth: Growth, step: Step) -> str:
     return say("growth.trimmed", index=index, timeindex=times)
 
 
-def _stopped(growth: Growth, step: Step) -> str:
+def _stop_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     key = "growth.stopped_with_entry" if step.has_time_entry else "growth.stopped"
-    return say(key, last=_last_entry(growth, step), **_lengths(step))
+    return say(key, last=_last_entry_text(growth, step), **_index_lengths(step))
 
 
-def _restarted(growth: Growth, step: Step) -> str:
-    return say("growth.restarted", forgotten=group(step.before.since_bytes), **_lengths(step))
+def _restart_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    return say("growth.restarted", forgotten=group(step.before.since_bytes), **_index_lengths(step))
 
 
-def _truncated(growth: Growth, step: Step) -> str:
+def _truncate_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     before, after = step.before, step.after
     log = f"{group(before.log_bytes)} → {group(after.log_bytes)} B"
-    return say("growth.truncated", offset=group(step.offset), log=log, entries=_gone(step))
+    return say(
+        "growth.truncated", offset=group(step.offset), log=log, entries=_removed_entries_text(step)
+    )
 
 
-def _gone(step: Step) -> str:
+def _removed_entries_text(step: GrowthStep) -> str:
     """The entries that a truncation takes along."""
     offsets = step.before.offset_entries - step.after.offset_entries
     times = step.before.time_entries - step.after.time_entries
@@ -187,77 +201,93 @@ def _gone(step: Step) -> str:
     return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
 
 
-def _refused(growth: Growth, step: Step) -> str:
+def _failure_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     return say("growth.refused", words=step.words)
 
 
-def _lines(step: Step) -> tuple[int, ...]:
+def _code_lines(step: GrowthStep) -> tuple[int, ...]:
     """The lines of CODE that a step runs."""
-    if step.what == What.APPEND:
-        newer = NEWER if step.after.max_timestamp_ms > step.before.max_timestamp_ms else NEWER[:1]
-        return (*WRITES, *newer, *ASKS, *(INDEXES if step.has_offset_entry else ()), *COUNTS)
-    return {What.ROLL: (*ROLLS, *ENDS), What.TRIM: (*TRIMS, *ANEW)}.get(step.what, ())
+    if step.kind == StepKind.APPEND:
+        timestamp_lines = (
+            TIMESTAMP_LINES
+            if step.after.max_timestamp_ms > step.before.max_timestamp_ms
+            else TIMESTAMP_LINES[:1]
+        )
+        return (
+            *APPEND_LINES,
+            *timestamp_lines,
+            *INTERVAL_LINES,
+            *(ENTRY_LINES if step.has_offset_entry else ()),
+            *COUNTER_LINES,
+        )
+    return {
+        StepKind.ROLL: (*ROLL_LINES, *LAST_ENTRY_LINES),
+        StepKind.TRIM: (*TRIM_LINES, *NEW_SEGMENT_LINES),
+    }.get(step.kind, ())
 
 
-def _values(step: Step, interval_bytes: int) -> list[str]:
-    now = step.after
+def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
+    state = step.after
     return [
         *(
-            group(one)
-            for one in (
-                now.log_bytes,
-                now.since_bytes,
+            group(number)
+            for number in (
+                state.log_bytes,
+                state.since_bytes,
                 interval_bytes,
-                now.batches,
-                now.offset_entries,
-                now.time_entries,
+                state.batches,
+                state.offset_entries,
+                state.time_entries,
             )
         ),
-        *(group(one) for one in (now.index_bytes, now.timeindex_bytes)),
+        *(group(number) for number in (state.index_bytes, state.timeindex_bytes)),
     ]
 
 
-def message(shown: GrowthView) -> dict[str, Any]:
+def message(growth_view: GrowthView) -> dict[str, Any]:
     """The view as the component takes it; numbers that are drawn as numbers, numbers that are read
     as text.
     """
-    growth, config = shown.growth, shown.growth.config
-    steps, before = [], None
-    for step, text in zip(growth.steps, shown.sentences, strict=True):
-        values = _values(step, config.index_interval_bytes)
-        changed = [one != old for one, old in zip(values, before or values, strict=True)]
-        before = values
-        now, is_full = step.after, step.what in (What.APPEND, What.FAIL)
+    growth, config = growth_view.growth, growth_view.growth.config
+    steps, previous_values = [], None
+    for step, text in zip(growth.steps, growth_view.sentences, strict=True):
+        values = _step_values(step, config.index_interval_bytes)
+        is_changed = [
+            value != previous
+            for value, previous in zip(values, previous_values or values, strict=True)
+        ]
+        previous_values = values
+        state, is_full = step.after, step.kind in (StepKind.APPEND, StepKind.FAIL)
         steps.append(
             {
                 "text": text,
-                "phase": say(f"growth.phase_{PHASES[step.what]}"),
-                "what": step.what,
+                "phase": say(f"growth.phase_{PHASE_KEYS[step.kind]}"),
+                "what": step.kind,
                 "of": step.segment,
-                "title": _title(step),
-                "lines": _lines(step),
-                "values": list(zip(values, changed, strict=True)),
-                "batches": now.batches,
-                "offsets": now.offset_entries,
-                "times": now.time_entries,
-                "since": step.before.since_bytes if is_full else now.since_bytes,
+                "title": _segment_title(step),
+                "lines": _code_lines(step),
+                "values": list(zip(values, is_changed, strict=True)),
+                "batches": state.batches,
+                "offsets": state.offset_entries,
+                "times": state.time_entries,
+                "since": step.before.since_bytes if is_full else state.since_bytes,
                 "adds": step.size_bytes if is_full else 0,
-                "index_bytes": now.index_bytes,
-                "timeindex_bytes": now.timeindex_bytes,
+                "index_bytes": state.index_bytes,
+                "timeindex_bytes": state.timeindex_bytes,
                 "new": [step.has_offset_entry, step.has_time_entry],
             }
         )
-    segments = [_segment(one) for one in growth.segments]
+    segments = [_segment_object(segment) for segment in growth.segments]
     longest = max(
         (
-            one.before.since_bytes + one.size_bytes
-            for one in growth.steps
-            if one.what == What.APPEND
+            append.before.since_bytes + append.size_bytes
+            for append in growth.steps
+            if append.kind == StepKind.APPEND
         ),
         default=1,
     )
     return {
-        "key": shown.key,
+        "key": growth_view.key,
         "steps": steps,
         "segments": segments,
         "interval": config.index_interval_bytes,
@@ -265,43 +295,45 @@ def message(shown: GrowthView) -> dict[str, Any]:
         "most_since": max(longest, config.index_interval_bytes),
         "code": CODE,
         "code_title": say("growth.code_title"),
-        "names": [one if one[0] == "." else say(f"growth.value_{one}") for one in VALUES],
+        "names": [name if name[0] == "." else say(f"growth.value_{name}") for name in VALUE_NAMES],
         "slots": [config.offset_slots, config.time_slots],
     }
 
 
-def _segment(one: Seen) -> dict[str, Any]:
+def _segment_object(segment: SegmentContents) -> dict[str, Any]:
     return {
-        "base": group(one.base_offset),
-        "batches": one.batches,
-        "last_offsets": [group(batch[2]) for batch in one.batches],
-        "offsets": [[group(offset), group(position), position] for offset, position in one.offsets],
-        "times": [[clock(timestamp_ms), group(offset)] for timestamp_ms, offset in one.times],
+        "base": group(segment.base_offset),
+        "batches": segment.batches,
+        "last_offsets": [group(batch[2]) for batch in segment.batches],
+        "offsets": [
+            [group(offset), group(position), position] for offset, position in segment.offsets
+        ],
+        "times": [[clock(timestamp_ms), group(offset)] for timestamp_ms, offset in segment.times],
     }
 
 
-def _title(step: Step) -> str:
-    now = step.after
-    batches = counted("common.n_batches", now.batches, n=group(now.batches))
+def _segment_title(step: GrowthStep) -> str:
+    state = step.after
+    batches = say_count("common.n_batches", state.batches, n=group(state.batches))
     return say(
         "growth.segment",
-        name=file_stem(now.base_offset),
-        bytes=group(now.log_bytes),
+        name=file_stem(state.base_offset),
+        bytes=group(state.log_bytes),
         batches=batches,
     )
 
 
-def rows(shown: GrowthView) -> list[tuple[str, ...]]:
+def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
     """Every step as a row: number, what happened, counter, entries of both indexes."""
     return [
         (
-            group(place),
+            group(number),
             text,
             group(step.after.since_bytes),
             group(step.after.offset_entries),
             group(step.after.time_entries),
         )
-        for place, (step, text) in enumerate(
-            zip(shown.growth.steps, shown.sentences, strict=True), start=1
+        for number, (step, text) in enumerate(
+            zip(growth_view.growth.steps, growth_view.sentences, strict=True), start=1
         )
     ]

@@ -19,7 +19,7 @@ WARM = "Warm section first"  # in LAYOUTS
 
 
 @dataclass(frozen=True)
-class Way:
+class LayoutCost:
     """One way: means and largest of probes and of 4 KiB pages, over all targets; what it keeps
     beside the index, and why that is.
     """
@@ -30,7 +30,7 @@ class Way:
     pages: float
     most_pages: int
     tail: str
-    extra: str
+    extra_size: str
     note: str
 
 
@@ -39,99 +39,104 @@ class LayoutBarsView:
     """The ways, Kafka's own marked by its place."""
 
     title: str
-    below: str
-    ways: tuple[Way, ...]
-    kafkas: int | None
+    caption: str
+    layouts: tuple[LayoutCost, ...]
+    kafka_row: int | None
 
 
 def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> LayoutBarsView:
     """Of an index of so many entries, over so many targets; workload: which keys these are, in
     words.
     """
-    ways = tuple(map(_way, costs))
-    kafkas = next((place for place, cost in enumerate(costs) if cost.layout.name == WARM), None)
-    below = say(
+    layouts = tuple(map(_layout_cost, costs))
+    kafka_row = next((index for index, cost in enumerate(costs) if cost.layout.name == WARM), None)
+    caption = say(
         "layout_bars.below", workload=workload, targets=group(targets), entries=group(entries)
     )
-    return LayoutBarsView(_title(ways, kafkas), below, ways, kafkas)
+    return LayoutBarsView(_title(layouts, kafka_row), caption, layouts, kafka_row)
 
 
-def _way(cost: Cost) -> Way:
-    name = key(cost.layout.name)
+def _layout_cost(cost: Cost) -> LayoutCost:
+    name = text_key(cost.layout.name)
     extra = size(cost.extra_bytes) if cost.extra_bytes else say("layout_bars.no_extra")
     means = (cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max)
-    return Way(
+    return LayoutCost(
         say(name), *means, f"{cost.tail_probes} / {cost.tail_pages}", extra, say(f"{name}_note")
     )
 
 
-def key(name: str) -> str:
+def text_key(name: str) -> str:
     """Where the catalogue has the words of a layout: layout_bars.piecewise_linear_8 of "Piecewise
     linear, ε 8".
     """
     return "layout_bars." + "_".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
-def _title(ways: Sequence[Way], kafkas: int | None) -> str:
-    if kafkas is None:
+def _title(layouts: Sequence[LayoutCost], kafka_row: int | None) -> str:
+    if kafka_row is None:
         return say("layout_bars.none")
-    fewest = min(ways, key=lambda way: way.probes)
-    pages = min(ways, key=lambda way: (way.pages, way.probes))
-    own = ways[kafkas]
+    fewest_probes = min(layouts, key=lambda layout: layout.probes)
+    fewest_pages = min(layouts, key=lambda layout: (layout.pages, layout.probes))
+    kafka_layout = layouts[kafka_row]
     values = {
-        "probes": fewest.probes,
-        "kafkas": own.probes,
-        "pages": pages.pages,
-        "kafkas_pages": own.pages,
+        "probes": fewest_probes.probes,
+        "kafkas": kafka_layout.probes,
+        "pages": fewest_pages.pages,
+        "kafkas_pages": kafka_layout.pages,
     }
-    told = {name: f"{value:.1f}" for name, value in values.items()}
-    return say("layout_bars.title", fewest=fewest.name, other=_lower(pages.name), **told)
+    value_texts = {name: f"{value:.1f}" for name, value in values.items()}
+    return say(
+        "layout_bars.title",
+        fewest=fewest_probes.name,
+        other=_lower_first(fewest_pages.name),
+        **value_texts,
+    )
 
 
-def _lower(name: str) -> str:
+def _lower_first(name: str) -> str:
     return name[0].lower() + name[1:]
 
 
-def rows(shown: LayoutBarsView) -> list[tuple[str, ...]]:
+def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
     """The figure as a table: the way, probes, the most, pages, the most, at the tail, beside the
     index, a note.
     """
     return [
         (
-            way.name,
-            f"{way.probes:.1f}",
-            group(way.most_probes),
-            f"{way.pages:.1f}",
-            group(way.most_pages),
-            way.tail,
-            way.extra,
-            way.note,
+            layout.name,
+            f"{layout.probes:.1f}",
+            group(layout.most_probes),
+            f"{layout.pages:.1f}",
+            group(layout.most_pages),
+            layout.tail,
+            layout.extra_size,
+            layout.note,
         )
-        for way in shown.ways
+        for layout in layouts_view.layouts
     ]
 
 
-def figure(shown: LayoutBarsView, mode: str) -> go.Figure:
+def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    places = list(range(len(shown.ways)))
+    colours = theme.colours(mode)
+    indexes = list(range(len(layouts_view.layouts)))
     chart = go.Figure()
-    heads = []
-    for number, (head, mean, most) in enumerate(
+    headings = []
+    for number, (heading, mean_name, most_name) in enumerate(
         (("probes", "probes", "most_probes"), ("pages", "pages", "most_pages")), 1
     ):
-        means, worst = (
-            [getattr(way, mean) for way in shown.ways],
-            [getattr(way, most) for way in shown.ways],
+        means, most_values = (
+            [getattr(layout, mean_name) for layout in layouts_view.layouts],
+            [getattr(layout, most_name) for layout in layouts_view.layouts],
         )
-        _panel(chart, number, places, means, worst, head, shown, ink)
+        _add_panel(chart, number, indexes, means, most_values, heading, layouts_view, colours)
         limit = max(means, default=1) * 1.6
         chart.update_layout(
-            {f"xaxis{number if number > 1 else ''}": _across(limit, HALVES[number - 1])}
+            {f"xaxis{number if number > 1 else ''}": _x_axis(limit, HALVES[number - 1])}
         )
-        heads.append(_head(head, HALVES[number - 1][0], ink))
+        headings.append(_heading_annotation(heading, HALVES[number - 1][0], colours))
     axis = {
-        "range": [len(places) - 0.5, -0.5],
+        "range": [len(indexes) - 0.5, -0.5],
         "ticks": "",
         "ticklabelstandoff": 6,
         "showgrid": False,
@@ -139,69 +144,71 @@ def figure(shown: LayoutBarsView, mode: str) -> go.Figure:
         "title": None,
         "automargin": False,
     }
-    names = [
-        f"<b>{way.name}</b>" if place == shown.kafkas else way.name
-        for place, way in enumerate(shown.ways)
+    layout_names = [
+        f"<b>{layout.name}</b>" if index == layouts_view.kafka_row else layout.name
+        for index, layout in enumerate(layouts_view.layouts)
     ]
     chart.update_layout(
         template=theme.template(mode),
-        height=ROW_PX * max(len(places), 1) + TOP + BOTTOM,
+        height=ROW_PX * max(len(indexes), 1) + TOP + BOTTOM,
         showlegend=False,
         barmode="overlay",
         margin={"l": LEFT, "r": 8, "t": TOP, "b": BOTTOM},
-        annotations=heads,
-        yaxis=axis | {"tickvals": places, "ticktext": names},
+        annotations=headings,
+        yaxis=axis | {"tickvals": indexes, "ticktext": layout_names},
         yaxis2=axis | {"anchor": "x2", "showticklabels": False},
     )
     return chart
 
 
-def _panel(chart, number, places, means, worst, what, shown, ink) -> None:
+def _add_panel(chart, number, indexes, means, most_values, currency, layouts_view, colours) -> None:
     limit = max(means, default=1) * 1.6
-    colours = [ink["ink"] if place == shown.kafkas else ink["log"] for place in places]
-    axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
-    told = [
-        say(f"layout_bars.hover_{what}", name=way.name, mean=f"{mean:.1f}", most=group(most))
-        for way, mean, most in zip(shown.ways, means, worst, strict=True)
+    bar_colours = [
+        colours["ink"] if index == layouts_view.kafka_row else colours["log"] for index in indexes
     ]
-    hover = {"customdata": told, "hovertemplate": "%{customdata}<extra></extra>"}
-    thin = {"color": ink["line_2"], "line": {"width": 0}, "cornerradius": 0}
+    axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
+    hover_texts = [
+        say(f"layout_bars.hover_{currency}", name=layout.name, mean=f"{mean:.1f}", most=group(most))
+        for layout, mean, most in zip(layouts_view.layouts, means, most_values, strict=True)
+    ]
+    hover_style = {"customdata": hover_texts, "hovertemplate": "%{customdata}<extra></extra>"}
+    marker = {"color": colours["line_2"], "line": {"width": 0}, "cornerradius": 0}
     chart.add_bar(
         orientation="h",
-        x=[min(one, limit) for one in worst],
-        y=places,
+        x=[min(most, limit) for most in most_values],
+        y=indexes,
         width=0.1,
-        marker=thin,
-        name=f"most {what}",
-        **hover,
+        marker=marker,
+        name=f"most {currency}",
+        **hover_style,
         **axes,
     )
     chart.add_bar(
         orientation="h",
         x=means,
-        y=places,
+        y=indexes,
         width=0.56,
-        marker={"color": colours, "line": {"width": 0}},
-        name=what,
-        **hover,
+        marker={"color": bar_colours, "line": {"width": 0}},
+        name=currency,
+        **hover_style,
         **axes,
     )
     chart.add_scatter(
-        x=[max(mean, min(most, limit)) for mean, most in zip(means, worst, strict=True)],
-        y=places,
+        x=[max(mean, min(most, limit)) for mean, most in zip(means, most_values, strict=True)],
+        y=indexes,
         mode="text",
         hoverinfo="skip",
         text=[f" {mean:.1f}" for mean in means],
         textposition="middle right",
         cliponaxis=False,
-        name=f"{what} in figures",
-        textfont={"size": 12, "color": ink["ink_2"]},
+        name=f"{currency} in figures",
+        textfont={"size": 12, "color": colours["ink_2"]},
         **axes,
     )
 
 
-def _across(limit: float, half: tuple[float, float]) -> dict:
-    look = {
+def _x_axis(limit: float, half: tuple[float, float]) -> dict:
+    style = {
         "showgrid": True,
         "showline": False,
         "ticks": "",
@@ -209,14 +216,14 @@ def _across(limit: float, half: tuple[float, float]) -> dict:
         "nticks": 5,
         "title": None,
     }
-    return look | {"range": [0, limit * 1.12], "domain": list(half)}
+    return style | {"range": [0, limit * 1.12], "domain": list(half)}
 
 
-def _head(text: str, x: float, ink: dict[str, str]) -> dict:
-    place = {"xref": "paper", "x": x, "yref": "paper", "y": 1, "yshift": 10}
-    return place | {
+def _heading_annotation(text: str, x: float, colours: dict[str, str]) -> dict:
+    position = {"xref": "paper", "x": x, "yref": "paper", "y": 1, "yshift": 10}
+    return position | {
         "text": say(f"layout_bars.{text}"),
         "showarrow": False,
         "xanchor": "left",
-        "font": {"size": 12, "color": ink["ink_2"]},
+        "font": {"size": 12, "color": colours["ink_2"]},
     }

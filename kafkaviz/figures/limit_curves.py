@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analyse import limits
-from kafkaviz.analyse.limits import SPEEDS, Load, Stretch
-from kafkaviz.figures import roll_words, theme
+from kafkaviz.analysis import limits
+from kafkaviz.analysis.limits import SPEEDS, SpeedRange, WriteLoad
+from kafkaviz.figures import roll_text, theme
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import duration, rate
 from kafkaviz.words import say
 
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
-SPANS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
+TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
 LEAST_S, MOST_S = 1, 3.2e8
 LINE_PX = 15
-DRAWN = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+DRAWN_CAUSES = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
 
 
 @dataclass(frozen=True)
@@ -31,82 +31,92 @@ class LimitCurvesView:
     """
 
     title: str
-    below: str
+    caption: str
     speeds: np.ndarray
     seconds: dict[Cause, np.ndarray]
     lowest: np.ndarray
-    here: tuple[float, float] | None
-    stretches: tuple[Stretch, ...]
+    log_point: tuple[float, float] | None
+    speed_ranges: tuple[SpeedRange, ...]
 
 
-def view(config: LogConfig, load: Load, bytes_per_s: float) -> LimitCurvesView:
+def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesView:
     """bytes_per_s: the speed of the log that is looked at; 0 where it has none."""
-    times = limits.until_roll_s(config, load, SPEEDS)
-    found = limits.stretches(config, load)
-    at = (
-        limits.first_limit(limits.until_roll_s(config, load, bytes_per_s))[1][0]
+    times = limits.seconds_until_roll(config, load, SPEEDS)
+    speed_ranges = limits.speed_ranges(config, load)
+    roll_s = (
+        limits.first_limit(limits.seconds_until_roll(config, load, bytes_per_s))[1][0]
         if bytes_per_s > 0
         else None
     )
-    here = (
-        (bytes_per_s, float(at))
-        if at is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1]
+    log_point = (
+        (bytes_per_s, float(roll_s))
+        if roll_s is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1]
         else None
     )
     seconds = {
         cause: times[cause]
-        for cause in (*DRAWN, Cause.OFFSET_OVERFLOW)
-        if cause in DRAWN or any(one.cause == cause for one in found)
+        for cause in (*DRAWN_CAUSES, Cause.OFFSET_OVERFLOW)
+        if cause in DRAWN_CAUSES or any(speed_range.cause == cause for speed_range in speed_ranges)
     }
     return LimitCurvesView(
-        _title(found),
+        _title(speed_ranges),
         say("rolls.curves_below"),
         SPEEDS,
         seconds,
         limits.first_limit(times)[1],
-        here,
-        found,
+        log_point,
+        speed_ranges,
     )
 
 
-def _title(found: tuple[Stretch, ...]) -> str:
+def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
     """Up to 290 kB/s time decides, above it size."""
-    names = [roll_words.name(Cause(one.cause)) for one in found]
-    if len(found) == 1:
+    names = [roll_text.cause_name(Cause(speed_range.cause)) for speed_range in speed_ranges]
+    if len(speed_ranges) == 1:
         return say("rolls.decides", cause=names[0].capitalize())
-    told = {"speed": rate(found[1].first), "low": names[0], "high": names[1]}
-    if len(found) == 2:
-        return say("rolls.decide_two", **told)
-    return say("rolls.decide_three", **told, speed_2=rate(found[2].first), highest=names[2])
+    values = {"speed": rate(speed_ranges[1].first), "low": names[0], "high": names[1]}
+    if len(speed_ranges) == 2:
+        return say("rolls.decide_two", **values)
+    return say(
+        "rolls.decide_three", **values, speed_2=rate(speed_ranges[2].first), highest=names[2]
+    )
 
 
-def rows(shown: LimitCurvesView) -> list[tuple[str, ...]]:
+def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
     """The figure as a table: a speed, and the time until a roll by each limit, the one that decides
     first.
     """
-    every = [place for place in range(0, len(shown.speeds), 20)]
+    row_indexes = [index for index in range(0, len(curves.speeds), 20)]
     return [
         (
-            rate(float(shown.speeds[place])),
-            _deciding(shown, place),
-            *(_span(float(times[place])) for times in shown.seconds.values()),
+            rate(float(curves.speeds[index])),
+            _deciding_cause(curves, index),
+            *(_span_text(float(times[index])) for times in curves.seconds.values()),
         )
-        for place in every
+        for index in row_indexes
     ]
 
 
-def _deciding(shown: LimitCurvesView, place: int) -> str:
-    return roll_words.name(min(shown.seconds, key=lambda cause: float(shown.seconds[cause][place])))
+def _deciding_cause(curves: LimitCurvesView, index: int) -> str:
+    return roll_text.cause_name(
+        min(curves.seconds, key=lambda cause: float(curves.seconds[cause][index]))
+    )
 
 
-def _span(seconds: float) -> str:
+def _span_text(seconds: float) -> str:
     return say("rolls.never") if not np.isfinite(seconds) else duration(1000 * seconds)
 
 
-def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
+def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    chart = go.Figure([_lowest(shown, ink), *_curves(shown, ink), *_here(shown, ink)])
+    colours = theme.colours(mode)
+    chart = go.Figure(
+        [
+            _lowest_trace(curves, colours),
+            *_curve_traces(curves, colours),
+            *_log_point_trace(curves, colours),
+        ]
+    )
     chart.update_layout(
         template=theme.template(mode),
         height=HEIGHT,
@@ -120,7 +130,7 @@ def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
             "ticktext": list(ROUND_SPEEDS),
             "ticks": "outside",
             "ticklen": 5,
-            "tickcolor": ink["line"],
+            "tickcolor": colours["line"],
             "showgrid": False,
             "showline": False,
             "zeroline": False,
@@ -130,156 +140,171 @@ def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
         yaxis={
             "type": "log",
             "range": np.log10([LEAST_S, MOST_S]).tolist(),
-            "tickvals": list(SPANS_S),
-            "ticktext": _spans(),
+            "tickvals": list(TICKS_S),
+            "ticktext": _tick_texts(),
             "ticks": "",
             "ticklabelstandoff": 8,
             "showgrid": True,
-            "gridcolor": ink["line"],
+            "gridcolor": colours["line"],
             "showline": False,
             "zeroline": False,
             "fixedrange": True,
             "title": None,
         },
-        annotations=[*_names(shown, ink), _axis_name(ink), *_here_words(shown, ink)],
-        shapes=_here_line(shown, ink),
+        annotations=[
+            *_name_annotations(curves, colours),
+            _axis_annotation(colours),
+            *_log_point_annotation(curves, colours),
+        ],
+        shapes=_log_point_line(curves, colours),
     )
     return chart
 
 
-def _spans() -> list[str]:
+def _tick_texts() -> list[str]:
     return ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
 
 
-def _lowest(shown: LimitCurvesView, ink: dict[str, str]) -> go.Scatter:
-    look = {"color": ink["probe_soft"], "width": 12}
+def _lowest_trace(curves: LimitCurvesView, colours: dict[str, str]) -> go.Scatter:
+    line = {"color": colours["probe_soft"], "width": 12}
     return go.Scatter(
-        x=shown.speeds,
-        y=_seen(shown.lowest),
+        x=curves.speeds,
+        y=_drawable(curves.lowest),
         mode="lines",
-        line=look,
+        line=line,
         hoverinfo="skip",
         name="lowest",
         opacity=0.95,
     )
 
 
-def _curves(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
-    found = []
-    for cause, times in shown.seconds.items():
+def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
+    traces = []
+    for cause, times in curves.seconds.items():
         is_time = cause == Cause.TIME
-        colour = ink["ink_2" if is_time else roll_words.INKS[cause]]
+        colour = colours["ink_2" if is_time else roll_text.COLOUR_NAMES[cause]]
         line = {
             "color": colour,
             "width": 1.6 if is_time else 2.4,
             "dash": "5px,4px" if is_time else "solid",
         }
-        told = [
+        hover_texts = [
             say(
                 "rolls.curve_hover",
-                cause=roll_words.name(cause),
-                span=_span(float(one)),
+                cause=roll_text.cause_name(cause),
+                span=_span_text(float(seconds)),
                 speed=rate(float(speed)),
             )
-            for one, speed in zip(times, shown.speeds, strict=True)
+            for seconds, speed in zip(times, curves.speeds, strict=True)
         ]
-        found.append(
+        traces.append(
             go.Scatter(
-                x=shown.speeds,
-                y=_seen(times),
+                x=curves.speeds,
+                y=_drawable(times),
                 mode="lines",
                 line=line,
-                name=roll_words.name(cause),
-                customdata=told,
+                name=roll_text.cause_name(cause),
+                customdata=hover_texts,
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
-    return found
+    return traces
 
 
-def _seen(times: np.ndarray) -> list[float | None]:
+def _drawable(times: np.ndarray) -> list[float | None]:
     """What a log axis can show: a zero lies far below it, what never comes is no line."""
-    return [None if not np.isfinite(one) else max(float(one), LEAST_S / 100) for one in times]
+    return [
+        None if not np.isfinite(seconds) else max(float(seconds), LEAST_S / 100)
+        for seconds in times
+    ]
 
 
-def _here(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
-    if not shown.here:
+def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
+    if not curves.log_point:
         return []
-    marker = {"size": 11, "color": ink["probe"], "line": {"color": ink["raised"], "width": 2}}
+    speed, span_s = curves.log_point
+    hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=rate(speed))
+    marker = {
+        "size": 11,
+        "color": colours["probe"],
+        "line": {"color": colours["raised"], "width": 2},
+    }
     return [
         go.Scatter(
-            x=[shown.here[0]],
-            y=[max(LEAST_S, shown.here[1])],
+            x=[speed],
+            y=[max(LEAST_S, span_s)],
             mode="markers",
             marker=marker,
             name="here",
             cliponaxis=False,
-            hovertemplate=(
-                f"{say('rolls.here_hover', span=_span(shown.here[1]), speed=rate(shown.here[0]))}"
-                "<extra></extra>"
-            ),
+            hovertemplate=f"{hover_text}<extra></extra>",
         )
     ]
 
 
-def _here_line(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
-    if not shown.here:
+def _log_point_line(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    if not curves.log_point:
         return []
     return [
         {
             "type": "line",
-            "x0": shown.here[0],
-            "x1": shown.here[0],
+            "x0": curves.log_point[0],
+            "x1": curves.log_point[0],
             "yref": "paper",
             "y0": 0,
             "y1": 1,
-            "line": {"color": ink["ink"], "width": 1.5},
+            "line": {"color": colours["ink"], "width": 1.5},
         }
     ]
 
 
-def _here_words(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
-    if not shown.here:
+def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    if not curves.log_point:
         return []
-    is_left = shown.here[0] < 300
-    place = {
-        "x": float(np.log10(shown.here[0])),
+    is_left = curves.log_point[0] < 300
+    position = {
+        "x": float(np.log10(curves.log_point[0])),
         "xanchor": "left" if is_left else "right",
         "xshift": 7 if is_left else -7,
     }
-    words = f"<b>{say('rolls.here', speed=rate(shown.here[0]))}</b>"
+    text = f"<b>{say('rolls.here', speed=rate(curves.log_point[0]))}</b>"
     return [
-        place
+        position
         | {
-            "text": words,
+            "text": text,
             "yref": "paper",
             "y": 1,
             "yanchor": "top",
             "yshift": 3,
             "showarrow": False,
-            "font": {"size": 12, "color": ink["ink"]},
+            "font": {"size": 12, "color": colours["ink"]},
         }
     ]
 
 
-def _names(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
+def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     """Each curve's name at its right end; names that would meet move apart."""
-    tall = HEIGHT - TOP - BOTTOM
+    height_px = HEIGHT - TOP - BOTTOM
     span = np.log10(MOST_S / LEAST_S)
 
     def height(times: np.ndarray) -> float:
-        at = times[-1] if np.isfinite(times[-1]) else MOST_S
-        return float(np.clip(tall * (1 - np.log10(max(at, 1e-9) / LEAST_S) / span), 6, tall - 2))
+        last_s = times[-1] if np.isfinite(times[-1]) else MOST_S
+        return float(
+            np.clip(
+                height_px * (1 - np.log10(max(last_s, 1e-9) / LEAST_S) / span), 6, height_px - 2
+            )
+        )
 
-    ends: list[list[Any]] = sorted(
-        ([height(times), cause] for cause, times in shown.seconds.items()), key=lambda one: one[0]
+    curve_ends: list[list[Any]] = sorted(
+        ([height(times), cause] for cause, times in curves.seconds.items()),
+        key=lambda curve_end: curve_end[0],
     )
-    for place in range(1, len(ends)):
-        ends[place][0] = max(ends[place][0], ends[place - 1][0] + LINE_PX)
-    for place in range(len(ends) - 1, -1, -1):
-        below = ends[place + 1][0] - LINE_PX if place + 1 < len(ends) else tall
-        ends[place][0] = min(ends[place][0], below)
-    look = {
+    for index in range(1, len(curve_ends)):
+        curve_ends[index][0] = max(curve_ends[index][0], curve_ends[index - 1][0] + LINE_PX)
+    for index in range(len(curve_ends) - 1, -1, -1):
+        limit_px = curve_ends[index + 1][0] - LINE_PX if index + 1 < len(curve_ends) else height_px
+        curve_ends[index][0] = min(curve_ends[index][0], limit_px)
+    style = {
         "xref": "paper",
         "x": 1,
         "xanchor": "left",
@@ -289,22 +314,26 @@ def _names(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
         "showarrow": False,
     }
     return [
-        look
+        style
         | {
-            "text": f"<b>{roll_words.name(cause)}</b>",
-            "y": 1 - at / tall,
-            "font": {"size": 12, "color": ink[_name_ink(cause)]},
+            "text": f"<b>{roll_text.cause_name(cause)}</b>",
+            "y": 1 - y_px / height_px,
+            "font": {"size": 12, "color": colours[_name_colour(cause)]},
         }
-        for at, cause in ends
+        for y_px, cause in curve_ends
     ]
 
 
-def _name_ink(cause: Cause) -> str:
-    return "ink_2" if roll_words.INKS[cause] == "ink" else f"{roll_words.INKS[cause]}_text"
+def _name_colour(cause: Cause) -> str:
+    return (
+        "ink_2"
+        if roll_text.COLOUR_NAMES[cause] == "ink"
+        else f"{roll_text.COLOUR_NAMES[cause]}_text"
+    )
 
 
-def _axis_name(ink: dict[str, str]) -> dict:
-    place = {
+def _axis_annotation(colours: dict[str, str]) -> dict:
+    position = {
         "xref": "paper",
         "x": 1,
         "xanchor": "right",
@@ -314,4 +343,7 @@ def _axis_name(ink: dict[str, str]) -> dict:
         "yshift": -24,
         "showarrow": False,
     }
-    return place | {"text": say("rolls.speed_axis"), "font": {"size": 12, "color": ink["ink_3"]}}
+    return position | {
+        "text": say("rolls.speed_axis"),
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }

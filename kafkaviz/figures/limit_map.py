@@ -7,34 +7,44 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analyse.limits import ENDS, OFFSET_INDEX, SIZE, TIME, TIME_INDEX
-from kafkaviz.analyse.tuning import Limits, Measured, limits_at
-from kafkaviz.figures import roll_words, theme
+from kafkaviz.analysis.limits import ENDS, OFFSET_INDEX, SIZE, TIME, TIME_INDEX
+from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
+from kafkaviz.figures import roll_text, theme
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
 from kafkaviz.words import say
 
 CAUSES = ENDS
-SOFT = {SIZE: "log_soft", TIME: "cold_soft", OFFSET_INDEX: "offset_soft", TIME_INDEX: "time_soft"}
-TEXT = {SIZE: "log_text", TIME: "ink_2", OFFSET_INDEX: "offset_text", TIME_INDEX: "time_text"}
-LEAST_ROOM, MOST_ROOM, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
-ROOM_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
+FILL_COLOURS = {
+    SIZE: "log_soft",
+    TIME: "cold_soft",
+    OFFSET_INDEX: "offset_soft",
+    TIME_INDEX: "time_soft",
+}
+TEXT_COLOURS = {
+    SIZE: "log_text",
+    TIME: "ink_2",
+    OFFSET_INDEX: "offset_text",
+    TIME_INDEX: "time_text",
+}
+LEAST_INDEX_BYTES, MOST_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
+INDEX_BYTES_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
 INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
 LEAST_INTERVAL = 64
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
 
 
 @dataclass(frozen=True)
-class Spot:
-    """A place on the map, and which limit a segment there reaches first. word: "today" or
+class MapPoint:
+    """A place on the map, and which limit a segment there reaches first. kind: "today" or
     "considered".
     """
 
     interval_bytes: int
-    room_bytes: int
+    index_bytes: int
     cause: str
-    word: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -47,111 +57,139 @@ class LimitMapView:
 
     title: str
     intervals: np.ndarray
-    rooms: np.ndarray
+    index_sizes: np.ndarray
     cause: np.ndarray
     ends_bytes: np.ndarray
     safe_bytes: np.ndarray
-    today: Spot
-    considered: Spot | None
+    today: MapPoint
+    considered: MapPoint | None
     regions: tuple[tuple[float, float, str], ...]
 
 
 def view(
-    measured: Measured, config: LogConfig, considered_interval: int, considered_room: int
+    measured: LogMeasurement,
+    config: LogConfig,
+    considered_interval: int,
+    considered_index_bytes: int,
 ) -> LimitMapView:
     """config: as the log is run today. measured: of a log with a batch."""
-    shown = measured.parts.intervals >= LEAST_INTERVAL
-    intervals = measured.parts.intervals[shown]
-    rooms = np.round(
-        LEAST_ROOM * 2 ** (np.arange(int(np.log2(MOST_ROOM / LEAST_ROOM)) * STEPS + 1) / STEPS)
+    is_drawn = measured.parts.intervals >= LEAST_INTERVAL
+    intervals = measured.parts.intervals[is_drawn]
+    index_sizes = np.round(
+        LEAST_INDEX_BYTES
+        * 2 ** (np.arange(int(np.log2(MOST_INDEX_BYTES / LEAST_INDEX_BYTES)) * STEPS + 1) / STEPS)
     ).astype(np.int64)
-    at = [
-        [_at(measured, config, int(interval), int(room)) for interval in intervals]
-        for room in rooms
+    limits_by_cell = [
+        [_limits_with(measured, config, int(interval), int(index_size)) for interval in intervals]
+        for index_size in index_sizes
     ]
-    ends = np.array([[list(one.ends_bytes.values()) for one in row] for row in at])
-    cause = ends.argmin(axis=2)
-    safe = np.array([one.safe_index_bytes for one in at[0]])
-    now = _spot(measured, config, config.index_interval_bytes, config.segment_index_bytes, "today")
-    other = _spot(measured, config, considered_interval, considered_room, "considered")
-    is_same = (other.interval_bytes, other.room_bytes) == (now.interval_bytes, now.room_bytes)
-    title = _title(now, limits_at(measured, config, config.index_interval_bytes).safe_index_bytes)
+    ends_bytes = np.array(
+        [[list(cell.ends_bytes.values()) for cell in row] for row in limits_by_cell]
+    )
+    cause = ends_bytes.argmin(axis=2)
+    safe_bytes = np.array([cell.safe_index_bytes for cell in limits_by_cell[0]])
+    current = _map_point(
+        measured, config, config.index_interval_bytes, config.segment_index_bytes, "today"
+    )
+    considered = _map_point(
+        measured, config, considered_interval, considered_index_bytes, "considered"
+    )
+    is_same = (considered.interval_bytes, considered.index_bytes) == (
+        current.interval_bytes,
+        current.index_bytes,
+    )
+    title = _title(
+        current, limits_at(measured, config, config.index_interval_bytes).safe_index_bytes
+    )
     return LimitMapView(
         title,
         intervals,
-        rooms,
+        index_sizes,
         cause,
-        ends.min(axis=2),
-        safe,
-        now,
-        None if is_same else other,
-        _regions(cause, intervals, rooms),
+        ends_bytes.min(axis=2),
+        safe_bytes,
+        current,
+        None if is_same else considered,
+        _find_regions(cause, intervals, index_sizes),
     )
 
 
-def _at(measured: Measured, config: LogConfig, interval_bytes: int, room_bytes: int) -> Limits:
-    return limits_at(measured, replace(config, segment_index_bytes=room_bytes), interval_bytes)
+def _limits_with(
+    measured: LogMeasurement, config: LogConfig, interval_bytes: int, index_bytes: int
+) -> SegmentLimits:
+    return limits_at(measured, replace(config, segment_index_bytes=index_bytes), interval_bytes)
 
 
-def _spot(
-    measured: Measured, config: LogConfig, interval_bytes: int, room_bytes: int, word: str
-) -> Spot:
-    return Spot(
-        interval_bytes, room_bytes, _at(measured, config, interval_bytes, room_bytes).binding, word
+def _map_point(
+    measured: LogMeasurement, config: LogConfig, interval_bytes: int, index_bytes: int, kind: str
+) -> MapPoint:
+    return MapPoint(
+        interval_bytes,
+        index_bytes,
+        _limits_with(measured, config, interval_bytes, index_bytes).binding,
+        kind,
     )
 
 
-def _title(now: Spot, safe_bytes: int) -> str:
-    key = "curves.index_ends" if now.cause in (OFFSET_INDEX, TIME_INDEX) else "curves.cause_ends"
-    return say(key, cause=roll_words.name(Cause(now.cause)), safe=size(safe_bytes))
+def _title(current: MapPoint, safe_bytes: int) -> str:
+    key = (
+        "curves.index_ends" if current.cause in (OFFSET_INDEX, TIME_INDEX) else "curves.cause_ends"
+    )
+    return say(key, cause=roll_text.cause_name(Cause(current.cause)), safe=size(safe_bytes))
 
 
-def below() -> str:
+def caption() -> str:
     """How to read it."""
     return say("curves.below_map")
 
 
-def _regions(
-    cause: np.ndarray, intervals: np.ndarray, rooms: np.ndarray
+def _find_regions(
+    cause: np.ndarray, intervals: np.ndarray, index_sizes: np.ndarray
 ) -> tuple[tuple[float, float, str], ...]:
     """Of each limit that has room enough, the middle of its cells."""
-    found = []
+    regions = []
     for number, name in enumerate(CAUSES):
         row, column = np.nonzero(cause == number)
         if len(row) > cause.size / 40:
-            at = int(np.median(row))
-            inside = column[row == at]
-            found.append((float(intervals[int(np.median(inside))]), float(rooms[at]), name))
-    return tuple(found)
+            middle_row = int(np.median(row))
+            columns = column[row == middle_row]
+            regions.append(
+                (float(intervals[int(np.median(columns))]), float(index_sizes[middle_row]), name)
+            )
+    return tuple(regions)
 
 
-def words(shown: LimitMapView, measured: Measured, config: LogConfig) -> str:
+def index_size_text(limit_map: LimitMapView, measured: LogMeasurement, config: LogConfig) -> str:
     """What the map says of today's index size, in a sentence or two."""
-    parts, found = measured.parts, limits_at(measured, config, config.index_interval_bytes)
-    place = parts.at(config.index_interval_bytes)
-    entries = int(parts.entries[place])
+    parts, current_limits = measured.parts, limits_at(measured, config, config.index_interval_bytes)
+    index = parts.index_of(config.index_interval_bytes)
+    entries = int(parts.entries[index])
     if not entries:
         return say("curves.map_no_entry")
-    share = 100 * min(1.0, int(parts.time_entries[place]) / entries)
+    share = 100 * min(1.0, int(parts.time_entries[index]) / entries)
     return say(
         "curves.map_words",
         gap=group(round(measured.log_bytes / entries)),
         share=f"{share:.0f}",
-        least=group(found.least_index_bytes),
-        safe=group(found.safe_index_bytes),
+        least=group(current_limits.least_index_bytes),
+        safe=group(current_limits.safe_index_bytes),
         now=group(config.segment_index_bytes),
     )
 
 
-def rows(shown: LimitMapView) -> list[tuple[int, int, str]]:
+def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
     """The border of the map as a table: interval, the least safe index, and what ends a segment
     with today's index.
     """
-    today_room = int(np.abs(np.log(shown.rooms / max(shown.today.room_bytes, 1))).argmin())
-    names = [roll_words.name(Cause(CAUSES[number])) for number in shown.cause[today_room]]
+    current_row = int(
+        np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()
+    )
+    names = [roll_text.cause_name(Cause(CAUSES[number])) for number in limit_map.cause[current_row]]
     return [
         (int(interval), int(safe), name)
-        for interval, safe, name in zip(shown.intervals, shown.safe_bytes, names, strict=True)
+        for interval, safe, name in zip(
+            limit_map.intervals, limit_map.safe_bytes, names, strict=True
+        )
     ]
 
 
@@ -161,11 +199,17 @@ COLUMNS = ("interval_bytes", "safe_segment_index_bytes", "ends_a_segment_first")
 # ---- drawn
 
 
-def figure(shown: LimitMapView, mode: str) -> go.Figure:
+def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    chart = go.Figure([_cells(shown, ink), _border(shown, ink), *_spots(shown, ink)])
-    x, y = _log(shown.intervals), _log(shown.rooms)
+    colours = theme.colours(mode)
+    chart = go.Figure(
+        [
+            _cell_heatmap(limit_map, colours),
+            _safe_border(limit_map, colours),
+            *_point_traces(limit_map, colours),
+        ]
+    )
+    x, y = _log(limit_map.intervals), _log(limit_map.index_sizes)
     chart.update_layout(
         template=theme.template(mode),
         height=HEIGHT,
@@ -175,10 +219,10 @@ def figure(shown: LimitMapView, mode: str) -> go.Figure:
         xaxis={
             "range": [float(x[0]), float(x[-1])],
             "tickvals": _log(np.array(INTERVAL_TICKS)).tolist(),
-            "ticktext": [size(one) for one in INTERVAL_TICKS],
+            "ticktext": [size(interval_bytes) for interval_bytes in INTERVAL_TICKS],
             "ticks": "outside",
             "ticklen": 5,
-            "tickcolor": ink["line"],
+            "tickcolor": colours["line"],
             "showgrid": False,
             "showline": False,
             "zeroline": False,
@@ -187,8 +231,8 @@ def figure(shown: LimitMapView, mode: str) -> go.Figure:
         },
         yaxis={
             "range": [float(y[0]), float(y[-1])],
-            "tickvals": _log(np.array(ROOM_TICKS)).tolist(),
-            "ticktext": [size(one) for one in ROOM_TICKS],
+            "tickvals": _log(np.array(INDEX_BYTES_TICKS)).tolist(),
+            "ticktext": [size(index_bytes) for index_bytes in INDEX_BYTES_TICKS],
             "ticks": "",
             "ticklabelstandoff": 6,
             "showgrid": False,
@@ -197,7 +241,11 @@ def figure(shown: LimitMapView, mode: str) -> go.Figure:
             "fixedrange": True,
             "title": None,
         },
-        annotations=[*_region_words(shown, ink), *_spot_words(shown, ink), _axis_name(ink)],
+        annotations=[
+            *_region_annotations(limit_map, colours),
+            *_point_annotations(limit_map, colours),
+            _axis_annotation(colours),
+        ],
     )
     return chart
 
@@ -206,37 +254,38 @@ def _log(values: np.ndarray | float) -> np.ndarray:
     return np.log2(np.asarray(values, float))
 
 
-def _cells(shown: LimitMapView, ink: dict[str, str]) -> go.Heatmap:
+def _cell_heatmap(limit_map: LimitMapView, colours: dict[str, str]) -> go.Heatmap:
     scale = []
     for number, cause in enumerate(CAUSES):
         scale += [
-            [number / len(CAUSES), ink[SOFT[cause]]],
-            [(number + 1) / len(CAUSES), ink[SOFT[cause]]],
+            [number / len(CAUSES), colours[FILL_COLOURS[cause]]],
+            [(number + 1) / len(CAUSES), colours[FILL_COLOURS[cause]]],
         ]
-    names = [roll_words.name(Cause(one)) for one in CAUSES]
-    told = (
+    names = [roll_text.cause_name(Cause(cause_name)) for cause_name in CAUSES]
+    hover_template = (
         say("curves.cell", cause="{cause}", log="{log}")
         + f"<br>{say('curves.cell_place', interval='{interval}', room='{room}')}"
     )
     columns, rows = (
-        [size(int(one)) for one in values] for values in (shown.intervals, shown.rooms)
+        [size(int(value)) for value in values]
+        for values in (limit_map.intervals, limit_map.index_sizes)
     )
     text = [
         [
-            told.format(
-                cause=names[shown.cause[row, column]],
-                log=size(float(shown.ends_bytes[row, column])),
+            hover_template.format(
+                cause=names[limit_map.cause[row, column]],
+                log=size(float(limit_map.ends_bytes[row, column])),
                 interval=interval,
-                room=room,
+                room=index_size,
             )
             for column, interval in enumerate(columns)
         ]
-        for row, room in enumerate(rows)
+        for row, index_size in enumerate(rows)
     ]
     return go.Heatmap(
-        x=_log(shown.intervals),
-        y=_log(shown.rooms),
-        z=shown.cause,
+        x=_log(limit_map.intervals),
+        y=_log(limit_map.index_sizes),
+        z=limit_map.cause,
         zmin=-0.5,
         zmax=len(CAUSES) - 0.5,
         colorscale=scale,
@@ -247,95 +296,102 @@ def _cells(shown: LimitMapView, ink: dict[str, str]) -> go.Heatmap:
     )
 
 
-def _border(shown: LimitMapView, ink: dict[str, str]) -> go.Scatter:
-    line = {"color": ink["ink_2"], "width": 1.6, "dash": "5px,3px"}
-    told = [say("curves.safe_from", bytes=group(int(one))) for one in shown.safe_bytes]
+def _safe_border(limit_map: LimitMapView, colours: dict[str, str]) -> go.Scatter:
+    line = {"color": colours["ink_2"], "width": 1.6, "dash": "5px,3px"}
+    hover_texts = [
+        say("curves.safe_from", bytes=group(int(safe_bytes))) for safe_bytes in limit_map.safe_bytes
+    ]
     return go.Scatter(
-        x=_log(shown.intervals),
-        y=_log(shown.safe_bytes),
+        x=_log(limit_map.intervals),
+        y=_log(limit_map.safe_bytes),
         mode="lines",
         line=line,
         name="safe",
-        customdata=told,
+        customdata=hover_texts,
         hovertemplate="%{customdata}<extra></extra>",
     )
 
 
-def _spots(shown: LimitMapView, ink: dict[str, str]) -> list[go.Scatter]:
-    found = []
-    for one, fill in ((shown.today, "raised"), (shown.considered, "ink")):
-        if one:
-            x, y = _place(one)
-            spot = {
-                "interval": size(one.interval_bytes),
-                "room": size(one.room_bytes),
-                "cause": roll_words.name(Cause(one.cause)),
+def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.Scatter]:
+    traces = []
+    for point, fill in ((limit_map.today, "raised"), (limit_map.considered, "ink")):
+        if point:
+            x, y = _point_position(point)
+            values = {
+                "interval": size(point.interval_bytes),
+                "room": size(point.index_bytes),
+                "cause": roll_text.cause_name(Cause(point.cause)),
             }
-            told = say(f"curves.spot_{one.word}", **spot)
-            marker = {"size": 11, "color": ink[fill], "line": {"color": ink["ink"], "width": 2}}
-            found.append(
+            hover = say(f"curves.spot_{point.kind}", **values)
+            marker = {
+                "size": 11,
+                "color": colours[fill],
+                "line": {"color": colours["ink"], "width": 2},
+            }
+            traces.append(
                 go.Scatter(
                     x=[x],
                     y=[y],
                     mode="markers",
                     marker=marker,
-                    name=one.word,
+                    name=point.kind,
                     cliponaxis=False,
-                    hovertemplate=f"{told}<extra></extra>",
+                    hovertemplate=f"{hover}<extra></extra>",
                 )
             )
-    return found
+    return traces
 
 
-def _place(one: Spot) -> tuple[float, float]:
-    room = min(max(one.room_bytes, LEAST_ROOM), MOST_ROOM)
-    return float(_log(max(one.interval_bytes, LEAST_INTERVAL))), float(_log(room))
+def _point_position(point: MapPoint) -> tuple[float, float]:
+    index_bytes = min(max(point.index_bytes, LEAST_INDEX_BYTES), MOST_INDEX_BYTES)
+    return float(_log(max(point.interval_bytes, LEAST_INTERVAL))), float(_log(index_bytes))
 
 
-def _spot_words(shown: LimitMapView, ink: dict[str, str]) -> list[dict]:
-    found, side = (
+def _point_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:
+    annotations, side = (
         [],
         1
-        if shown.considered is None or shown.considered.interval_bytes <= shown.today.interval_bytes
+        if limit_map.considered is None
+        or limit_map.considered.interval_bytes <= limit_map.today.interval_bytes
         else -1,
     )
-    for one, way in ((shown.today, side), (shown.considered, -side)):
-        if one:
-            x, y = _place(one)
+    for point, direction in ((limit_map.today, side), (limit_map.considered, -side)):
+        if point:
+            x, y = _point_position(point)
             text = (
                 say("curves.word_today")
-                if one is shown.today
+                if point is limit_map.today
                 else f"<b>{say('curves.word_considered')}</b>"
             )
-            found.append(
+            annotations.append(
                 {
                     "x": x,
                     "y": y,
-                    "xanchor": "left" if way > 0 else "right",
-                    "xshift": 9 * way,
+                    "xanchor": "left" if direction > 0 else "right",
+                    "xshift": 9 * direction,
                     "showarrow": False,
                     "text": text,
-                    "font": {"size": 12, "color": ink["ink"]},
+                    "font": {"size": 12, "color": colours["ink"]},
                 }
             )
-    return found
+    return annotations
 
 
-def _region_words(shown: LimitMapView, ink: dict[str, str]) -> list[dict]:
+def _region_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:
     return [
         {
             "x": float(_log(interval)),
-            "y": float(_log(room)),
-            "text": f"<b>{roll_words.name(Cause(cause))}</b>",
+            "y": float(_log(index_bytes)),
+            "text": f"<b>{roll_text.cause_name(Cause(cause))}</b>",
             "showarrow": False,
-            "font": {"size": 12.5, "color": ink[TEXT[cause]]},
+            "font": {"size": 12.5, "color": colours[TEXT_COLOURS[cause]]},
         }
-        for interval, room, cause in shown.regions
+        for interval, index_bytes, cause in limit_map.regions
     ]
 
 
-def _axis_name(ink: dict[str, str]) -> dict:
-    place = {
+def _axis_annotation(colours: dict[str, str]) -> dict:
+    position = {
         "xref": "paper",
         "x": 1,
         "xanchor": "right",
@@ -345,4 +401,7 @@ def _axis_name(ink: dict[str, str]) -> dict:
         "yshift": -23,
         "showarrow": False,
     }
-    return place | {"text": "index.interval.bytes", "font": {"size": 12, "color": ink["ink_3"]}}
+    return position | {
+        "text": "index.interval.bytes",
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }

@@ -3,128 +3,147 @@
 from typing import cast
 
 from kafkaviz import units
-from kafkaviz.figures.lookup_made import Made
+from kafkaviz.figures.lookup_context import LookupContext
 from kafkaviz.search.batches import Batch
 from kafkaviz.search.by_time import EARLIEST, LATEST
-from kafkaviz.search.scan import Scan
+from kafkaviz.search.scan import ForwardScan
 from kafkaviz.units import group
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
 
-def segment(made: Made) -> str:
+def describe_segment(context: LookupContext) -> str:
     """Which segment is chosen, and why."""
-    found, target = made.found, made.target
-    if found.error and not found.scans:
-        return say("lookup_chain.refused", error=found.error)
-    if made.special:
-        return _by_name(made)
-    return _by_time(made) if made.by_time else _by_offset(made, target)
+    result, target = context.result, context.target
+    if result.error and not result.scans:
+        return say("lookup_chain.refused", error=result.error)
+    if context.special_timestamp:
+        return _named_target_text(context)
+    return _time_text(context) if context.is_by_time else _offset_text(context, target)
 
 
-def _by_name(made: Made) -> str:
+def _named_target_text(context: LookupContext) -> str:
     """Of the log's start, its end, or its largest timestamp."""
-    found, bounds = made.found, made.found.bounds
-    end, stable = group(bounds.end_offset), group(bounds.limit_offset)
-    if made.special == EARLIEST:
+    result, bounds = context.result, context.result.bounds
+    end_text, stable_text = group(bounds.end_offset), group(bounds.limit_offset)
+    if context.special_timestamp == EARLIEST:
         return say("lookup_chain.earliest", offset=group(bounds.start_offset))
-    if made.special == LATEST and bounds.limit_offset < bounds.end_offset:
-        return say("lookup_chain.latest_stable", end=end, stable=stable)
-    if made.special == LATEST:
-        return say("lookup_chain.latest", offset=end)
-    chosen = next((made.segment(one.base_offset) for one in found.choices if one.chosen), None)
-    if chosen is None or chosen.max_timestamp[0] < 0:
+    if context.special_timestamp == LATEST and bounds.limit_offset < bounds.end_offset:
+        return say("lookup_chain.latest_stable", end=end_text, stable=stable_text)
+    if context.special_timestamp == LATEST:
+        return say("lookup_chain.latest", offset=end_text)
+    chosen_segment = next(
+        (context.find_segment(choice.base_offset) for choice in result.choices if choice.chosen),
+        None,
+    )
+    if chosen_segment is None or chosen_segment.max_timestamp[0] < 0:
         return say("lookup_chain.largest_none")
-    largest_ms, offset = chosen.max_timestamp
-    key = "lookup_chain.largest_only" if len(made.log.segments) == 1 else "lookup_chain.largest_of"
-    name, told = (
-        units.file_stem(chosen.base_offset),
+    largest_ms, offset = chosen_segment.max_timestamp
+    key = (
+        "lookup_chain.largest_only" if len(context.log.segments) == 1 else "lookup_chain.largest_of"
+    )
+    segment_name, values = (
+        units.file_stem(chosen_segment.base_offset),
         {"moment": units.moment(largest_ms), "offset": group(offset)},
     )
     return say(
-        key, count=group(len(made.log.segments)), segment=name, then=_largest_then(made), **told
+        key,
+        count=group(len(context.log.segments)),
+        segment=segment_name,
+        then=_largest_outcome(context),
+        **values,
     )
 
 
-def _largest_then(made: Made) -> str:
+def _largest_outcome(context: LookupContext) -> str:
     """What a release makes of the offset that is remembered."""
-    if made.found.scans:
+    if context.result.scans:
         return say("lookup_chain.largest_scanned")
     return say(
-        "lookup_chain.largest_answered" if made.found.answer else "lookup_chain.largest_hidden"
+        "lookup_chain.largest_answered" if context.result.answer else "lookup_chain.largest_hidden"
     )
 
 
-def _by_offset(made: Made, target: int) -> str:
-    limit = made.found.bounds.limit_offset
-    if limit <= target < made.found.bounds.end_offset:
+def _offset_text(context: LookupContext, target: int) -> str:
+    limit = context.result.bounds.limit_offset
+    if limit <= target < context.result.bounds.end_offset:
         return say("lookup_chain.beyond_stable", offset=group(target), stable=group(limit))
     if target >= limit:
         return say("lookup_chain.beyond_end", offset=group(target))
-    base_offset = next((one.segment for one in made.found.scans), made.log.segments[0].base_offset)
-    if len(made.log.segments) == 1:
+    base_offset = next(
+        (scan.segment for scan in context.result.scans), context.log.segments[0].base_offset
+    )
+    if len(context.log.segments) == 1:
         return say("lookup_chain.offset_only", base=group(base_offset), offset=group(target))
-    name = units.file_stem(base_offset)
+    segment_name = units.file_stem(base_offset)
     return say(
         "lookup_chain.offset_of",
-        count=group(len(made.log.segments)),
+        count=group(len(context.log.segments)),
         offset=group(target),
-        segment=name,
+        segment=segment_name,
     )
 
 
-def _by_time(made: Made) -> str:
-    chosen = next((one for one in made.found.choices if one.chosen), None)
-    if chosen is None:
-        latest = max(one.largest_timestamp_ms for one in made.log.segments)
+def _time_text(context: LookupContext) -> str:
+    chosen_segment = next((choice for choice in context.result.choices if choice.chosen), None)
+    if chosen_segment is None:
+        latest = max(log_segment.largest_timestamp_ms for log_segment in context.log.segments)
         return say("lookup_chain.time_none", moment=units.moment(latest))
-    reaches, name = (
-        units.moment(made.segment(chosen.base_offset).largest_timestamp_ms),
-        units.file_stem(chosen.base_offset),
+    newest_text, segment_name = (
+        units.moment(context.find_segment(chosen_segment.base_offset).largest_timestamp_ms),
+        units.file_stem(chosen_segment.base_offset),
     )
-    if len(made.log.segments) == 1:
-        return say("lookup_chain.time_only", moment=reaches)
+    if len(context.log.segments) == 1:
+        return say("lookup_chain.time_only", moment=newest_text)
     return say(
-        "lookup_chain.time_of", count=group(len(made.log.segments)), segment=name, moment=reaches
+        "lookup_chain.time_of",
+        count=group(len(context.log.segments)),
+        segment=segment_name,
+        moment=newest_text,
     )
 
 
-def next_segment(made: Made, place: int) -> str:
+def describe_next_segment(context: LookupContext, index: int) -> str:
     """Where nothing in the segment before answers."""
-    before, after = (
-        units.file_stem(one.segment) for one in made.found.scans[place - 1 : place + 1]
+    previous_name, next_name = (
+        units.file_stem(scan.segment) for scan in context.result.scans[index - 1 : index + 1]
     )
-    return say("lookup_chain.next_segment", before=before, after=after, offset=group(made.target))
+    return say(
+        "lookup_chain.next_segment",
+        before=previous_name,
+        after=next_name,
+        offset=group(context.target),
+    )
 
 
-def ending(made: Made) -> str:
+def describe_result(context: LookupContext) -> str:
     """What comes of it; "" where the first step said so already."""
-    found = made.found
-    if not found.scans:
+    result = context.result
+    if not result.scans:
         return ""
-    scan = cast(Scan, found.scan)
-    if not made.by_time:
-        return say("lookup_chain.no_batch") if scan.batch is None else _consumed(made)
-    if found.record is None and scan.offset is not None:
+    scan = cast(ForwardScan, result.scan)
+    if not context.is_by_time:
+        return say("lookup_chain.no_batch") if scan.batch is None else _consumer_text(context)
+    if result.record is None and scan.offset is not None:
         return say(
             "lookup_chain.hidden",
             offset=group(scan.offset),
-            stable=group(found.bounds.limit_offset),
+            stable=group(result.bounds.limit_offset),
         )
-    if found.record is None:
+    if result.record is None:
         return say("lookup_chain.too_early")
     return say(
-        f"lookup_chain.record_{'largest' if made.special else 'time'}",
-        offset=group(found.record.offset),
+        f"lookup_chain.record_{'largest' if context.special_timestamp else 'time'}",
+        offset=group(result.record.offset),
     )
 
 
-def _consumed(made: Made) -> str:
+def _consumer_text(context: LookupContext) -> str:
     """What the consumer makes of the bytes it is sent."""
-    scan = cast(Scan, made.found.scan)
-    batch, record, target = cast(Batch, scan.batch), made.found.record, made.target
+    scan = cast(ForwardScan, context.result.scan)
+    batch, record, target = cast(Batch, scan.batch), context.result.record, context.target
     position = group(batch.position)
-    if made.found.error:
-        return say("lookup_chain.corrupt", position=position, error=made.found.error)
+    if context.result.error:
+        return say("lookup_chain.corrupt", position=position, error=context.result.error)
     if record is None:
         return say("lookup_chain.no_record", position=position)
     offset = group(record.offset)
@@ -133,15 +152,23 @@ def _consumed(made: Made) -> str:
             f"lookup_chain.{'marker' if batch.is_control else 'empty'}"
             f"{'' if record.segment == scan.segment else '_segment'}"
         )
-        name = units.file_stem(record.segment)
+        segment_name = units.file_stem(record.segment)
         return say(
-            key, position=position, offset=offset, next=group(record.batch_position), segment=name
+            key,
+            position=position,
+            offset=offset,
+            next=group(record.batch_position),
+            segment=segment_name,
         )
     if record.offset != target:
         return say("lookup_chain.gone", position=position, target=group(target), offset=offset)
-    skipped = target - batch.base_offset
-    if not skipped:
+    skipped_records = target - batch.base_offset
+    if not skipped_records:
         return say("lookup_chain.first", position=position, target=group(target))
-    return counted(
-        "lookup_chain.skips", skipped, n=group(skipped), position=position, target=group(target)
+    return say_count(
+        "lookup_chain.skips",
+        skipped_records,
+        n=group(skipped_records),
+        position=position,
+        target=group(target),
     )

@@ -5,17 +5,17 @@ costs.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkaviz.figures.listed import both
-from kafkaviz.figures.lookup_made import Made
-from kafkaviz.figures.lookup_words import count
+from kafkaviz.figures.join_text import join_each_and
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.lookup_text import count_text
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
-from kafkaviz.search.served import Keys
+from kafkaviz.search.log_view import KeyColumn
 from kafkaviz.search.slots import SlotSearch
 from kafkaviz.words import say, table
 
 
-class Lane(NamedTuple):
+class SearchLane(NamedTuple):
     """One of the two searches. slots: those read, in order; pages: how many were touched after
     each; warm_from: None for plain.
     """
@@ -28,90 +28,114 @@ class Lane(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LanesView:
+class SearchLanesView:
     """Both searches; search: which of the lookup's they repeat."""
 
     title: str
     kind: str
     search: int
     entries: int
-    warm: Lane
-    plain: Lane
+    warm: SearchLane
+    plain: SearchLane
 
 
-def view(made: Made) -> LanesView | None:
+def view(context: LookupContext) -> SearchLanesView | None:
     """The first search of a lookup, warm and plain; None where there was none."""
-    if not made.found.searches:
+    if not context.result.searches:
         return None
-    first = made.found.searches[0]
+    first_search = context.result.searches[0]
     warm, plain = (
-        _lane(again(made, first, one == "warm"), one, made.page_bytes, ENTRY_BYTES[first.kind])
-        for one in ("warm", "plain")
+        _lane(
+            repeat_search(context, first_search, lane_name == "warm"),
+            lane_name,
+            context.page_bytes,
+            ENTRY_BYTES[first_search.kind],
+        )
+        for lane_name in ("warm", "plain")
     )
-    return LanesView(
-        title(first.kind, warm, plain), first.kind, 0, first.found.entries, warm, plain
+    return SearchLanesView(
+        cost_title(first_search.kind, warm, plain),
+        first_search.kind,
+        0,
+        first_search.slot_search.entries,
+        warm,
+        plain,
     )
 
 
-def again(made: Made, search: IndexSearch, is_warm: bool) -> SlotSearch:
+def repeat_search(context: LookupContext, search: IndexSearch, is_warm: bool) -> SlotSearch:
     """The same search, warm or plain."""
     base_offset = next(
-        (one.base_offset for one in made.found.choices if one.chosen),
-        made.log.segments[0].base_offset,
+        (choice.base_offset for choice in context.result.choices if choice.chosen),
+        context.log.segments[0].base_offset,
     )
-    segment = made.segment(made.found.scans[0].segment if made.found.scans else base_offset)
+    segment = context.find_segment(
+        context.result.scans[0].segment if context.result.scans else base_offset
+    )
     is_time = search.kind == TIME
     keys = (
-        Keys(segment.time_slots["timestamp_ms"])
+        KeyColumn(segment.time_slots["timestamp_ms"])
         if is_time
-        else Keys(segment.offset_slots["relative_offset"], segment.base_offset)
+        else KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
     )
     return slots.floor(
-        keys, search.found.target, ENTRY_BYTES[search.kind], is_warm, made.found.profile.warm_bytes
+        keys,
+        search.slot_search.target,
+        ENTRY_BYTES[search.kind],
+        is_warm,
+        context.result.profile.warm_bytes,
     )
 
 
-def _lane(found: SlotSearch, name: str, page_bytes: int, entry_bytes: int) -> Lane:
-    seen, pages = set(), []
-    for probe in found.probes:
-        seen |= set(slots.pages_of(probe.slot, entry_bytes, page_bytes))
-        pages.append(len(seen))
-    words = say(f"lookup_lanes.{name}"), say(f"lookup_lanes.{name}_since")
-    return Lane(
-        *words, tuple(probe.slot for probe in found.probes), tuple(pages), found.warm_from_slot
+def _lane(search: SlotSearch, lane_name: str, page_bytes: int, entry_bytes: int) -> SearchLane:
+    touched_pages, pages = set(), []
+    for probe in search.probes:
+        touched_pages |= set(slots.pages_of(probe.slot, entry_bytes, page_bytes))
+        pages.append(len(touched_pages))
+    texts = say(f"lookup_lanes.{lane_name}"), say(f"lookup_lanes.{lane_name}_since")
+    return SearchLane(
+        *texts, tuple(probe.slot for probe in search.probes), tuple(pages), search.warm_from_slot
     )
 
 
-def title(kind: str, warm: Lane, plain: Lane) -> str:
+def cost_title(kind: str, warm: SearchLane, plain: SearchLane) -> str:
     """What the warm section does for this target."""
     probes, pages = (
         len(warm.slots) - len(plain.slots),
         (warm.pages or (0,))[-1] - (plain.pages or (0,))[-1],
     )
-    cost, saved = _words(probes, pages, 1), _words(probes, pages, -1)
-    what = "both" if cost and saved else "costs" if cost else "saves" if saved else "nothing"
-    told = say(f"lookup_lanes.{what}_{kind}", cost=cost, saved=saved)
+    cost_text, saved_text = _difference_text(probes, pages, 1), _difference_text(probes, pages, -1)
+    outcome = (
+        "both"
+        if cost_text and saved_text
+        else "costs"
+        if cost_text
+        else "saves"
+        if saved_text
+        else "nothing"
+    )
+    text = say(f"lookup_lanes.{outcome}_{kind}", cost=cost_text, saved=saved_text)
     if bool(probes) == bool(pages):
-        return told
-    return say("lookup_lanes.same_pages" if probes else "lookup_lanes.same_probes", told=told)
+        return text
+    return say("lookup_lanes.same_pages" if probes else "lookup_lanes.same_probes", told=text)
 
 
-def _words(probes: int, pages: int, sign: int) -> str:
+def _difference_text(probes: int, pages: int, sign: int) -> str:
     numbers = ((probes * sign, "lookup_words.n_probes"), (pages * sign, "lookup_words.n_pages"))
-    told = [count(key, number) for number, key in numbers if number > 0]
-    return both(told)
+    texts = [count_text(key, number) for number, key in numbers if number > 0]
+    return join_each_and(texts)
 
 
-def message(shown: LanesView, key: str) -> dict:
+def message(lanes: SearchLanesView, key: str) -> dict:
     """The view as plain values; key: that of the lookup."""
-    sent = {
+    payload = {
         "key": key,
-        "title": shown.title,
-        "kind": shown.kind,
-        "search": shown.search,
-        "entries": shown.entries,
+        "title": lanes.title,
+        "kind": lanes.kind,
+        "search": lanes.search,
+        "entries": lanes.entries,
     }
-    return sent | {
+    return payload | {
         "words": table("lookup_lanes"),
-        "lanes": [shown.warm._asdict(), shown.plain._asdict()],
+        "lanes": [lanes.warm._asdict(), lanes.plain._asdict()],
     }

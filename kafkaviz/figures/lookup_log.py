@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.figures.lookup_words import count
+from kafkaviz.figures.lookup_text import count_text
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.search.profile import BASE_OFFSET
-from kafkaviz.search.scan import Scan
+from kafkaviz.search.scan import ForwardScan
 from kafkaviz.units import clock, group
 from kafkaviz.words import say
 
 # steps of one scan; batches drawn before the first read, and at least
-MOST_STEPS, BEFORE, LEAST_BATCHES = 120, 2, 8
+MOST_STEPS, BATCHES_BEFORE, LEAST_BATCHES = 120, 2, 8
 LARGEST = "largest"
 COLUMNS = (
     "position",
@@ -27,25 +27,25 @@ COLUMNS = (
 )
 
 
-class Reading(NamedTuple):
+class ScanStep(NamedTuple):
     """A step of a scan: one header, or many that are passed over together.
 
-    sizes: of its reads, in bytes. line: of the pseudocode. read: how many reads of the scan lie
-    behind it.
+    sizes: of its reads, in bytes. line: of the pseudocode. reads_done: how many reads of the scan
+    lie behind it.
     """
 
     position: int
     sizes: tuple[int, ...]
     text: str
     line: int
-    read: int
+    reads_done: int
 
 
-class Tally(NamedTuple):
+class ReadCounts(NamedTuple):
     """Reads up to a step: of 17 bytes, and of whole headers."""
 
-    short: int
-    long: int
+    short_reads: int
+    long_reads: int
 
 
 @dataclass(frozen=True)
@@ -54,58 +54,68 @@ class ScanView:
     the position of the batch, or None.
     """
 
-    scan: Scan
-    readings: tuple[Reading, ...]
+    scan: ForwardScan
+    steps: tuple[ScanStep, ...]
     batches: np.ndarray
     end_position: int
-    found: int | None
+    found_position: int | None
 
-    def tally(self, reads: int) -> Tally:
+    def count_reads(self, read_count: int) -> ReadCounts:
         """How many of the first reads were short ones, and long ones."""
-        sizes = [one.size for one in self.scan.reads[:reads]]
-        whole = {int(row["size_bytes"]) for row in self.batches} - {MAGIC_END, HEADER_BYTES}
-        return Tally(
-            sizes.count(MAGIC_END), sum(size != MAGIC_END and size not in whole for size in sizes)
+        sizes = [read.size for read in self.scan.reads[:read_count]]
+        batch_sizes = {int(row["size_bytes"]) for row in self.batches} - {MAGIC_END, HEADER_BYTES}
+        return ReadCounts(
+            sizes.count(MAGIC_END),
+            sum(size != MAGIC_END and size not in batch_sizes for size in sizes),
         )
 
 
 def view(
-    scan: Scan, batches: np.ndarray, end_position: int, target: int, by_time: bool, how: str
+    scan: ForwardScan,
+    batches: np.ndarray,
+    end_position: int,
+    target: int,
+    is_by_time: bool,
+    scan_rule: str,
 ) -> ScanView:
-    """A scan; batches: all of its .log. how: "base_offset" or "last_offset"; of a time "largest"
-    where only the target itself answers.
+    """A scan; batches: all of its .log. scan_rule: "base_offset" or "last_offset"; of a time
+    "largest" where only the target itself answers.
     """
-    tell = (
-        _largest
-        if how == LARGEST
-        else _timed
-        if by_time
-        else _by_base
-        if how == BASE_OFFSET
-        else _by_last
+    describe_reads = (
+        _largest_time_steps
+        if scan_rule == LARGEST
+        else _time_steps
+        if is_by_time
+        else _base_offset_steps
+        if scan_rule == BASE_OFFSET
+        else _last_offset_steps
     )
-    steps = tell(scan, batches, target)
+    steps = describe_reads(scan, batches, target)
     if scan.batch is None:
-        steps.append(Reading(-1, (), say("lookup_log.end"), -1, len(scan.reads)))
+        steps.append(ScanStep(-1, (), say("lookup_log.end"), -1, len(scan.reads)))
     return ScanView(
         scan,
-        tuple(shortened(steps)),
-        around(scan, batches),
+        tuple(shorten(steps)),
+        batches_around(scan, batches),
         end_position,
         scan.batch.position if scan.batch else None,
     )
 
 
-def around(scan: Scan, batches: np.ndarray) -> np.ndarray:
+def batches_around(scan: ForwardScan, batches: np.ndarray) -> np.ndarray:
     """The batches to draw: those that were read, two before, and some behind."""
-    first = max(0, _row(batches, scan.from_position) - BEFORE)
-    last = max((_row(batches, read.position) for read in scan.reads), default=first)
+    first_row = max(0, _row_at(batches, scan.from_position) - BATCHES_BEFORE)
+    last_row = max(
+        (_row_at(batches, header_read.position) for header_read in scan.reads), default=first_row
+    )
     return batches[list(COLUMNS)][
-        first : min(len(batches), max(last + 3, first + LEAST_BATCHES), first + 4 * MOST_STEPS)
+        first_row : min(
+            len(batches), max(last_row + 3, first_row + LEAST_BATCHES), first_row + 4 * MOST_STEPS
+        )
     ]
 
 
-def shortened(steps: list[Reading]) -> list[Reading]:
+def shorten(steps: list[ScanStep]) -> list[ScanStep]:
     """At most 120 steps: those in the middle of a long scan become one."""
     if len(steps) <= MOST_STEPS:
         return steps
@@ -115,21 +125,21 @@ def shortened(steps: list[Reading]) -> list[Reading]:
     return [*steps[:half], left_out[-1]._replace(text=text), *steps[len(steps) - half + 1 :]]
 
 
-def _row(batches: np.ndarray, position: int) -> int:
+def _row_at(batches: np.ndarray, position: int) -> int:
     return max(0, int(np.searchsorted(batches["position"], position, "right")) - 1)
 
 
-def _by_base(scan: Scan, batches: np.ndarray, target: int) -> list[Reading]:
-    steps, before = [], None
-    for number, read in enumerate(scan.reads, 1):
-        row, last = batches[_row(batches, read.position)], number == len(scan.reads)
-        base = int(row["base_offset"])
-        if read.size != MAGIC_END:
+def _base_offset_steps(scan: ForwardScan, batches: np.ndarray, target: int) -> list[ScanStep]:
+    steps, previous_row = [], None
+    for number, header_read in enumerate(scan.reads, 1):
+        row, is_last = batches[_row_at(batches, header_read.position)], number == len(scan.reads)
+        base_offset = int(row["base_offset"])
+        if header_read.size != MAGIC_END:
             steps.append(
-                Reading(
-                    read.position,
-                    (read.size,),
-                    _reaches(row, read.position, target, read.size),
+                ScanStep(
+                    header_read.position,
+                    (header_read.size,),
+                    _reaches_text(row, header_read.position, target, header_read.size),
                     4,
                     number,
                 )
@@ -137,84 +147,94 @@ def _by_base(scan: Scan, batches: np.ndarray, target: int) -> list[Reading]:
             continue
         name, line = (
             ("base_equal", 2)
-            if base == target
+            if base_offset == target
             else ("base_above", 3)
-            if base > target
+            if base_offset > target
             else ("base_below", 5)
         )
-        if name == "base_above" and not last and before is not None:
+        if name == "base_above" and not is_last and previous_row is not None:
             name = "base_above_back"
-        values = {"position": group(read.position), "base": group(base), "target": group(target)}
+        values = {
+            "position": group(header_read.position),
+            "base": group(base_offset),
+            "target": group(target),
+        }
         text = say(f"lookup_log.{name}", size=group(int(row["size_bytes"])), **values)
-        steps.append(Reading(read.position, (read.size,), text, line, number))
-        before = before if base > target else row
+        steps.append(ScanStep(header_read.position, (header_read.size,), text, line, number))
+        previous_row = previous_row if base_offset > target else row
     return steps
 
 
-def _reaches(row: np.void, position: int, target: int, size: int) -> str:
+def _reaches_text(row: np.void, position: int, target: int, size: int) -> str:
     """Whether the batch before holds the target."""
-    last = int(row["last_offset"])
-    key = "lookup_log.reaches" if last >= target else "lookup_log.reaches_not"
+    last_offset = int(row["last_offset"])
+    key = "lookup_log.reaches" if last_offset >= target else "lookup_log.reaches_not"
     return say(
-        key, read=group(size), position=group(position), last=group(last), target=group(target)
+        key,
+        read=group(size),
+        position=group(position),
+        last=group(last_offset),
+        target=group(target),
     )
 
 
-def _grouped(scan: Scan) -> list[tuple[int, tuple[int, ...], int]]:
+def _group_reads(scan: ForwardScan) -> list[tuple[int, tuple[int, ...], int]]:
     """(position, sizes, number of reads up to there) of reads that follow one another at one
     position.
     """
-    found, number = [], 0
-    for position, same in groupby(scan.reads, key=lambda read: read.position):
-        sizes = tuple(read.size for read in same)
+    groups, number = [], 0
+    for position, reads in groupby(scan.reads, key=lambda header_read: header_read.position):
+        sizes = tuple(header_read.size for header_read in reads)
         number += len(sizes)
-        found.append((position, sizes, number))
-    return found
+        groups.append((position, sizes, number))
+    return groups
 
 
-def _by_last(scan: Scan, batches: np.ndarray, target: int) -> list[Reading]:
+def _last_offset_steps(scan: ForwardScan, batches: np.ndarray, target: int) -> list[ScanStep]:
     steps = []
-    for position, sizes, number in _grouped(scan):
-        row = batches[_row(batches, position)]
-        last = int(row["last_offset"])
-        key = "lookup_log.last_found" if last >= target else "lookup_log.last_below"
+    for position, sizes, number in _group_reads(scan):
+        row = batches[_row_at(batches, position)]
+        last_offset = int(row["last_offset"])
+        key = "lookup_log.last_found" if last_offset >= target else "lookup_log.last_below"
         values = {
-            "last": group(last),
+            "last": group(last_offset),
             "target": group(target),
             "size": group(int(row["size_bytes"])),
         }
-        told = say(key, position=group(position), sizes=_sizes(sizes), **values)
-        steps.append(Reading(position, sizes, told, 3 if last >= target else 2, number))
+        text = say(key, position=group(position), sizes=_sizes_text(sizes), **values)
+        steps.append(ScanStep(position, sizes, text, 3 if last_offset >= target else 2, number))
     return steps
 
 
-def _timed(scan: Scan, batches: np.ndarray, target_ms: int) -> list[Reading]:
+def _time_steps(scan: ForwardScan, batches: np.ndarray, target_ms: int) -> list[ScanStep]:
     steps = []
-    for position, sizes, number in _grouped(scan):
-        row = batches[_row(batches, position)]
-        late = int(row["max_timestamp_ms"]) >= target_ms
-        answers = scan.batch and scan.batch.position == position
-        told = _header(
-            "time_found" if late and answers else "time_hidden" if late else "time_early",
+    for position, sizes, number in _group_reads(scan):
+        row = batches[_row_at(batches, position)]
+        is_late = int(row["max_timestamp_ms"]) >= target_ms
+        is_answer = scan.batch and scan.batch.position == position
+        text = _header_text(
+            "time_found" if is_late and is_answer else "time_hidden" if is_late else "time_early",
             position,
             row,
         )
-        steps.append(Reading(position, sizes, told, 3 if late else 2, number))
+        steps.append(ScanStep(position, sizes, text, 3 if is_late else 2, number))
     return steps
 
 
-def _largest(scan: Scan, batches: np.ndarray, largest_ms: int) -> list[Reading]:
+def _largest_time_steps(scan: ForwardScan, batches: np.ndarray, largest_ms: int) -> list[ScanStep]:
     steps = []
-    for position, sizes, number in _grouped(scan):
-        found = scan.batch and scan.batch.position == position
-        told = _header(
-            "largest_found" if found else "largest_not", position, batches[_row(batches, position)]
+    for position, sizes, number in _group_reads(scan):
+        is_answer = scan.batch and scan.batch.position == position
+        text = _header_text(
+            "largest_found" if is_answer else "largest_not",
+            position,
+            batches[_row_at(batches, position)],
         )
-        steps.append(Reading(position, sizes, told, 3 if found else 2, number))
+        steps.append(ScanStep(position, sizes, text, 3 if is_answer else 2, number))
     return steps
 
 
-def _header(name: str, position: int, row: np.void) -> str:
+def _header_text(name: str, position: int, row: np.void) -> str:
     """What a header says of its batch's newest time, and what follows."""
     newest_ms = int(row["max_timestamp_ms"])
     newest = (
@@ -230,42 +250,47 @@ def _header(name: str, position: int, row: np.void) -> str:
     )
 
 
-def _sizes(sizes: tuple[int, ...]) -> str:
-    first, *rest = sizes
+def _sizes_text(sizes: tuple[int, ...]) -> str:
+    first_size, *more_sizes = sizes
     return (
-        say("lookup_log.sizes", first=first, then=rest[0])
-        if rest
-        else say("lookup_log.size", first=first)
+        say("lookup_log.sizes", first=first_size, then=more_sizes[0])
+        if more_sizes
+        else say("lookup_log.size", first=first_size)
     )
 
 
-def title(shown: ScanView, reads: int, over: bool) -> str:
+def title(scan_view: ScanView, read_count: int, is_over: bool) -> str:
     """What the figure of the log shows after so many reads."""
-    if not reads and not over:
+    if not read_count and not is_over:
         return say("lookup_log.waiting")
-    if not over:
-        return say("lookup_log.reading", position=group(shown.scan.from_position))
-    tally = shown.tally(len(shown.scan.reads))
-    key = f"lookup_log.found{'_none' if shown.found is None else ''}{'_long' if tally.long else ''}"
-    read = count("lookup_log.n_reads", tally.short)
-    return say(key, reads=read, long=group(tally.long), short=MAGIC_END, whole=HEADER_BYTES)
+    if not is_over:
+        return say("lookup_log.reading", position=group(scan_view.scan.from_position))
+    counts = scan_view.count_reads(len(scan_view.scan.reads))
+    key = (
+        f"lookup_log.found{'_none' if scan_view.found_position is None else ''}"
+        f"{'_long' if counts.long_reads else ''}"
+    )
+    reads_text = count_text("lookup_log.n_reads", counts.short_reads)
+    return say(
+        key, reads=reads_text, long=group(counts.long_reads), short=MAGIC_END, whole=HEADER_BYTES
+    )
 
 
-def hint(shown: ScanView) -> str:
+def hint_text(scan_view: ScanView) -> str:
     """Which bytes are drawn."""
-    if not len(shown.batches):
+    if not len(scan_view.batches):
         return say("lookup_log.no_batch")
-    first, last = shown.batches[0], shown.batches[-1]
-    end = group(int(last["position"] + last["size_bytes"]))
+    first_batch, last_batch = scan_view.batches[0], scan_view.batches[-1]
+    end = group(int(last_batch["position"] + last_batch["size_bytes"]))
     return say(
         "lookup_log.drawn",
-        first=group(int(first["position"])),
+        first=group(int(first_batch["position"])),
         last=end,
-        end=group(shown.end_position),
+        end=group(scan_view.end_position),
     )
 
 
-def sent(shown: ScanView) -> dict:
+def browser_object(scan_view: ScanView) -> dict:
     """What the browser draws of it."""
     rows = [
         [
@@ -276,13 +301,13 @@ def sent(shown: ScanView) -> dict:
             units.moment(int(row["max_timestamp_ms"])),
             int(row["record_count"]),
         ]
-        for row in shown.batches
+        for row in scan_view.batches
     ]
     return {
         "rows": rows,
-        "start": shown.scan.from_position,
-        "reads": [[one.position, list(one.sizes)] for one in shown.readings],
-        "found": shown.found,
-        "end": shown.end_position,
-        "hint": hint(shown),
+        "start": scan_view.scan.from_position,
+        "reads": [[step.position, list(step.sizes)] for step in scan_view.steps],
+        "found": scan_view.found_position,
+        "end": scan_view.end_position,
+        "hint": hint_text(scan_view),
     }

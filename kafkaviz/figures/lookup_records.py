@@ -8,9 +8,9 @@ from typing import cast
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import fault_words
-from kafkaviz.figures.lookup_made import Made, Seen
-from kafkaviz.search.consumer import Record
+from kafkaviz.figures import error_text
+from kafkaviz.figures.lookup_context import LookupContext, LookupRecord
+from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.units import group
 from kafkaviz.words import say
 
@@ -19,94 +19,112 @@ DRAWN_RECORDS = 9
 
 @dataclass(frozen=True)
 class RecordsView:
-    """The records near the one found. first: the number of the first of them, from 0; count: how
-    many the batch has.
+    """The records near the one found. first_number: the number of the first of them, from 0; count:
+    how many the batch has.
 
     fault: why the batch has no records to show, "" where it has; a lookup may need none of the
     bytes that are damaged.
     """
 
-    near: tuple[Seen, ...]
-    first: int
+    records: tuple[LookupRecord, ...]
+    first_number: int
     count: int
     hit_offset: int | None
     fault: str = ""
 
 
-def view(made: Made) -> RecordsView:
+def view(context: LookupContext) -> RecordsView:
     """What there is to draw of them."""
-    (records, fault), hit = _readable(made), _hit(made)
-    first = _first_shown(records, hit)
+    (records, fault), hit = _read_records(context), _hit_offset(context)
+    first_number = _first_drawn(records, hit)
     return RecordsView(
-        tuple(records[first : first + DRAWN_RECORDS]), first, len(records), hit, fault
+        tuple(records[first_number : first_number + DRAWN_RECORDS]),
+        first_number,
+        len(records),
+        hit,
+        fault,
     )
 
 
-def _readable(made: Made) -> tuple[Sequence[Seen], str]:
+def _read_records(context: LookupContext) -> tuple[Sequence[LookupRecord], str]:
     """The records of the batch, or none and why."""
     try:
-        return _records(made), ""
+        return _batch_records(context), ""
     except KafkavizError as fault:
-        return (), fault_words.told(fault)
+        return (), error_text.describe(fault)
 
 
-def _records(made: Made) -> Sequence[Seen]:
-    scan, record = made.found.scan, made.found.record
+def _batch_records(context: LookupContext) -> Sequence[LookupRecord]:
+    scan, record = context.result.scan, context.result.record
     if record:
-        return made.records(record.segment, record.batch_position)
-    return made.records(scan.segment, scan.batch.position) if scan and scan.batch else ()
+        return context.records(record.segment, record.batch_position)
+    return context.records(scan.segment, scan.batch.position) if scan and scan.batch else ()
 
 
-def _hit(made: Made) -> int | None:
-    return made.found.record.offset if made.found.record else None
+def _hit_offset(context: LookupContext) -> int | None:
+    return context.result.record.offset if context.result.record else None
 
 
-def _first_shown(records: Sequence[Seen], hit: int | None) -> int:
-    at = next((place for place, one in enumerate(records) if one.offset == hit), 0)
-    return max(0, min(len(records) - DRAWN_RECORDS, at - 3))
-
-
-def title(shown: RecordsView, made: Made, is_read: bool) -> str:
-    """What the figure of the records shows, before and after they are read."""
-    if is_read and shown.fault:
-        return say("stepper_figures.fault", fault=shown.fault)
-    at = next(
-        (place for place, one in enumerate(shown.near) if one.offset == shown.hit_offset), None
+def _first_drawn(records: Sequence[LookupRecord], hit_offset: int | None) -> int:
+    hit_index = next(
+        (index for index, record in enumerate(records) if record.offset == hit_offset), 0
     )
-    if not is_read or at is None:
+    return max(0, min(len(records) - DRAWN_RECORDS, hit_index - 3))
+
+
+def title(records_view: RecordsView, context: LookupContext, is_read: bool) -> str:
+    """What the figure of the records shows, before and after they are read."""
+    if is_read and records_view.fault:
+        return say("stepper_figures.fault", fault=records_view.fault)
+    hit_index = next(
+        (
+            index
+            for index, record in enumerate(records_view.records)
+            if record.offset == records_view.hit_offset
+        ),
+        None,
+    )
+    if not is_read or hit_index is None:
         return say("stepper_figures.not_read" if not is_read else "stepper_figures.no_answer")
-    number, count_of = group(shown.first + at + 1), group(shown.count)
-    position = group(cast(Record, made.found.record).batch_position)
+    number_text, count_text = (
+        group(records_view.first_number + hit_index + 1),
+        group(records_view.count),
+    )
+    position = group(cast(ConsumerRecord, context.result.record).batch_position)
     return say(
         "stepper_figures.answer",
-        offset=group(shown.hit_offset),
-        number=number,
-        count=count_of,
+        offset=group(records_view.hit_offset),
+        number=number_text,
+        count=count_text,
         position=position,
     )
 
 
-def sent(shown: RecordsView, by_time: bool) -> list[list[str]]:
+def browser_rows(records_view: RecordsView, is_by_time: bool) -> list[list[str]]:
     """Offset, the same to read, a word of what is in it or its time, and what hovering tells."""
-    time = units.clock if len(shown.near) <= 6 else lambda ms: units.clock(ms)[3:]
-    words = [
-        time(one.timestamp_ms) if by_time or not one.label else one.label for one in shown.near
+    format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
+    labels = [
+        format_time(record.timestamp_ms) if is_by_time or not record.label else record.label
+        for record in records_view.records
     ]
-    rows = zip(shown.near, words, strict=True)
+    rows = zip(records_view.records, labels, strict=True)
     return [
-        [str(one.offset), group(one.offset), word, units.moment(one.timestamp_ms)]
-        for one, word in rows
+        [str(record.offset), group(record.offset), label, units.moment(record.timestamp_ms)]
+        for record, label in rows
     ]
 
 
-def hint(shown: RecordsView) -> str:
+def hint_text(records_view: RecordsView) -> str:
     """Which of them are drawn, where not all are."""
-    if shown.count <= len(shown.near):
+    if records_view.count <= len(records_view.records):
         return ""
-    first, last = shown.first + 1, shown.first + len(shown.near)
+    first, last = (
+        records_view.first_number + 1,
+        records_view.first_number + len(records_view.records),
+    )
     return say(
         "stepper_figures.some_records",
         first=group(first),
         last=group(last),
-        count=group(shown.count),
+        count=group(records_view.count),
     )

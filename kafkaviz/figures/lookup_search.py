@@ -9,12 +9,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkaviz import units
-from kafkaviz.figures import lookup_words
-from kafkaviz.figures.lookup_made import Made
-from kafkaviz.figures.lookup_words import PLAIN, WARM, Told, code, count, text_of
+from kafkaviz.figures import lookup_text
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.lookup_text import (
+    PLAIN_CODE,
+    WARM_CODE,
+    StepText,
+    code_lines,
+    count_text,
+    key_text,
+)
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
-from kafkaviz.search.served import ServedSegment
+from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.slots import Probe
 from kafkaviz.units import clock, group
 from kafkaviz.words import say
@@ -22,7 +29,7 @@ from kafkaviz.words import say
 DRAWN_SLOTS = 64  # drawn one by one
 
 
-class Row(NamedTuple):
+class ProbeRow(NamedTuple):
     """A probe as it is drawn: before and after are the slots still possible, after None for
     none.
     """
@@ -42,49 +49,54 @@ class SearchView:
     """
 
     search: IndexSearch
-    told: tuple[Told, ...]
-    result: Told
-    rows: tuple[Row, ...]
+    steps: tuple[StepText, ...]
+    result: StepText
+    rows: tuple[ProbeRow, ...]
     page_slots: float
     pages: int
     warm_slots: int
     cells: tuple[tuple[str, str, str], ...] | None
 
-    def seen(self, probes: int) -> int:
+    def pages_touched(self, probes: int) -> int:
         """How many pages so many probes touch."""
         return len({page for row in self.rows[:probes] for page in row.pages})
 
-    def left(self, probes: int) -> tuple[int, int] | None:
+    def slots_left(self, probes: int) -> tuple[int, int] | None:
         """Which slots are still possible after so many probes; None for none."""
-        return self.told[probes - 1].left if probes else (0, self.search.found.entries - 1)
+        return (
+            self.steps[probes - 1].slots_left
+            if probes
+            else (0, self.search.slot_search.entries - 1)
+        )
 
 
-def view(made: Made, search: IndexSearch, base_offset: int) -> SearchView:
+def view(context: LookupContext, search: IndexSearch, base_offset: int) -> SearchView:
     """A search in an index of the segment with that base offset."""
-    entry_bytes, found = ENTRY_BYTES[search.kind], search.found
-    words, ranges = lookup_words.told(search), []
-    last = found.entries - 1
-    for probe, told in zip(found.probes, words, strict=True):
+    entry_bytes, slot_search = ENTRY_BYTES[search.kind], search.slot_search
+    step_texts, ranges = lookup_text.describe_probes(search), []
+    last_slot = slot_search.entries - 1
+    for probe, step in zip(slot_search.probes, step_texts, strict=True):
         # the section, and does not halve yet
-        chooses = not ranges if found.warm_from_slot is None else told.line < 6
-        ranges.append((0, last) if chooses else (probe.lo, probe.hi))
+        chooses_section = not ranges if slot_search.warm_from_slot is None else step.line < 6
+        ranges.append((0, last_slot) if chooses_section else (probe.lo, probe.hi))
     rows = (
-        _row(search, *one, made.page_bytes) for one in zip(found.probes, words, ranges, strict=True)
+        _row(search, *probe_step, context.page_bytes)
+        for probe_step in zip(slot_search.probes, step_texts, ranges, strict=True)
     )
-    pages = slots.page_count(found.entries, entry_bytes, made.page_bytes)
-    warm_slots = slots.warm_entries(entry_bytes, made.found.profile.warm_bytes)
+    pages = slots.page_count(slot_search.entries, entry_bytes, context.page_bytes)
+    warm_slots = slots.warm_entries(entry_bytes, context.result.profile.warm_bytes)
     cells = (
-        tuple(_cells(made, made.segment(base_offset), search))
-        if found.entries <= DRAWN_SLOTS
+        tuple(_cells(context, context.find_segment(base_offset), search))
+        if slot_search.entries <= DRAWN_SLOTS
         else None
     )
-    result = lookup_words.result(search, base_offset, not made.is_alone)
+    result = lookup_text.describe_result(search, base_offset, not context.is_index_alone)
     return SearchView(
         search,
-        tuple(words),
+        tuple(step_texts),
         result,
         tuple(rows),
-        made.page_bytes / entry_bytes,
+        context.page_bytes / entry_bytes,
         pages,
         warm_slots,
         cells,
@@ -92,62 +104,87 @@ def view(made: Made, search: IndexSearch, base_offset: int) -> SearchView:
 
 
 def _row(
-    search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int], page_bytes: int
-) -> Row:
+    search: IndexSearch, probe: Probe, step: StepText, before: tuple[int, int], page_bytes: int
+) -> ProbeRow:
     pages = tuple(slots.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
-    return Row(probe.slot, text_of(search.kind, probe.key), probe.compare, before, told.left, pages)
+    return ProbeRow(
+        probe.slot, key_text(search.kind, probe.key), probe.compare, before, step.slots_left, pages
+    )
 
 
-def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, str]]:
+def _cells(
+    context: LookupContext, segment: SegmentView, search: IndexSearch
+) -> list[tuple[str, str, str]]:
     is_time, entry_bytes = search.kind == TIME, ENTRY_BYTES[search.kind]
     entries, cells = segment.time_slots if is_time else segment.offset_slots, []
-    name = "time" if is_time else "alone" if made.is_alone else "offset"
+    cell_kind = "time" if is_time else "alone" if context.is_index_alone else "offset"
     for slot, (key, value) in enumerate(entries.tolist()):
-        where = {"slot": slot, "first": slot * entry_bytes, "last": (slot + 1) * entry_bytes - 1}
+        slot_bytes = {
+            "slot": slot,
+            "first": slot * entry_bytes,
+            "last": (slot + 1) * entry_bytes - 1,
+        }
         offset = "" if is_time else group(key + segment.base_offset)
         moment = units.moment(key) if is_time else ""
-        beside = (
-            group(value + segment.base_offset) if is_time else "" if made.is_alone else group(value)
+        value_text = (
+            group(value + segment.base_offset)
+            if is_time
+            else ""
+            if context.is_index_alone
+            else group(value)
         )
-        told = say(f"stepper_figures.cell_{name}", key=offset, moment=moment, value=beside, **where)
-        cells.append((clock(key) if is_time else offset, beside, told))
+        hover = say(
+            f"stepper_figures.cell_{cell_kind}",
+            key=offset,
+            moment=moment,
+            value=value_text,
+            **slot_bytes,
+        )
+        cells.append((clock(key) if is_time else offset, value_text, hover))
     return cells
 
 
-def title(shown: SearchView, probes: int, over: bool) -> str:
+def title(search_view: SearchView, probes: int, is_over: bool) -> str:
     """What the figure of the index shows after so many probes."""
-    return lookup_words.index_title(
-        shown.search, probes, shown.seen(probes), shown.pages, over, shown.left(probes)
+    return lookup_text.index_title(
+        search_view.search,
+        probes,
+        search_view.pages_touched(probes),
+        search_view.pages,
+        is_over,
+        search_view.slots_left(probes),
     )
 
 
-def sent(shown: SearchView) -> dict:
+def browser_object(search_view: SearchView) -> dict:
     """What the browser draws of it."""
-    found, kind = shown.search.found, shown.search.kind
+    slot_search, kind = search_view.search.slot_search, search_view.search.kind
     return {
         "kind": kind,
-        "entries": found.entries,
+        "entries": slot_search.entries,
         "entry_bytes": ENTRY_BYTES[kind],
-        "page_slots": shown.page_slots,
-        "pages": shown.pages,
-        "strip": _strip_words(shown),
-        "warm_from": found.warm_from_slot,
-        "slot": found.slot,
-        "target": text_of(kind, found.target),
-        "hint": lookup_words.index_hint(shown.search, shown.warm_slots),
-        "rows": [one._asdict() for one in shown.rows],
-        "cells": shown.cells,
-        "code_title": lookup_words.code_title(shown.search, shown.warm_slots),
-        "code": code(PLAIN if found.warm_from_slot is None else WARM),
+        "page_slots": search_view.page_slots,
+        "pages": search_view.pages,
+        "strip": _strip_text(search_view),
+        "warm_from": slot_search.warm_from_slot,
+        "slot": slot_search.slot,
+        "target": key_text(kind, slot_search.target),
+        "hint": lookup_text.index_hint(search_view.search, search_view.warm_slots),
+        "rows": [row._asdict() for row in search_view.rows],
+        "cells": search_view.cells,
+        "code_title": lookup_text.code_title(search_view.search, search_view.warm_slots),
+        "code": code_lines(PLAIN_CODE if slot_search.warm_from_slot is None else WARM_CODE),
     }
 
 
-def _strip_words(shown: SearchView) -> str:
-    a_page = (
-        group(int(shown.page_slots))
-        if shown.page_slots == int(shown.page_slots)
-        else f"{int(shown.page_slots)}⅓"
+def _strip_text(search_view: SearchView) -> str:
+    page_slots_text = (
+        group(int(search_view.page_slots))
+        if search_view.page_slots == int(search_view.page_slots)
+        else f"{int(search_view.page_slots)}⅓"
     )
     return say(
-        "stepper_figures.strip", pages=count("lookup_words.n_pages", shown.pages), slots=a_page
+        "stepper_figures.strip",
+        pages=count_text("lookup_words.n_pages", search_view.pages),
+        slots=page_slots_text,
     )

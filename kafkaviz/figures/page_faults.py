@@ -8,27 +8,27 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.listed import many
+from kafkaviz.figures.join_text import count_phrase
 from kafkaviz.search.pages import LAGGARD, TAIL, Replay
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
 COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4
-GAPS_UP_TO = 64  # rows: thinner ones would be all gap
-CROWDED = 10_000  # entries: the last tick's words need the room of the one before
-NOTES_FROM = 20  # pages: an image of fewer has no room for words
+MOST_GAP_ROWS = 64  # rows: thinner ones would be all gap
+CROWDED_ENTRIES = 10_000  # entries: the last tick's words need the room of the one before
+LEAST_NOTE_PAGES = 20  # pages: an image of fewer has no room for words
 PLAIN, WARM = "plain", "warm"
 NOTES = {  # where, as parts of the image, and which words
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
     WARM: ((0.52, 0.4, "older_pages"),),
 }
-FEW = 3  # pages, of which a sentence says how few they are
+FEW_PAGES = 3  # pages, of which a sentence says how few they are
 
 
 @dataclass(frozen=True)
-class Note:
+class ImageNote:
     """Words in the image, at an entry and a page."""
 
     entries: float
@@ -46,14 +46,14 @@ class PageFaultsView:
     """
 
     title: str
-    below: str
+    caption: str
     entries: int
     pages: int
     end_page: float
     row_pages: int
-    touched: np.ndarray
+    lookup_counts: np.ndarray
     dots: np.ndarray
-    notes: tuple[Note, ...]
+    notes: tuple[ImageNote, ...]
 
     @property
     def is_dense(self) -> bool:
@@ -66,22 +66,24 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
     for none.
     """
     row_pages = max(1, -(-replay.pages // MOST_ROWS))
-    touched, faulted = (_rows(cells, row_pages) for cells in (replay.touched, replay.faulted))
-    notes = _notes(replay, search)
+    lookup_counts, fault_counts = (
+        _sum_rows(cells, row_pages) for cells in (replay.touched, replay.faulted)
+    )
+    notes = _image_notes(replay, search)
     return PageFaultsView(
         _title(replay),
-        _below(search, warm_bytes),
+        _caption(search, warm_bytes),
         replay.entries,
         replay.pages,
         replay.grown_pages,
         row_pages,
-        touched,
-        _dots(faulted, replay, row_pages),
+        lookup_counts,
+        _fault_points(fault_counts, replay, row_pages),
         notes,
     )
 
 
-def _below(search: str, warm_bytes: int | None) -> str:
+def _caption(search: str, warm_bytes: int | None) -> str:
     if search == PLAIN or warm_bytes == WARM_BYTES:
         return say(f"page_faults.below_{search}")
     return (
@@ -91,49 +93,49 @@ def _below(search: str, warm_bytes: int | None) -> str:
     )
 
 
-def _rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
+def _sum_rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
     rows = -(-len(cells) // row_pages)
     padded = np.zeros((rows * row_pages, cells.shape[1]), np.int64)
     padded[: len(cells)] = cells
     return padded.reshape(rows, row_pages, cells.shape[1]).sum(axis=1)
 
 
-def _dots(faulted: np.ndarray, replay: Replay, row_pages: int) -> np.ndarray:
-    row, column = np.nonzero(faulted)
-    entries = (column + 0.5) * replay.entries / faulted.shape[1]
-    return np.column_stack([entries, (row + 0.5) * row_pages, faulted[row, column]])
+def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> np.ndarray:
+    row, column = np.nonzero(fault_counts)
+    entries = (column + 0.5) * replay.entries / fault_counts.shape[1]
+    return np.column_stack([entries, (row + 0.5) * row_pages, fault_counts[row, column]])
 
 
 def _title(replay: Replay) -> str:
     """How many faults on the whole way; without any, how few pages that takes."""
-    faults, most = int(replay.faulted.sum()), max(replay.most_pages)
-    pages = counted("page_faults.n_pages", replay.pages, n=group(replay.pages))
+    faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
+    pages = say_count("page_faults.n_pages", replay.pages, n=group(replay.pages))
     if faults:
         return say(
             "page_faults.faults",
-            faults=counted("page_faults.n_faults", faults, n=group(faults)),
+            faults=say_count("page_faults.n_faults", faults, n=group(faults)),
             pages=pages,
         )
     if not sum(replay.lookups):
         return say("page_faults.no_lookup", pages=pages)
-    if most > FEW:
+    if most_pages > FEW_PAGES:
         return say("page_faults.no_fault", pages=pages)
-    newest = replay.pages > FEW and not replay.lookups[LAGGARD]
+    is_newest_only = replay.pages > FEW_PAGES and not replay.lookups[LAGGARD]
     return say(
-        "page_faults.no_fault_newest" if newest else "page_faults.no_fault_few",
-        few=many("page_faults.n_pages", most),
+        "page_faults.no_fault_newest" if is_newest_only else "page_faults.no_fault_few",
+        few=count_phrase("page_faults.n_pages", most_pages),
     )
 
 
-def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
+def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
     """Where an image is of tail readers alone, what is to be seen in it."""
-    if replay.pages < NOTES_FROM or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
+    if replay.pages < LEAST_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
         return ()
     if search == WARM and max(replay.most_pages) > 4:
         return ()
     return tuple(
-        Note(across * replay.entries, up * replay.pages, say(f"page_faults.{name}"))
-        for across, up, name in NOTES[search]
+        ImageNote(x_share * replay.entries, y_share * replay.pages, say(f"page_faults.{name}"))
+        for x_share, y_share, name in NOTES[search]
     )
 
 
@@ -144,38 +146,47 @@ def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
     sums = [
         cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
     ]
-    return [(page, *(int(one[page]) for one in sums)) for page in range(plain.pages)]
+    return [(page, *(int(page_sums[page]) for page_sums in sums)) for page in range(plain.pages)]
 
 
-def figure(shown: PageFaultsView, mode: str) -> go.Figure:
+def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    chart = go.Figure([_image(shown, ink["offset"]), *_faults(shown, ink)])
-    ends = {"x0": 0, "y0": -0.5, "x1": shown.entries, "y1": shown.end_page - 0.5}
-    line = {"type": "line", **ends, "line": {"color": ink["line_2"], "width": 1}}
+    colours = theme.colours(mode)
+    chart = go.Figure(
+        [_lookup_heatmap(faults_view, colours["offset"]), *_fault_traces(faults_view, colours)]
+    )
+    end_points = {"x0": 0, "y0": -0.5, "x1": faults_view.entries, "y1": faults_view.end_page - 0.5}
+    line = {"type": "line", **end_points, "line": {"color": colours["line_2"], "width": 1}}
     chart.update_layout(
         template=theme.template(mode),
         height=HEIGHT,
         margin={"l": 40, "r": 4, "t": 8, "b": 26},
         showlegend=False,
-        plot_bgcolor=ink["panel"],
+        plot_bgcolor=colours["panel"],
         shapes=[line],
-        xaxis=_across(shown),
-        yaxis=_upward(shown),
-        annotations=[*(_words(note, ink) for note in shown.notes), _end(shown, ink)],
+        xaxis=_x_axis(faults_view),
+        yaxis=_y_axis(faults_view),
+        annotations=[
+            *(_note_annotation(note, colours) for note in faults_view.notes),
+            _end_annotation(faults_view, colours),
+        ],
     )
     return chart
 
 
-def _image(shown: PageFaultsView, colour: str) -> go.Heatmap:
-    seen = np.where(shown.touched > 0, shown.touched, np.nan).astype(np.float32)
-    gap = 1.5 if len(shown.touched) <= GAPS_UP_TO else 0
+def _lookup_heatmap(faults_view: PageFaultsView, colour: str) -> go.Heatmap:
+    positive_counts = np.where(
+        faults_view.lookup_counts > 0, faults_view.lookup_counts, np.nan
+    ).astype(np.float32)
+    gap = 1.5 if len(faults_view.lookup_counts) <= MOST_GAP_ROWS else 0
     hover = say("page_faults.hover_touched", page="%{y:.0f}", lookups="%{z}")
-    return _cells(shown, seen, colour, gap, "touched", f"{hover}<extra></extra>", 0.75)
+    return _cell_heatmap(
+        faults_view, positive_counts, colour, gap, "touched", f"{hover}<extra></extra>", 0.75
+    )
 
 
-def _cells(
-    shown: PageFaultsView,
+def _cell_heatmap(
+    faults_view: PageFaultsView,
     cells: np.ndarray,
     colour: str,
     gap: float,
@@ -184,13 +195,13 @@ def _cells(
     opacity: float,
 ) -> go.Heatmap:
     """Page 0 is the row around 0: what is under the pointer, and at the axis, is its number."""
-    across, up = shown.entries / max(cells.shape[1], 1), shown.row_pages
+    column_entries, row_height = faults_view.entries / max(cells.shape[1], 1), faults_view.row_pages
     return go.Heatmap(
         z=cells,
-        x0=across / 2,
-        dx=across,
-        y0=(up - 1) / 2,
-        dy=up,
+        x0=column_entries / 2,
+        dx=column_entries,
+        y0=(row_height - 1) / 2,
+        dy=row_height,
         ygap=gap,
         name=name,
         opacity=opacity,
@@ -201,49 +212,61 @@ def _cells(
     )
 
 
-def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.Heatmap]:
-    if not len(shown.dots):
+def _fault_traces(
+    faults_view: PageFaultsView, colours: dict[str, str]
+) -> list[go.Scatter | go.Heatmap]:
+    if not len(faults_view.dots):
         return []
-    if shown.is_dense:
-        cells = np.full(shown.touched.shape, np.nan, np.float32)
-        column = (shown.dots[:, 0] * cells.shape[1] / shown.entries).astype(int)
-        cells[(shown.dots[:, 1] / shown.row_pages).astype(int), column] = shown.dots[:, 2]
+    if faults_view.is_dense:
+        cells = np.full(faults_view.lookup_counts.shape, np.nan, np.float32)
+        column = (faults_view.dots[:, 0] * cells.shape[1] / faults_view.entries).astype(int)
+        cells[(faults_view.dots[:, 1] / faults_view.row_pages).astype(int), column] = (
+            faults_view.dots[:, 2]
+        )
         hover = say("page_faults.hover_faults", page="%{y:.0f}", faults="%{z}")
-        return [_cells(shown, cells, ink["ink"], 0, "faults", f"{hover}<extra></extra>", 1)]
-    size = 9 if len(shown.dots) <= 100 else 6
+        return [
+            _cell_heatmap(
+                faults_view, cells, colours["ink"], 0, "faults", f"{hover}<extra></extra>", 1
+            )
+        ]
+    size = 9 if len(faults_view.dots) <= 100 else 6
     hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")
     return [
         go.Scatter(
-            x=shown.dots[:, 0],
-            y=shown.dots[:, 1] - 0.5,
-            customdata=np.floor(shown.dots[:, 1:2]),
+            x=faults_view.dots[:, 0],
+            y=faults_view.dots[:, 1] - 0.5,
+            customdata=np.floor(faults_view.dots[:, 1:2]),
             mode="markers",
             name="faults",
-            marker={"size": size, "color": ink["ink"], "line": {"color": ink["panel"], "width": 1}},
+            marker={
+                "size": size,
+                "color": colours["ink"],
+                "line": {"color": colours["panel"], "width": 1},
+            },
             cliponaxis=False,
             hovertemplate=f"{hover}<extra></extra>",
         )
     ]
 
 
-def _across(shown: PageFaultsView) -> dict:
-    values = [shown.entries * tick / TICKS for tick in range(TICKS + 1)]
-    words = ["0", *(group(round(value)) for value in values[1:-1]), ""]
-    if shown.entries >= CROWDED:
-        words[-2] = ""
+def _x_axis(faults_view: PageFaultsView) -> dict:
+    values = [faults_view.entries * tick / TICKS for tick in range(TICKS + 1)]
+    tick_texts = ["0", *(group(round(value)) for value in values[1:-1]), ""]
+    if faults_view.entries >= CROWDED_ENTRIES:
+        tick_texts[-2] = ""
     return {
-        "range": [0, shown.entries or 1],
+        "range": [0, faults_view.entries or 1],
         "tickvals": values,
-        "ticktext": words,
-        **_QUIET,
+        "ticktext": tick_texts,
+        **_PLAIN_AXIS,
         "ticks": "",
         "ticklabelstandoff": 2,
     }
 
 
-def _end(shown: PageFaultsView, ink: dict[str, str]) -> dict:
+def _end_annotation(faults_view: PageFaultsView, colours: dict[str, str]) -> dict:
     """The last tick's words, which end where the axis does."""
-    place = {
+    position = {
         "xref": "paper",
         "x": 1,
         "xanchor": "right",
@@ -253,28 +276,30 @@ def _end(shown: PageFaultsView, ink: dict[str, str]) -> dict:
         "yshift": -1,
         "showarrow": False,
     }
-    return place | {
-        "text": say("page_faults.entries", n=group(shown.entries)),
-        "font": {"size": 12, "color": ink["ink_3"]},
+    return position | {
+        "text": say("page_faults.entries", n=group(faults_view.entries)),
+        "font": {"size": 12, "color": colours["ink_3"]},
     }
 
 
-def _upward(shown: PageFaultsView) -> dict:
-    step = max(1, _round(shown.pages / TICKS))
-    values = [page for page in range(0, shown.pages, step) if page <= shown.pages - step * 0.4]
-    words = [*(group(page) for page in values), say("page_faults.page")]
-    ends = [-0.5, (shown.pages or 1) - 0.5]
+def _y_axis(faults_view: PageFaultsView) -> dict:
+    step = max(1, _round_step(faults_view.pages / TICKS))
+    values = [
+        page for page in range(0, faults_view.pages, step) if page <= faults_view.pages - step * 0.4
+    ]
+    tick_texts = [*(group(page) for page in values), say("page_faults.page")]
+    axis_range = [-0.5, (faults_view.pages or 1) - 0.5]
     return {
-        "range": ends,
-        "tickvals": [*values, ends[1]],
-        "ticktext": words,
-        **_QUIET,
+        "range": axis_range,
+        "tickvals": [*values, axis_range[1]],
+        "ticktext": tick_texts,
+        **_PLAIN_AXIS,
         "ticks": "",
         "ticklabelstandoff": 6,
     }
 
 
-_QUIET = {
+_PLAIN_AXIS = {
     "showgrid": False,
     "fixedrange": True,
     "showline": False,
@@ -284,17 +309,17 @@ _QUIET = {
 }
 
 
-def _round(step: float) -> int:
+def _round_step(step: float) -> int:
     """A step that reads well: 1, 2, 5, 10, 20, 50 and so on."""
     power = 10 ** max(0, len(str(int(step))) - 1)
-    return next((times * power for times in (1, 2, 5, 10) if times * power >= step), 1)
+    return next((factor * power for factor in (1, 2, 5, 10) if factor * power >= step), 1)
 
 
-def _words(note: Note, ink: dict[str, str]) -> dict:
-    look = {
-        "font": {"size": 12, "color": ink["ink_2"]},
-        "bgcolor": ink["panel"],
+def _note_annotation(note: ImageNote, colours: dict[str, str]) -> dict:
+    style = {
+        "font": {"size": 12, "color": colours["ink_2"]},
+        "bgcolor": colours["panel"],
         "borderpad": 2,
         "showarrow": False,
     }
-    return {"x": note.entries, "y": note.page, "text": note.text, "xanchor": "left", **look}
+    return {"x": note.entries, "y": note.page, "text": note.text, "xanchor": "left", **style}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from kafkaviz.analyse.cost import HEADERS, Costs
-from kafkaviz.figures.lookup_words import count
+from kafkaviz.analysis.cost import HEADERS, LookupCounts
+from kafkaviz.figures.lookup_text import count_text
 from kafkaviz.units import group, share
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -24,169 +24,203 @@ class HistogramView:
     """Bars of the same width: starts[i] to starts[i] + width - 1, with the share of targets in
     each; outline: of the other search.
 
-    mine: which bar this target is in, None where it is in none.
+    target_bar: which bar this target is in, None where it is in none.
     """
 
     title: str
-    below: str
-    what: str
+    caption: str
+    measure: str
     width: int
     starts: tuple[int, ...]
     shares: tuple[float, ...]
     outline: tuple[float, ...] | None
-    mine: int | None
+    target_bar: int | None
 
 
-def view(costs: Costs, other: Costs | None, what: str, mine: int, unit: str) -> HistogramView:
-    """The targets by their number of `what`; other: those of the other search. mine: of this
-    target. unit: "offset" or "millisecond".
+def view(
+    costs: LookupCounts,
+    other_costs: LookupCounts | None,
+    measure: str,
+    target_count: int,
+    unit: str,
+) -> HistogramView:
+    """The targets by their number of `measure`; other_costs: those of the other search.
+    target_count: of this target. unit: "offset" or "millisecond".
     """
-    counts = costs.of(what)
-    beside = None if other is None or what == HEADERS else other.of(what)
-    used = (
+    counts = costs.counts_of(measure)
+    other_counts = (
+        None if other_costs is None or measure == HEADERS else other_costs.counts_of(measure)
+    )
+    counts_present = (
         np.flatnonzero(counts)
-        if beside is None
-        else np.union1d(np.flatnonzero(counts), np.flatnonzero(beside))
+        if other_counts is None
+        else np.union1d(np.flatnonzero(counts), np.flatnonzero(other_counts))
     )
-    if not len(used):
-        return HistogramView(say("probe_histogram.none"), "", what, 1, (), (), None, None)
-    first, last = int(used[0]), int(used[-1])
-    width = -(-(last - first + 1) // MOST_BARS)
-    starts = tuple(range(first, last + 1, width))
+    if not len(counts_present):
+        return HistogramView(say("probe_histogram.none"), "", measure, 1, (), (), None, None)
+    first_count, last_count = int(counts_present[0]), int(counts_present[-1])
+    width = -(-(last_count - first_count + 1) // MOST_BARS)
+    starts = tuple(range(first_count, last_count + 1, width))
     shares, outline = (
-        None if one is None else _binned(one, first, width, len(starts)) for one in (counts, beside)
+        None if counts_ is None else _bin_shares(counts_, first_count, width, len(starts))
+        for counts_ in (counts, other_counts)
     )
-    place = (mine - first) // width
-    below = say(f"probe_histogram.{'beside' if outline else 'needed'}_{what}")
-    marked = place if 0 <= place < len(starts) else None
+    target_bar = (target_count - first_count) // width
+    caption = say(f"probe_histogram.{'beside' if outline else 'needed'}_{measure}")
+    drawn_bar = target_bar if 0 <= target_bar < len(starts) else None
     return HistogramView(
-        _title(counts, what, mine, unit),
-        below,
-        what,
+        _title(counts, measure, target_count, unit),
+        caption,
+        measure,
         width,
         starts,
         cast(tuple[float, ...], shares),
         outline,
-        marked,
+        drawn_bar,
     )
 
 
-def _binned(counts: np.ndarray, first: int, width: int, bars: int) -> tuple[float, ...]:
-    room = np.zeros(bars * width)
-    part = counts[first : first + len(room)]
-    room[: len(part)] = part
-    return tuple((room.reshape(bars, width).sum(axis=1) / counts.sum()).tolist())
+def _bin_shares(counts: np.ndarray, first_count: int, width: int, bars: int) -> tuple[float, ...]:
+    padded = np.zeros(bars * width)
+    counts_drawn = counts[first_count : first_count + len(padded)]
+    padded[: len(counts_drawn)] = counts_drawn
+    return tuple((padded.reshape(bars, width).sum(axis=1) / counts.sum()).tolist())
 
 
-def _title(counts: np.ndarray, what: str, mine: int, unit: str) -> str:
-    same, total = int(counts[mine]) if mine < len(counts) else 0, int(counts.sum())
-    told = count(f"probe_histogram.n_{what}", mine)
-    return counted(
-        f"probe_histogram.title_{unit}", total, n=group(total), count=told, share=share(same, total)
+def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> str:
+    same_count, total = (
+        int(counts[target_count]) if target_count < len(counts) else 0,
+        int(counts.sum()),
+    )
+    cost_text = count_text(f"probe_histogram.n_{measure}", target_count)
+    return say_count(
+        f"probe_histogram.title_{unit}",
+        total,
+        n=group(total),
+        count=cost_text,
+        share=share(same_count, total),
     )
 
 
-def rows(shown: HistogramView) -> list[tuple[str, str, str]]:
+def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
     """The figure as a table: how many, the share of targets, that of the other search."""
     names = [
         f"{group(start)}"
-        if shown.width == 1
-        else f"{group(start)}–{group(start + shown.width - 1)}"
-        for start in shown.starts
+        if histogram.width == 1
+        else f"{group(start)}–{group(start + histogram.width - 1)}"
+        for start in histogram.starts
     ]
     outline = (
-        [f"{100 * one:.2f} %" for one in shown.outline] if shown.outline else ["–"] * len(names)
+        [f"{100 * outline_share:.2f} %" for outline_share in histogram.outline]
+        if histogram.outline
+        else ["–"] * len(names)
     )
     return [
-        (name, f"{100 * one:.2f} %", beside)
-        for name, one, beside in zip(names, shown.shares, outline, strict=True)
+        (name, f"{100 * bar_share:.2f} %", outline_text)
+        for name, bar_share, outline_text in zip(names, histogram.shares, outline, strict=True)
     ]
 
 
-def figure(shown: HistogramView, mode: str) -> "go.Figure":
+def figure(histogram: HistogramView, mode: str) -> "go.Figure":
     """The view as bars."""
     import plotly.graph_objects as go
 
     from kafkaviz.figures.theme import colours, template
 
-    colour = colours(mode)
-    middles = [start + (shown.width - 1) / 2 for start in shown.starts]
+    palette = colours(mode)
+    middles = [start + (histogram.width - 1) / 2 for start in histogram.starts]
     fills = [
-        colour["ink"] if place == shown.mine else colour["log"] for place in range(len(middles))
+        palette["ink"] if index == histogram.target_bar else palette["log"]
+        for index in range(len(middles))
     ]
-    labels = [words[0] for words in rows(shown)]
-    hover = say(f"probe_histogram.hover_{shown.what}", count="%{customdata}", share="%{y:.2%}")
+    labels = [row[0] for row in rows(histogram)]
+    hover = say(
+        f"probe_histogram.hover_{histogram.measure}", count="%{customdata}", share="%{y:.2%}"
+    )
     bars = go.Bar(
         x=middles,
-        y=shown.shares,
-        width=0.66 * shown.width,
+        y=histogram.shares,
+        width=0.66 * histogram.width,
         marker={"color": fills, "line": {"width": 0}, "cornerradius": 2},
         customdata=labels,
         hovertemplate=f"{hover}<extra></extra>",
     )
     chart = go.Figure(bars)
-    most = max((*shown.shares, *(shown.outline or ())), default=1) or 1
+    most_share = max((*histogram.shares, *(histogram.outline or ())), default=1) or 1
     chart.update_layout(
         template=template(mode),
         height=HEIGHT,
         margin={"l": 40, "r": 4, "t": 18, "b": 34},
         showlegend=False,
         bargap=0,
-        shapes=_outlines(shown, middles, colour["ink_3"]),
-        xaxis=_across(shown, middles, labels),
-        yaxis=_upward(most),
+        shapes=_outline_shapes(histogram, middles, palette["ink_3"]),
+        xaxis=_x_axis(histogram, middles, labels),
+        yaxis=_y_axis(most_share),
     )
-    if shown.mine is not None:
-        at, beside = middles[shown.mine], shown.outline[shown.mine] if shown.outline else 0
+    if histogram.target_bar is not None:
+        middle, outline_share = (
+            middles[histogram.target_bar],
+            histogram.outline[histogram.target_bar] if histogram.outline else 0,
+        )
         chart.add_annotation(
-            x=at,
-            y=max(beside, shown.shares[shown.mine]),
+            x=middle,
+            y=max(outline_share, histogram.shares[histogram.target_bar]),
             yshift=9,
             text=f"<b>{say('probe_histogram.mine')}</b>",
             showarrow=False,
-            font={"size": 12, "color": colour["ink"]},
+            font={"size": 12, "color": palette["ink"]},
             xanchor="left"
-            if shown.mine == 0 and len(middles) > 2
+            if histogram.target_bar == 0 and len(middles) > 2
             else "right"
-            if shown.mine == len(middles) - 1 > 1
+            if histogram.target_bar == len(middles) - 1 > 1
             else "center",
         )
     return chart
 
 
-def _across(shown: HistogramView, middles: list[float], labels: list[str]) -> dict:
+def _x_axis(histogram: HistogramView, middles: list[float], labels: list[str]) -> dict:
     step = max(1, -(-len(middles) // 16))
-    title = {"text": say(f"probe_histogram.axis_{shown.what}"), "standoff": 4, "font": {"size": 12}}
-    words = [
-        f"<b>{label}</b>" if place == shown.mine else label for place, label in enumerate(labels)
+    title = {
+        "text": say(f"probe_histogram.axis_{histogram.measure}"),
+        "standoff": 4,
+        "font": {"size": 12},
+    }
+    label_texts = [
+        f"<b>{label}</b>" if index == histogram.target_bar else label
+        for index, label in enumerate(labels)
     ]
     return {
         "tickvals": middles[::step],
-        "ticktext": words[::step],
+        "ticktext": label_texts[::step],
         "showgrid": False,
         "fixedrange": True,
         "title": title,
     }
 
 
-def _upward(most: float) -> dict:
-    shares = [0, most / 2, most]
-    ticks = {"tickvals": shares, "ticktext": [f"{100 * one:.0f} %" for one in shares]}
-    return ticks | {"range": [0, most * 1.12], "fixedrange": True, "title": None, "zeroline": False}
+def _y_axis(most_share: float) -> dict:
+    shares = [0, most_share / 2, most_share]
+    ticks = {"tickvals": shares, "ticktext": [f"{100 * tick_share:.0f} %" for tick_share in shares]}
+    return ticks | {
+        "range": [0, most_share * 1.12],
+        "fixedrange": True,
+        "title": None,
+        "zeroline": False,
+    }
 
 
-def _outlines(shown: HistogramView, middles: list[float], colour: str) -> list[dict]:
+def _outline_shapes(histogram: HistogramView, middles: list[float], colour: str) -> list[dict]:
     """Dashed rectangles: a bar's own outline cannot be dashed."""
-    half, line = 0.38 * shown.width, {"color": colour, "width": 1, "dash": "2px,2px"}
+    half, line = 0.38 * histogram.width, {"color": colour, "width": 1, "dash": "2px,2px"}
     return [
         {
             "type": "rect",
             "x0": middle - half,
             "x1": middle + half,
             "y0": 0,
-            "y1": part,
+            "y1": outline_share,
             "line": line,
         }
-        for middle, part in zip(middles, shown.outline or (), strict=False)
-        if part
+        for middle, outline_share in zip(middles, histogram.outline or (), strict=False)
+        if outline_share
     ]

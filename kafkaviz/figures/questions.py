@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
-from kafkaviz.analyse.retention import DUE, HELD
-from kafkaviz.figures import retention_words
-from kafkaviz.figures.listed import beside
+from kafkaviz.analysis.retention import DUE_STATES, KEPT_STATES
+from kafkaviz.figures import retention_text
+from kafkaviz.figures.join_text import join_details
 from kafkaviz.units import duration, group, share, size
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
-Row = Mapping[str, Any]
+AnswerRow = Mapping[str, Any]
 MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
 
 
@@ -32,8 +32,8 @@ class Question:
     name: str  # in an address
     sql: str
     value: str
-    title: Callable[[Sequence[Row]], str]
-    tail: Callable[[Row], str] | None = None
+    title: Callable[[Sequence[AnswerRow]], str]
+    tail: Callable[[AnswerRow], str] | None = None
 
     @property
     def text(self) -> str:
@@ -41,7 +41,7 @@ class Question:
         return say(f"questions.{self.name}")
 
     @property
-    def below(self) -> str:
+    def caption(self) -> str:
         """What is drawn, and in which unit."""
         return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
 
@@ -52,7 +52,7 @@ def _question(
     return Question(name, dedent(sql).strip(), value, title, tail)
 
 
-def partition(row: Row) -> str:
+def partition_name(row: AnswerRow) -> str:
     """The topic-partition of a row, or its topic."""
     return (
         f"{row['topic']}-{row['partition']}"
@@ -61,17 +61,17 @@ def partition(row: Row) -> str:
     )
 
 
-def many(key: str, number: int) -> str:
+def count_text(key: str, amount: int) -> str:
     """1 segment, 2 segments."""
-    return counted(key, number, n=group(number))
+    return say_count(key, amount, n=group(amount))
 
 
-def _partitions(rows: Sequence[Row]) -> int:
-    return len({partition(row) for row in rows})
+def _count_partitions(rows: Sequence[AnswerRow]) -> int:
+    return len({partition_name(row) for row in rows})
 
 
-def _due(rows: Sequence[Row]) -> int:
-    return sum(row["log_bytes"] for row in rows if row["state"] in DUE)
+def _due_bytes(rows: Sequence[AnswerRow]) -> int:
+    return sum(row["log_bytes"] for row in rows if row["state"] in DUE_STATES)
 
 
 QUESTIONS = (
@@ -95,18 +95,18 @@ QUESTIONS = (
         ORDER BY fill, log_bytes
         """,
         "fill",
-        lambda rows: counted(
+        lambda rows: say_count(
             "questions.half-full_title",
-            _partitions(rows),
-            first=partition(rows[0]),
-            partitions=many("common.n_topic_partitions", _partitions(rows)),
+            _count_partitions(rows),
+            first=partition_name(rows[0]),
+            partitions=count_text("common.n_topic_partitions", _count_partitions(rows)),
             share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
         ),
         lambda row: say(
             "questions.half-full_tail",
             size=size(row["log_bytes"]),
             limit=size(row["segment_bytes"]),
-            segments=many("common.n_segments", row["closed"]),
+            segments=count_text("common.n_segments", row["closed"]),
             reason=say(f"rolls.cause_{row['roll_reason']}")
             if row["roll_reason"]
             else say("questions.unknown"),
@@ -126,7 +126,7 @@ QUESTIONS = (
         "bytes_per_entry",
         lambda rows: say(
             "questions.sparsest_title",
-            first=partition(rows[0]),
+            first=partition_name(rows[0]),
             size=size(rows[0]["bytes_per_entry"]),
         ),
     ),
@@ -146,11 +146,11 @@ QUESTIONS = (
         "index_share",
         lambda rows: say(
             "questions.densest_title",
-            first=partition(rows[0]),
+            first=partition_name(rows[0]),
             share=share(rows[0]["index_share"], 1),
         ),
-        lambda row: beside(
-            [share(row["index_share"], 1), many("questions.n_entries", row["entries"])]
+        lambda row: join_details(
+            [share(row["index_share"], 1), count_text("questions.n_entries", row["entries"])]
         ),
     ),
     _question(
@@ -202,8 +202,8 @@ QUESTIONS = (
         lambda rows: say(
             "questions.worst-lookup_title",
             offset=group(rows[0]["offset"]),
-            first=partition(rows[0]),
-            headers=many("questions.n_headers", rows[0]["headers"]),
+            first=partition_name(rows[0]),
+            headers=count_text("questions.n_headers", rows[0]["headers"]),
         ),
         lambda row: say(
             "questions.worst-lookup_tail", n=group(row["headers"]), size=size(row["bytes"])
@@ -222,7 +222,7 @@ QUESTIONS = (
         ORDER BY batches DESC
         """,
         "batches",
-        lambda rows: counted(
+        lambda rows: say_count(
             "questions.small-batches_title",
             len(rows),
             n=group(len(rows)),
@@ -326,7 +326,7 @@ QUESTIONS = (
         lambda rows: say(
             "questions.preallocated_title",
             size=size(sum(row["unwritten_bytes"] for row in rows)),
-            partitions=many("common.n_topic_partitions", len(rows)),
+            partitions=count_text("common.n_topic_partitions", len(rows)),
             disk=size(sum(row["on_disk_bytes"] for row in rows)),
         ),
         lambda row: say(
@@ -349,10 +349,12 @@ QUESTIONS = (
         "maps",
         lambda rows: say(
             "questions.maps_title",
-            maps=many("questions.n_maps", sum(row["maps"] for row in rows)),
+            maps=count_text("questions.n_maps", sum(row["maps"] for row in rows)),
             share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT),
         ),
-        lambda row: beside([group(row["maps"]), many("common.n_segments", row["segments"])]),
+        lambda row: join_details(
+            [group(row["maps"]), count_text("common.n_segments", row["segments"])]
+        ),
     ),
     _question(
         "codecs",
@@ -378,7 +380,7 @@ QUESTIONS = (
         lambda row: say(
             "questions.codecs_tail",
             n=f"{row['bytes_a_record']:g}",
-            batches=many("common.n_batches", row["batches"]),
+            batches=count_text("common.n_batches", row["batches"]),
             size=size(row["log_bytes"]),
         ),
     ),
@@ -405,8 +407,8 @@ QUESTIONS = (
         "late_batches",
         lambda rows: say(
             "questions.late_title",
-            batches=many("common.n_batches", rows[0]["late_batches"]),
-            first=partition(rows[0]),
+            batches=count_text("common.n_batches", rows[0]["late_batches"]),
+            first=partition_name(rows[0]),
             by=duration(rows[0]["latest_by_ms"]),
         ),
         lambda row: say(
@@ -427,7 +429,9 @@ QUESTIONS = (
         """,
         "ahead_ms",
         lambda rows: say(
-            "questions.future_title", first=partition(rows[0]), ahead=duration(rows[0]["ahead_ms"])
+            "questions.future_title",
+            first=partition_name(rows[0]),
+            ahead=duration(rows[0]["ahead_ms"]),
         ),
     ),
     _question(
@@ -446,7 +450,7 @@ QUESTIONS = (
         lambda rows: say(
             "questions.compacted_title",
             share=share(rows[0]["gone"], rows[0]["offsets"]),
-            first=partition(rows[0]),
+            first=partition_name(rows[0]),
         ),
         lambda row: say(
             "questions.compacted_tail", n=group(row["gone"]), all=group(row["offsets"])
@@ -493,22 +497,22 @@ QUESTIONS = (
         "log_bytes",
         lambda rows: say(
             "questions.retention_title",
-            due=size(_due(rows)),
+            due=size(_due_bytes(rows)),
             all=size(sum(row["log_bytes"] for row in rows)),
         ),
         lambda row: say(
             "questions.retention_tail",
             size=size(row["log_bytes"]),
-            segments=many("common.n_segments", row["segments"]),
-            why=retention_words.held(row["state"])
-            if row["state"] in HELD
+            segments=count_text("common.n_segments", row["segments"]),
+            why=retention_text.held_text(row["state"])
+            if row["state"] in KEPT_STATES
             else say("questions.due"),
         ),
     ),
 )
-BY_NAME = {one.name: one for one in QUESTIONS}
+QUESTION_BY_NAME = {question.name: question for question in QUESTIONS}
 
 
-def asked(text: str) -> Question | None:
+def find_question(text: str) -> Question | None:
     """The question whose query this is, letter by letter but for blanks around it."""
-    return next((one for one in QUESTIONS if one.sql == text.strip()), None)
+    return next((question for question in QUESTIONS if question.sql == text.strip()), None)

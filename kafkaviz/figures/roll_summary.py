@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kafkaviz.analyse.lanes import Lanes
-from kafkaviz.figures import roll_words
-from kafkaviz.figures.listed import listed
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.figures import roll_text
+from kafkaviz.figures.join_text import join_comma
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import MISSING, duration, group, size
 from kafkaviz.words import say
 
-SAME = "="
+SAME_TEXT = "="
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """settings: (name, value), the same in every language; rolls: (cause, how many) of those that
     came.
     """
@@ -40,65 +40,81 @@ class Summary:
         )
 
 
-def summary(shown: Lanes, settings: dict[str, str]) -> Summary:
+def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
     """What there is to compare of a run."""
-    rolled = [one for one in shown.lanes if not one.is_active]
-    open_ms = sum(one.ended_ms - one.opened_ms for one in rolled) / len(rolled) if rolled else None
-    counted = tuple((cause, count) for cause, count in shown.rolls().items() if cause)
+    closed_lanes = [lane for lane in history.segments if not lane.is_active]
+    open_ms = (
+        sum(lane.ended_ms - lane.opened_ms for lane in closed_lanes) / len(closed_lanes)
+        if closed_lanes
+        else None
+    )
+    roll_counts = tuple((cause, count) for cause, count in history.rolls().items() if cause)
     entries = [
-        sum(getattr(one, name) for one in shown.lanes)
+        sum(getattr(lane, name) for lane in history.segments)
         for name in ("offset_entries", "time_entries")
     ]
-    return Summary(
-        tuple(settings.items()), len(shown.lanes), counted, shown.log_bytes, *entries, open_ms
+    return RunSummary(
+        tuple(settings.items()),
+        len(history.segments),
+        roll_counts,
+        history.log_bytes,
+        *entries,
+        open_ms,
     )
 
 
-def changes(before: Summary, now: Summary, told: Callable[[str], str] = str) -> str:
-    """The settings that differ: segment.ms 1 min → 10 s. told: what a name or a value is called."""
-    old = dict(before.settings)
-    found = [
-        f"{told(name)} {told(old.get(name, MISSING))} → {told(value)}"
-        for name, value in now.settings
-        if old.get(name) != value
+def describe_changes(
+    before: RunSummary, after: RunSummary, text_of: Callable[[str], str] = str
+) -> str:
+    """The settings that differ: segment.ms 1 min → 10 s. text_of: what a name or a value is
+    called.
+    """
+    old_settings = dict(before.settings)
+    texts = [
+        f"{text_of(name)} {text_of(old_settings.get(name, MISSING))} → {text_of(value)}"
+        for name, value in after.settings
+        if old_settings.get(name) != value
     ]
-    return listed(found) or say("rolls.nothing_changed")
+    return join_comma(texts) or say("rolls.nothing_changed")
 
 
-def rows(before: Summary, now: Summary) -> list[tuple[str, str, str, str]]:
+def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
     """What, before, now, and the change."""
-    causes = [cause for cause in Cause if cause in dict(before.rolls) or cause in dict(now.rolls)]
+    causes = [cause for cause in Cause if cause in dict(before.rolls) or cause in dict(after.rolls)]
     numbers: list[tuple[Any, ...]] = [
-        (say("common.segments"), before.segments, now.segments, group),
+        (say("common.segments"), before.segments, after.segments, group),
         *(
             (
-                say("rolls.rolls_by", cause=roll_words.name(one)),
-                *(dict(run.rolls).get(one, 0) for run in (before, now)),
+                say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
+                *(dict(run_summary.rolls).get(roll_cause, 0) for run_summary in (before, after)),
                 group,
             )
-            for one in causes
+            for roll_cause in causes
         ),
-        (say("rolls.mean_segment"), _mean(before), _mean(now), size),
-        (say("rolls.mean_open"), before.open_ms, now.open_ms, duration),
-        (say("rolls.offset_entries"), before.offset_entries, now.offset_entries, group),
-        (say("rolls.time_entries"), before.time_entries, now.time_entries, group),
-        (say("rolls.both_indexes"), before.index_bytes, now.index_bytes, size),
+        (say("rolls.mean_segment"), _mean(before), _mean(after), size),
+        (say("rolls.mean_open"), before.open_ms, after.open_ms, duration),
+        (say("rolls.offset_entries"), before.offset_entries, after.offset_entries, group),
+        (say("rolls.time_entries"), before.time_entries, after.time_entries, group),
+        (say("rolls.both_indexes"), before.index_bytes, after.index_bytes, size),
     ]
-    return [(name, words(old), words(new), change(old, new)) for name, old, new, words in numbers]
+    return [
+        (name, format_value(old), format_value(new), change_text(old, new))
+        for name, old, new, format_value in numbers
+    ]
 
 
-def _mean(one: Summary) -> float:
-    return one.log_bytes / max(1, one.segments)
+def _mean(run_summary: RunSummary) -> float:
+    return run_summary.log_bytes / max(1, run_summary.segments)
 
 
-def change(old: float | None, new: float | None) -> str:
+def change_text(before: float | None, after: float | None) -> str:
     """× 3.1 or −79 %; = for the same."""
-    if old == new:
-        return SAME
-    if not old or new is None:
-        return MISSING if new is None or old is None else f"+{group(round(new))}"
-    times = new / old
-    if times >= 2:
-        return f"× {times:.1f}" if times < 100 else f"× {group(round(times))}"
-    percent = round(100 * (times - 1))
+    if before == after:
+        return SAME_TEXT
+    if not before or after is None:
+        return MISSING if after is None or before is None else f"+{group(round(after))}"
+    ratio = after / before
+    if ratio >= 2:
+        return f"× {ratio:.1f}" if ratio < 100 else f"× {group(round(ratio))}"
+    percent = round(100 * (ratio - 1))
     return f"+{percent} %" if percent > 0 else f"−{-percent} %" if percent < 0 else "< 1 %"

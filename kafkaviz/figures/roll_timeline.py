@@ -9,32 +9,50 @@ from typing import cast
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analyse.lanes import Lane, Lanes, limits
-from kafkaviz.figures import roll_words, theme
+from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, fill_limits
+from kafkaviz.figures import roll_text, theme
 from kafkaviz.units import duration, file_stem, group, rate, share, size
 from kafkaviz.words import say
 
-ROWS = 14  # drawn at once
+ROWS_A_PAGE = 14  # drawn at once
 ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
 # width: of the card at 1280 px, to choose the side on which words have room
 LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
 WORDS_PX = 252
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
-CAUSE_COLUMN = {
+COLUMN_BY_CAUSE = {
     "size": "log_bytes",
     "time": "waited_ms",
     "offset-index-full": "offset_entries",
     "time-index-full": "time_entries",
 }
 TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
-    1000 * one
-    for one in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
+    1000 * seconds
+    for seconds in (
+        1,
+        2,
+        5,
+        10,
+        15,
+        30,
+        60,
+        120,
+        300,
+        600,
+        900,
+        1800,
+        3600,
+        7200,
+        21600,
+        43200,
+        86400,
+    )
 ]
-MOST_TICKS, ALIKE, BINS = 9, 0.35, 160
+MOST_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
 
 
 @dataclass(frozen=True)
-class Written:
+class WriteSpan:
     """A stretch of time in which about as much was written: from, to in ms since the first batch;
     bytes a second; bytes a batch.
     """
@@ -46,7 +64,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Row:
+class RollRow:
     """A segment's lane.
 
     Times in ms since the log's first batch; lines: (n, 5) of such a time and the four shares of the
@@ -58,101 +76,112 @@ class Row:
     ended_ms: int
     lines: np.ndarray
     cause: str
-    because: str
-    ink: str | None  # of the dot; None where nothing rolled
-    text_ink: str
-    told: tuple[str, ...]
+    reason: str
+    colour: str | None  # of the dot; None where nothing rolled
+    text_colour: str
+    hover_lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RollTimelineView:
-    """Some rows of all, and what was written meanwhile. first: the number of the first row, from
-    0.
+    """Some rows of all, and what was written meanwhile. first_row: the number of the first row,
+    from 0.
     """
 
     title: str
-    below: str
-    rows: tuple[Row, ...]
-    first: int
+    caption: str
+    rows: tuple[RollRow, ...]
+    first_row: int
     count: int
-    written: tuple[Written, ...]
+    write_spans: tuple[WriteSpan, ...]
     start_ms: int
     end_ms: int
 
 
-def view(shown: Lanes, first: int = 0, appended: np.ndarray | None = None) -> RollTimelineView:
-    """ROWS segments from number first on. appended: analyse.lanes.APPENDED of a simulated log, for
+def view(
+    history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
+) -> RollTimelineView:
+    """ROWS segments from number first on. appended: analysis.lanes.APPENDED of a simulated log, for
     the strip above.
     """
-    first = max(0, min(first, len(shown.lanes) - 1))
-    own = shown.lanes[first : first + ROWS]
-    begin = shown.lanes[0].opened_ms if shown.lanes else 0
-    start = own[0].opened_ms - begin if own else 0
-    end = max([one.ended_ms - begin for one in own], default=0)
-    rows = tuple(_row(one, shown, begin) for one in own)
-    is_whole = len(own) == len(shown.lanes)
-    end = max(end if is_whole else start + round((end - start) * 1.02), start + 1)
-    written = (
-        _written(appended, begin, start, end) if appended is not None and len(appended) else ()
+    first_row = max(0, min(first_row, len(history.segments) - 1))
+    page_lanes = history.segments[first_row : first_row + ROWS_A_PAGE]
+    begin_ms = history.segments[0].opened_ms if history.segments else 0
+    start_ms = page_lanes[0].opened_ms - begin_ms if page_lanes else 0
+    end_ms = max([lane.ended_ms - begin_ms for lane in page_lanes], default=0)
+    rows = tuple(_row(lane, history, begin_ms) for lane in page_lanes)
+    is_last_page = len(page_lanes) == len(history.segments)
+    end_ms = max(
+        end_ms if is_last_page else start_ms + round((end_ms - start_ms) * 1.02), start_ms + 1
+    )
+    write_spans = (
+        _find_write_spans(appended, begin_ms, start_ms, end_ms)
+        if appended is not None and len(appended)
+        else ()
     )
     return RollTimelineView(
-        roll_words.title(shown),
-        _below(first, len(own), len(shown.lanes)),
+        roll_text.title(history),
+        _caption(first_row, len(page_lanes), len(history.segments)),
         rows,
-        first,
-        len(shown.lanes),
-        written,
-        start,
-        end,
+        first_row,
+        len(history.segments),
+        write_spans,
+        start_ms,
+        end_ms,
     )
 
 
-def _below(first: int, drawn: int, count: int) -> str:
-    if drawn >= count:
+def _caption(first_row: int, row_count: int, count: int) -> str:
+    if row_count >= count:
         return say("rolls.below")
-    if not first:
-        return say("rolls.below_first", drawn=drawn, count=group(count))
+    if not first_row:
+        return say("rolls.below_first", drawn=row_count, count=group(count))
     return say(
-        "rolls.below_some", first=group(first + 1), last=group(first + drawn), count=group(count)
+        "rolls.below_some",
+        first=group(first_row + 1),
+        last=group(first_row + row_count),
+        count=group(count),
     )
 
 
-def _row(lane: Lane, shown: Lanes, begin_ms: int) -> Row:
-    ink = roll_words.INKS[lane.reason.cause] if lane.reason else None
-    reading = size(lane.log_bytes) if lane.is_active else roll_words.because(lane)
-    opened, ended = lane.opened_ms - begin_ms, lane.ended_ms - begin_ms
-    return Row(
+def _row(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
+    colour = roll_text.COLOUR_NAMES[lane.reason.cause] if lane.reason else None
+    reason = size(lane.log_bytes) if lane.is_active else roll_text.lane_reason(lane)
+    opened_ms, ended_ms = lane.opened_ms - begin_ms, lane.ended_ms - begin_ms
+    return RollRow(
         group(lane.base_offset),
-        opened,
-        ended,
-        _lines(lane, shown, begin_ms),
-        roll_words.cause(lane),
-        reading,
-        ink,
-        roll_words.text_ink(lane),
-        _told(lane, shown),
+        opened_ms,
+        ended_ms,
+        _fill_lines(lane, history, begin_ms),
+        roll_text.lane_cause(lane),
+        reason,
+        colour,
+        roll_text.text_colour(lane),
+        _hover_lines(lane, history),
     )
 
 
-def _lines(lane: Lane, shown: Lanes, begin_ms: int) -> np.ndarray:
+def _fill_lines(lane: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
     """From nothing, by what is known on the way, to the moment of the roll, where the one that
     tripped stands at its limit.
     """
-    most = limits(shown.config)
+    limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(lane.fills) + 2, 1 + len(COLUMNS)))
     lines[:, 0] = [lane.opened_ms, *lane.fills["at_ms"], lane.ended_ms]
     lines[:, 0] = np.clip(lines[:, 0], lane.opened_ms, lane.ended_ms) - begin_ms
-    for place, column in enumerate(COLUMNS, start=1):
-        lines[1:-1, place] = lane.fills[column] / most[column] if most[column] else 1
-        lines[-1, place] = lines[-2, place]
-        if lane.reason and CAUSE_COLUMN.get(lane.reason.cause) == column:
-            lines[-1, place] = 1
+    for line, column in enumerate(COLUMNS, start=1):
+        lines[1:-1, line] = (
+            lane.fills[column] / limit_by_column[column] if limit_by_column[column] else 1
+        )
+        lines[-1, line] = lines[-2, line]
+        if lane.reason and COLUMN_BY_CAUSE.get(lane.reason.cause) == column:
+            lines[-1, line] = 1
     return np.minimum(lines, [[np.inf, 1, 1, 1, 1]])
 
 
-def _told(lane: Lane, shown: Lanes) -> tuple[str, ...]:
+def _hover_lines(lane: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
     """What a hover says."""
-    config = shown.config
+    config = history.config
     return (
         f"<b>{file_stem(lane.base_offset)}</b>",
         say(
@@ -174,83 +203,106 @@ def _told(lane: Lane, shown: Lanes) -> tuple[str, ...]:
 # ---- what was written
 
 
-def _written(appended: np.ndarray, begin_ms: int, start: int, end: int) -> tuple[Written, ...]:
+def _find_write_spans(
+    appended: np.ndarray, begin_ms: int, start: int, end: int
+) -> tuple[WriteSpan, ...]:
     """The speed over time, told in stretches of about the same speed and batch size."""
-    at = appended["now_ms"] - begin_ms
-    inside = (at >= start) & (at <= end)
+    times_ms = appended["now_ms"] - begin_ms
+    is_inside = (times_ms >= start) & (times_ms <= end)
     edges = np.linspace(start, end, BINS + 1)
-    batches, _ = np.histogram(at[inside], edges)
-    content, _ = np.histogram(at[inside], edges, weights=appended["size_bytes"][inside])
-    return tuple(_stretch(edges, content, batches, *one) for one in _stretches(content, batches))
+    batches_per_bin, _ = np.histogram(times_ms[is_inside], edges)
+    bytes_per_bin, _ = np.histogram(
+        times_ms[is_inside], edges, weights=appended["size_bytes"][is_inside]
+    )
+    return tuple(
+        _write_span(edges, bytes_per_bin, batches_per_bin, *bins)
+        for bins in _find_stretches(bytes_per_bin, batches_per_bin)
+    )
 
 
-def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
+def _find_stretches(
+    bytes_per_bin: np.ndarray, batches_per_bin: np.ndarray
+) -> list[tuple[int, int]]:
     """The first and last bin of each.
 
     A bin alone is the seam between two; with many of them, or much in them, all is one.
     """
-    found = [[0, 0]]
-    for place in range(1, len(content)):
-        own = slice(found[-1][0], place)
-        if _go_on(
-            content[own].sum(),
-            batches[own].sum(),
-            place - found[-1][0],
-            content[place],
-            batches[place],
+    stretches = [[0, 0]]
+    for bin_number in range(1, len(bytes_per_bin)):
+        stretch_bins = slice(stretches[-1][0], bin_number)
+        if _is_same_rate(
+            bytes_per_bin[stretch_bins].sum(),
+            batches_per_bin[stretch_bins].sum(),
+            bin_number - stretches[-1][0],
+            bytes_per_bin[bin_number],
+            batches_per_bin[bin_number],
             1,
         ):
-            found[-1][1] = place
+            stretches[-1][1] = bin_number
         else:
-            found.append([place, place])
-    alone = [first for first, last in found if first == last]
-    if len(alone) > BINS // 8 or content[alone].sum() > ALIKE * content.sum():
-        return [(0, len(content) - 1)]
-    kept = [one for one in found if one[0] < one[1]] or [[0, len(content) - 1]]
-    joined = kept[:1]
-    for first, last in kept[1:]:
-        joined[-1][1] = first - 1
-        before, own = slice(joined[-1][0], first), slice(first, last + 1)
-        if _go_on(
-            content[before].sum(),
-            batches[before].sum(),
-            first - joined[-1][0],
-            content[own].sum(),
-            batches[own].sum(),
-            last + 1 - first,
+            stretches.append([bin_number, bin_number])
+    single_bins = [first_bin for first_bin, last_bin in stretches if first_bin == last_bin]
+    if (
+        len(single_bins) > BINS // 8
+        or bytes_per_bin[single_bins].sum() > ALIKE_SHARE * bytes_per_bin.sum()
+    ):
+        return [(0, len(bytes_per_bin) - 1)]
+    stretches_kept = [stretch for stretch in stretches if stretch[0] < stretch[1]] or [
+        [0, len(bytes_per_bin) - 1]
+    ]
+    merged = stretches_kept[:1]
+    for first_bin, last_bin in stretches_kept[1:]:
+        merged[-1][1] = first_bin - 1
+        merged_bins, stretch_bins = slice(merged[-1][0], first_bin), slice(first_bin, last_bin + 1)
+        if _is_same_rate(
+            bytes_per_bin[merged_bins].sum(),
+            batches_per_bin[merged_bins].sum(),
+            first_bin - merged[-1][0],
+            bytes_per_bin[stretch_bins].sum(),
+            batches_per_bin[stretch_bins].sum(),
+            last_bin + 1 - first_bin,
         ):
-            joined[-1][1] = last
+            merged[-1][1] = last_bin
         else:
-            joined.append([first, last])
-    joined[0][0], joined[-1][1] = 0, len(content) - 1
-    return [(first, last) for first, last in joined]
+            merged.append([first_bin, last_bin])
+    merged[0][0], merged[-1][1] = 0, len(bytes_per_bin) - 1
+    return [(first_bin, last_bin) for first_bin, last_bin in merged]
 
 
-def _go_on(
-    content: float, batches: float, bins: int, more: float, more_batches: float, more_bins: int
+def _is_same_rate(
+    content: float,
+    batches: float,
+    bins: int,
+    more_content: float,
+    more_batches: float,
+    more_bins: int,
 ) -> bool:
     """Whether what comes is about as fast as what was, in batches of about the same size."""
-    return _alike(content / bins, more / more_bins) and _alike(
-        content * more_batches, more * batches
+    return _is_alike(content / bins, more_content / more_bins) and _is_alike(
+        content * more_batches, more_content * batches
     )
 
 
-def _alike(one: float, other: float) -> bool:
+def _is_alike(first: float, second: float) -> bool:
     """Whether two numbers are about the same."""
-    return abs(one - other) <= ALIKE * max(one, other)
+    return abs(first - second) <= ALIKE_SHARE * max(first, second)
 
 
-def _stretch(
-    edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first: int, last: int
-) -> Written:
+def _write_span(
+    edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first_bin: int, last_bin: int
+) -> WriteSpan:
     """Its means, without the bins at its seams."""
-    inner = slice(first + 1, last) if last - first > 3 else slice(first, last + 1)
-    span_ms = (edges[1] - edges[0]) * (inner.stop - inner.start)
-    mean = content[inner].sum() / max(batches[inner].sum(), 1)
-    return Written(
-        float(edges[first]),
-        float(edges[last + 1]),
-        float(1000 * content[inner].sum() / span_ms),
+    inner_bins = (
+        slice(first_bin + 1, last_bin)
+        if last_bin - first_bin > 3
+        else slice(first_bin, last_bin + 1)
+    )
+    span_ms = (edges[1] - edges[0]) * (inner_bins.stop - inner_bins.start)
+    mean = content[inner_bins].sum() / max(batches[inner_bins].sum(), 1)
+    return WriteSpan(
+        float(edges[first_bin]),
+        float(edges[last_bin + 1]),
+        float(1000 * content[inner_bins].sum() / span_ms),
         float(mean),
     )
 
@@ -258,60 +310,74 @@ def _stretch(
 # ---- the figure
 
 
-def figure(shown: RollTimelineView, mode: str) -> go.Figure:
+def figure(timeline: RollTimelineView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    top = STRIP_PX if shown.written else TOP_PX
-    tall = top + ROW_PX * max(1, len(shown.rows))
-    chart = go.Figure([*_fills(shown, top, ink), *_dots(shown, top, ink), *_hover(shown, top)])
+    colours = theme.colours(mode)
+    top_px = STRIP_PX if timeline.write_spans else TOP_PX
+    height_px = top_px + ROW_PX * max(1, len(timeline.rows))
+    chart = go.Figure(
+        [
+            *_fill_traces(timeline, top_px, colours),
+            *_dot_traces(timeline, top_px, colours),
+            *_hover_traces(timeline, top_px),
+        ]
+    )
     chart.update_layout(
         template=theme.template(mode),
-        height=tall + BOTTOM_PX,
+        height=height_px + BOTTOM_PX,
         margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
         showlegend=False,
         barmode="overlay",
         hovermode="closest",
-        xaxis=_across(shown),
-        yaxis={"range": [tall, 0], "visible": False, "fixedrange": True},
-        shapes=[*_grid(shown, top, tall, ink), *_strip(shown, ink), *_boxes(shown, top, ink)],
-        annotations=[*_strip_words(shown, ink), *_names(shown, top, ink), *_words(shown, top, ink)],
+        xaxis=_x_axis(timeline),
+        yaxis={"range": [height_px, 0], "visible": False, "fixedrange": True},
+        shapes=[
+            *_grid(timeline, top_px, height_px, colours),
+            *_write_shapes(timeline, colours),
+            *_row_boxes(timeline, top_px, colours),
+        ],
+        annotations=[
+            *_write_annotations(timeline, colours),
+            *_name_annotations(timeline, top_px, colours),
+            *_cause_annotations(timeline, top_px, colours),
+        ],
     )
     return chart
 
 
-def _box(place: int, top: int) -> float:
+def _box_top(row_number: int, top: int) -> float:
     """The upper edge of a row's box, in px."""
-    return top + place * ROW_PX + 3
+    return top + row_number * ROW_PX + 3
 
 
-def _ticks(shown: RollTimelineView) -> list[int]:
-    span = shown.end_ms - shown.start_ms
-    days = 86_400_000 * max(1, -(-span // (8 * 86_400_000)))
-    step = next((one for one in TICKS_MS if span / one <= MOST_TICKS), days)
-    return list(range(-(-shown.start_ms // step) * step, shown.end_ms + 1, step))
+def _ticks(timeline: RollTimelineView) -> list[int]:
+    span_ms = timeline.end_ms - timeline.start_ms
+    days = 86_400_000 * max(1, -(-span_ms // (8 * 86_400_000)))
+    step = next((tick_ms for tick_ms in TICKS_MS if span_ms / tick_ms <= MOST_TICKS), days)
+    return list(range(-(-timeline.start_ms // step) * step, timeline.end_ms + 1, step))
 
 
 def _tick(ms: int) -> str:
     """A time since the first batch: 1 min 15 s; within a second to the millisecond, 35.2 s."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
-    for unit, length, below, part in (
+    for unit, length, smaller_unit, smaller_ms in (
         ("d", 86_400_000, "h", 3_600_000),
         ("h", 3_600_000, "min", 60_000),
         ("min", 60_000, "s", 1000),
     ):
         if ms >= length:
-            rest = ms % length // part
-            return f"{ms // length} {unit}{f' {rest} {below}' if rest else ''}"
+            remainder = ms % length // smaller_ms
+            return f"{ms // length} {unit}{f' {remainder} {smaller_unit}' if remainder else ''}"
     return f"{ms // 1000} s" if ms else "0"
 
 
-def _across(shown: RollTimelineView) -> dict:
-    ticks = _ticks(shown)
+def _x_axis(timeline: RollTimelineView) -> dict:
+    ticks = _ticks(timeline)
     return {
-        "range": [shown.start_ms, shown.end_ms],
+        "range": [timeline.start_ms, timeline.end_ms],
         "tickvals": ticks,
-        "ticktext": [_tick(one) for one in ticks],
+        "ticktext": [_tick(tick) for tick in ticks],
         "showgrid": False,
         "showline": False,
         "zeroline": False,
@@ -322,52 +388,54 @@ def _across(shown: RollTimelineView) -> dict:
     }
 
 
-def _grid(shown: RollTimelineView, top: int, tall: int, ink: dict[str, str]) -> list[dict]:
-    line = {"color": ink["line"], "width": 1}
+def _grid(
+    timeline: RollTimelineView, top: int, height_px: int, colours: dict[str, str]
+) -> list[dict]:
+    line = {"color": colours["line"], "width": 1}
     return [
         {
             "type": "line",
-            "x0": one,
-            "x1": one,
+            "x0": tick,
+            "x1": tick,
             "y0": top,
-            "y1": tall + 4,
+            "y1": height_px + 4,
             "line": line,
             "layer": "below",
         }
-        for one in _ticks(shown)
+        for tick in _ticks(timeline)
     ]
 
 
-def _strip(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
-    most = max((one.bytes_per_s for one in shown.written), default=0) or 1
-    gap = 2 * (shown.end_ms - shown.start_ms) / WIDTH_PX
+def _write_shapes(timeline: RollTimelineView, colours: dict[str, str]) -> list[dict]:
+    most_bytes_per_s = max((span.bytes_per_s for span in timeline.write_spans), default=0) or 1
+    gap = 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX
     return [
         {
             "type": "rect",
-            "x0": one.first_ms,
-            "x1": max(one.first_ms, one.last_ms - gap),
+            "x0": span.first_ms,
+            "x1": max(span.first_ms, span.last_ms - gap),
             "y0": 34,
-            "y1": 34 - (4 + 24 * one.bytes_per_s / most),
-            "fillcolor": ink["scan_soft"],
+            "y1": 34 - (4 + 24 * span.bytes_per_s / most_bytes_per_s),
+            "fillcolor": colours["scan_soft"],
             "line": {"width": 0},
             "layer": "below",
         }
-        for one in shown.written
-        if one.bytes_per_s
+        for span in timeline.write_spans
+        if span.bytes_per_s
     ]
 
 
-def _strip_words(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
-    if not shown.written:
+def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> list[dict]:
+    if not timeline.write_spans:
         return []
-    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (shown.end_ms - shown.start_ms)
-    look = {
+    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
+    style = {
         "y": 24,
         "yanchor": "middle",
         "showarrow": False,
-        "font": {"size": 12, "color": ink["scan_text"]},
+        "font": {"size": 12, "color": colours["scan_text"]},
     }
-    found = [
+    annotations = [
         {
             "text": say("rolls.written"),
             "xref": "paper",
@@ -377,113 +445,122 @@ def _strip_words(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
             "y": 12,
             "yanchor": "middle",
             "showarrow": False,
-            "font": {"size": 12, "color": ink["ink_3"]},
+            "font": {"size": 12, "color": colours["ink_3"]},
         }
     ]
-    for one in shown.written:
-        words = say(
-            "rolls.written_in", speed=rate(one.bytes_per_s), batch=size(round(one.batch_bytes))
+    for span in timeline.write_spans:
+        text = say(
+            "rolls.written_in", speed=rate(span.bytes_per_s), batch=size(round(span.batch_bytes))
         )
-        if (one.last_ms - one.first_ms) * pixels > 110 and one.bytes_per_s:
-            fits = (one.last_ms - one.first_ms) * pixels > _width_px(words) + 10
-            found.append(
-                look
+        if (span.last_ms - span.first_ms) * pixels > 110 and span.bytes_per_s:
+            is_fitting = (span.last_ms - span.first_ms) * pixels > _width_px(text) + 10
+            annotations.append(
+                style
                 | {
-                    "text": words if fits else rate(one.bytes_per_s),
-                    "x": one.first_ms,
+                    "text": text if is_fitting else rate(span.bytes_per_s),
+                    "x": span.first_ms,
                     "xanchor": "left",
                     "xshift": 5,
                 }
             )
-    return found
+    return annotations
 
 
-def _width_px(words: str) -> int:
+def _width_px(text: str) -> int:
     """About how wide words are: a Chinese character takes the room of two others."""
-    return sum(12 if one > "\u2e7f" else 6 for one in words)
+    return sum(12 if character > "\u2e7f" else 6 for character in text)
 
 
-def _boxes(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:
-    found = []
-    for place, row in enumerate(shown.rows):
-        is_open = row.ink is None
+def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
+    boxes = []
+    for row_number, row in enumerate(timeline.rows):
+        is_open = row.colour is None
         line = {
-            "color": ink["line_2" if is_open else "line"],
+            "color": colours["line_2" if is_open else "line"],
             "width": 1,
             "dash": "4px,3px" if is_open else "solid",
         }
-        y = _box(place, top)
-        found.append(
+        y = _box_top(row_number, top)
+        boxes.append(
             {
                 "type": "rect",
                 "x0": row.opened_ms,
-                "x1": _end(row, shown),
+                "x1": _row_end(row, timeline),
                 "y0": y,
                 "y1": y + BOX_PX,
-                "fillcolor": ink["panel"],
+                "fillcolor": colours["panel"],
                 "line": line,
                 "layer": "below",
             }
         )
-    return found
+    return boxes
 
 
-def _end(row: Row, shown: RollTimelineView) -> float:
+def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
     """Where a lane ends: wide enough to be seen."""
-    return max(row.ended_ms, row.opened_ms + 2 * (shown.end_ms - shown.start_ms) / WIDTH_PX)
+    return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 
-def _fills(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[go.Scatter]:
+def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[go.Scatter]:
     """The size as an area, time and the indexes as lines: a trace each, for all rows."""
     xs, ys, area_x, area_y = [], [[], [], [], []], [], []
-    for place, row in enumerate(shown.rows):
-        floor = _box(place, top) + BOX_PX
+    for row_number, row in enumerate(timeline.rows):
+        bottom = _box_top(row_number, top) + BOX_PX
         xs += [*row.lines[:, 0].tolist(), None]
         for column in range(4):
-            ys[column] += [*(floor - BOX_PX * row.lines[:, column + 1]).tolist(), None]
+            ys[column] += [*(bottom - BOX_PX * row.lines[:, column + 1]).tolist(), None]
         area_x += [*row.lines[:, 0].tolist(), row.ended_ms, row.opened_ms, None]
-        area_y += [*(floor - BOX_PX * row.lines[:, 1]).tolist(), floor, floor, None]
-    common = {"mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
-    area = {"fill": "toself", "fillcolor": _pale(ink["log"]), "line": {"width": 0}, "name": "size"}
+        area_y += [*(bottom - BOX_PX * row.lines[:, 1]).tolist(), bottom, bottom, None]
+    line_style = {"mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
+    area = {
+        "fill": "toself",
+        "fillcolor": _pale_colour(colours["log"]),
+        "line": {"width": 0},
+        "name": "size",
+    }
     lines = (
-        ("time", 1, ink["ink_2"], 1.3, "4px,3px"),
-        ("offset index", 2, ink["offset"], 1.7, "solid"),
-        ("time index", 3, ink["time"], 1.7, "solid"),
+        ("time", 1, colours["ink_2"], 1.3, "4px,3px"),
+        ("offset index", 2, colours["offset"], 1.7, "solid"),
+        ("time index", 3, colours["time"], 1.7, "solid"),
     )
     return [
-        go.Scatter(x=area_x, y=area_y, **common, **area),
+        go.Scatter(x=area_x, y=area_y, **line_style, **area),
         *(
             go.Scatter(
                 x=xs,
-                y=ys[of],
-                **common,
+                y=ys[line_number],
+                **line_style,
                 name=name,
-                line={"color": colour, "width": wide, "dash": dash},
+                line={"color": colour, "width": width_px, "dash": dash},
             )
-            for name, of, colour, wide, dash in lines
+            for name, line_number, colour, width_px, dash in lines
         ),
     ]
 
 
-def _pale(colour: str) -> str:
+def _pale_colour(colour: str) -> str:
     """A colour at two fifths of its strength."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},.4)"
 
 
-def _dots(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[go.Scatter]:
-    rolled = [(row, _box(place, top)) for place, row in enumerate(shown.rows) if row.ink]
-    if not rolled:
+def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[go.Scatter]:
+    rows_tops = [
+        (row, _box_top(row_number, top))
+        for row_number, row in enumerate(timeline.rows)
+        if row.colour
+    ]
+    if not rows_tops:
         return []
     marker = {
         "size": 8.4,
-        "color": [ink[cast(str, row.ink)] for row, _ in rolled],
-        "line": {"color": ink["raised"], "width": 1.2},
+        "color": [colours[cast(str, row.colour)] for row, _ in rows_tops],
+        "line": {"color": colours["raised"], "width": 1.2},
     }
     return [
         go.Scatter(
-            x=[_end(row, shown) for row, _ in rolled],
-            y=[y for _, y in rolled],
+            x=[_row_end(row, timeline) for row, _ in rows_tops],
+            y=[y for _, y in rows_tops],
             mode="markers",
             marker=marker,
             name="roll",
@@ -493,26 +570,26 @@ def _dots(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[go.Sca
     ]
 
 
-def _hover(shown: RollTimelineView, top: int) -> list[go.Bar]:
+def _hover_traces(timeline: RollTimelineView, top: int) -> list[go.Bar]:
     """Nothing to be seen: what answers the pointer over a row."""
-    ends = [_end(row, shown) - row.opened_ms for row in shown.rows]
+    widths = [_row_end(row, timeline) - row.opened_ms for row in timeline.rows]
     return [
         go.Bar(
             orientation="h",
-            base=[row.opened_ms for row in shown.rows],
-            x=ends,
+            base=[row.opened_ms for row in timeline.rows],
+            x=widths,
             opacity=0,
             width=BOX_PX,
             name="segments",
-            y=[_box(place, top) + BOX_PX / 2 for place in range(len(shown.rows))],
-            customdata=["<br>".join(row.told) for row in shown.rows],
+            y=[_box_top(row_number, top) + BOX_PX / 2 for row_number in range(len(timeline.rows))],
+            customdata=["<br>".join(row.hover_lines) for row in timeline.rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
     ]
 
 
-def _names(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:
-    look = {
+def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
+    style = {
         "xref": "paper",
         "x": 0,
         "xshift": -LEFT_PX - 2,
@@ -520,41 +597,48 @@ def _names(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]
         "yanchor": "middle",
         "showarrow": False,
     }
-    font = {"size": 12, "color": ink["ink_2"], "family": "Source Code Pro, monospace"}
+    font = {"size": 12, "color": colours["ink_2"], "family": "Source Code Pro, monospace"}
     return [
-        look | {"text": row.name, "y": _box(place, top) + 14, "font": font}
-        for place, row in enumerate(shown.rows)
+        style | {"text": row.name, "y": _box_top(row_number, top) + 14, "font": font}
+        for row_number, row in enumerate(timeline.rows)
     ]
 
 
-def _words(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:
+def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
     """The cause behind the lane, or before it where the room ends."""
-    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (shown.end_ms - shown.start_ms)
-    found = []
-    for place, row in enumerate(shown.rows):
-        has_room = (shown.end_ms - _end(row, shown)) * pixels > WORDS_PX
+    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
+    annotations = []
+    for row_number, row in enumerate(timeline.rows):
+        has_room = (timeline.end_ms - _row_end(row, timeline)) * pixels > WORDS_PX
         x, anchor, shift = (
-            (_end(row, shown), "left", 9) if has_room else (row.opened_ms, "right", -9)
+            (_row_end(row, timeline), "left", 9) if has_room else (row.opened_ms, "right", -9)
         )
-        if not has_room and (row.opened_ms - shown.start_ms) * pixels < WORDS_PX:
-            x, anchor, shift = _end(row, shown), "right", -9  # a lane over the whole width: inside
-        text = f'<span style="color:{ink[row.text_ink]}"><b>{row.cause}</b></span>  {row.because}'
-        found.append(
+        if not has_room and (row.opened_ms - timeline.start_ms) * pixels < WORDS_PX:
+            x, anchor, shift = (
+                _row_end(row, timeline),
+                "right",
+                -9,
+            )  # a lane over the whole width: inside
+        text = (
+            f'<span style="color:{colours[row.text_colour]}">'
+            f"<b>{row.cause}</b></span>  {row.reason}"
+        )
+        annotations.append(
             {
                 "text": text,
                 "x": x,
                 "xanchor": anchor,
                 "xshift": shift,
-                "y": _box(place, top) + 14,
+                "y": _box_top(row_number, top) + 14,
                 "yanchor": "middle",
                 "showarrow": False,
-                "font": {"size": 12.5, "color": ink["ink_2"]},
+                "font": {"size": 12.5, "color": colours["ink_2"]},
             }
         )
-    return found
+    return annotations
 
 
-def slices(count: int) -> list[tuple[int, int]]:
+def page_slices(count: int) -> list[tuple[int, int]]:
     """The rows that are drawn together: first and last of each, from 0."""
-    starts = [*range(0, max(count, 1), ROWS), count]
+    starts = [*range(0, max(count, 1), ROWS_A_PAGE), count]
     return [(low, high - 1) for low, high in pairwise(starts)]

@@ -11,8 +11,8 @@ import re
 from typing import NamedTuple
 
 from kafkaviz import units
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.links import NONE
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.links import NONE
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.spans import (
     CHECK,
@@ -27,15 +27,15 @@ from kafkaviz.binary.spans import (
     Span,
 )
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures import fault_words
-from kafkaviz.figures.listed import gap
+from kafkaviz.figures import error_text
+from kafkaviz.figures.join_text import sentence_gap
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
-from kafkaviz.log import stretch
+from kafkaviz.log import byte_ranges
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
-from kafkaviz.words import counted, language, say, table
-from kafkaviz.words.retold import retold
+from kafkaviz.words import language, say, say_count, table
+from kafkaviz.words.sentence_translation import translate_sentence
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
@@ -48,10 +48,10 @@ ENTRY_BYTES = {
     ".txnindex": txn_index.ENTRY.itemsize,
 }
 # the kinds that batches have, as the legend has them
-OF_BATCHES = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
+BATCH_KINDS = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
 COMPRESSED = ", compressed"  # how the name of a span ends that can be opened
 # a file with such a name is called by it in an address; any other is spelled out there
-PLAIN = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
+PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 
 
 class Pane(NamedTuple):
@@ -77,8 +77,8 @@ class Pane(NamedTuple):
 class BytesView(NamedTuple):
     """One or two panes.
 
-    fault: why the second is not there, for a batch that cannot be decompressed. before, after: an
-    offset of the neighbour batches.
+    fault: why the second is not there, for a batch that cannot be decompressed. previous_offset,
+    next_offset: an offset of the neighbour batches.
     """
 
     file: str
@@ -86,64 +86,66 @@ class BytesView(NamedTuple):
     inner: Pane | None
     title: str  # of the inner pane
     fault: str
-    before: int | None
-    after: int | None
+    previous_offset: int | None
+    next_offset: int | None
 
 
-class Wanted(NamedTuple):
+class ByteWindow(NamedTuple):
     """The byte a reader scrolled or stepped to, in each pane; None: the one to look at first."""
 
     outer: int | None = None
     inner: int | None = None
 
 
-FIRST = Wanted()
+DEFAULT_WINDOW = ByteWindow()
 
 
-class Look(NamedTuple):
+class InitialByte(NamedTuple):
     """What to look at first: the byte of the file that an address names, where it is shown; else
     what the pin was chosen by.
     """
 
     byte: int | None = None
-    by_time: bool = False  # the pin was chosen by its time entry
+    is_by_time: bool = False  # the pin was chosen by its time entry
 
 
-KEY = Look()
+DEFAULT_BYTE = InitialByte()
 
 
-def files(segment: Segment) -> dict[str, FileInfo]:
+def find_files(segment: Segment) -> dict[str, FileInfo]:
     """The files of a segment that there are, by the ends of their names."""
     return {
-        name: found for name, attribute in FILES.items() if (found := getattr(segment, attribute))
+        suffix: file for suffix, attribute in FILES.items() if (file := getattr(segment, attribute))
     }
 
 
-def address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
+def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
     """The address of a byte of a file on the Segment page; file: relative to the broker directory;
     {} where no link can name it.
     """
     name = file.rpartition("/")[2]
-    if not PLAIN.fullmatch(name):
+    if not PLAIN_NAME.fullmatch(name):
         return {}
     parsed = names.parse_file(name)
-    of_segment = parsed is not None and f".{parsed.kind}" in FILES
+    is_of_segment = parsed is not None and f".{parsed.kind}" in FILES
     parts = {
         "tp": partition,
-        "segment": str(parsed.base_offset) if of_segment else None,
+        "segment": str(parsed.base_offset) if is_of_segment else None,
         "tab": "Bytes",
-        "file": f".{parsed.kind}" if of_segment and not parsed.suffix else name,
+        "file": f".{parsed.kind}" if is_of_segment and not parsed.suffix else name,
         "byte": None if byte is None else str(byte),
     }
     return {key: value for key, value in parts.items() if value is not None}
 
 
-def whole(found: FileInfo, file: str, wanted: Wanted = FIRST, byte: int | None = None) -> BytesView:
+def file_view(
+    file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
+) -> BytesView:
     """Any file from its first byte on; file: what it is called. Raises CannotOpen."""
-    chosen = max(0, min(byte or 0, found.size_bytes - 1))
+    first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
     return BytesView(
         file,
-        _pane(found, "file", 0, found.size_bytes, chosen, wanted.outer),
+        _read_pane(file_info, "file", 0, file_info.size_bytes, first_byte, window.outer),
         None,
         "",
         "",
@@ -158,80 +160,98 @@ def view(
     row: int,
     slot: int,
     time: int,
-    wanted: Wanted = FIRST,
-    look: Look = KEY,
+    window: ByteWindow = DEFAULT_WINDOW,
+    initial: InitialByte = DEFAULT_BYTE,
 ) -> BytesView:
     """The bytes of the pinned batch, or of an index around the slot that goes with it.
 
     Raises CannotOpen.
     """
     if file != ".log":
-        chosen = {".index": slot, ".timeindex": time}.get(file, NONE)
+        chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
         return BytesView(
             file,
-            _index(anatomy, file, max(chosen, 0), wanted.outer, look.byte),
+            _index_pane(anatomy, file, max(chosen_slot, 0), window.outer, initial.byte),
             None,
             "",
             "",
             None,
             None,
         )
-    batches, found = anatomy.batches, anatomy.segment.log
-    outer = _batch(anatomy, row, wanted.outer, look)
-    inner, title, fault = _inside(found, batches, row, wanted.inner)
-    before, after = (
-        _offset(batches, other) if 0 <= other < len(batches) else None
-        for other in (row - 1, row + 1)
+    batches, log = anatomy.batches, anatomy.segment.log
+    outer = _batch_pane(anatomy, row, window.outer, initial)
+    inner, title, fault = _inner_pane(log, batches, row, window.inner)
+    previous_offset, next_offset = (
+        _batch_offset(batches, neighbour) if 0 <= neighbour < len(batches) else None
+        for neighbour in (row - 1, row + 1)
     )
-    return BytesView(file, outer, inner, title, fault, before, after)
+    return BytesView(file, outer, inner, title, fault, previous_offset, next_offset)
 
 
-def legend(shown: BytesView) -> list[tuple[str, str]]:
+def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
     """The kinds and their words: of a .log the six that batches have, of any file those that are
     met.
     """
-    met = {span.kind for pane in (shown.outer, shown.inner) if pane for span in pane.spans}
-    met |= {SIZE} if POSITION in met else set()
+    kinds_present = {
+        span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
+    }
+    kinds_present |= {SIZE} if POSITION in kinds_present else set()
     kinds = [
         kind
-        for kind in (*OF_BATCHES, UNWRITTEN, TORN)
-        if kind in met or (shown.file == ".log" and kind in OF_BATCHES)
+        for kind in (*BATCH_KINDS, UNWRITTEN, TORN)
+        if kind in kinds_present or (bytes_view.file == ".log" and kind in BATCH_KINDS)
     ]
     return [(kind, say(f"bytes.kind_{kind}")) for kind in kinds]
 
 
-def spoken(span: Span) -> Span:
+def translate_span(span: Span) -> Span:
     """A span in the reader's language; the names of Kafka's fields, and what a file holds, stay."""
-    value = retold("spans", span.value) if span.kind == UNWRITTEN else span.value
+    value = translate_sentence("spans", span.value) if span.kind == UNWRITTEN else span.value
     return span._replace(
-        name=retold("spans", span.name), value=value, note=retold("notes", span.note)
+        name=translate_sentence("spans", span.name),
+        value=value,
+        note=translate_sentence("notes", span.note),
     )
 
 
-def _offset(batches, row: int) -> int:
+def _batch_offset(batches, row: int) -> int:
     """An offset that leads to a batch; a legacy wrapper tells its last one only."""
-    base = int(batches["base_offset"][row])
-    return base if base >= 0 else int(batches["last_offset"][row])
+    base_offset = int(batches["base_offset"][row])
+    return base_offset if base_offset >= 0 else int(batches["last_offset"][row])
 
 
-def _batch(anatomy: Anatomy, row: int, wanted: int | None, look: Look) -> Pane:
+def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
     """The pinned batch; the last one with what stands behind it."""
     batch = anatomy.batches[row]
     start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
-    field = "max_timestamp_ms" if look.by_time else "last_offset_delta"
+    field = "max_timestamp_ms" if initial.is_by_time else "last_offset_delta"
     key = start + (field_start(HEADER, field) if batch["magic"] >= MAGIC_2 else 0)
-    return _pane(
-        anatomy.segment.log, "batch", start, end, _shown(look.byte, start, end, key), wanted
+    return _read_pane(
+        anatomy.segment.log,
+        "batch",
+        start,
+        end,
+        _initial_byte(initial.byte, start, end, key),
+        wanted_byte,
     )
 
 
-def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None, byte: int | None) -> Pane:
+def _index_pane(
+    anatomy: Anatomy, file: str, slot: int, wanted_byte: int | None, byte: int | None
+) -> Pane:
     """A whole index file, each entry with the offset that it leads to."""
-    found = getattr(anatomy.segment, FILES[file])
+    index_file = getattr(anatomy.segment, FILES[file])
     size_bytes = ENTRY_BYTES[file]
-    key = min(slot * size_bytes, max(found.size_bytes - 1, 0))
-    pane = _pane(found, "file", 0, found.size_bytes, _shown(byte, 0, found.size_bytes, key), wanted)
+    key = min(slot * size_bytes, max(index_file.size_bytes - 1, 0))
+    pane = _read_pane(
+        index_file,
+        "file",
+        0,
+        index_file.size_bytes,
+        _initial_byte(byte, 0, index_file.size_bytes, key),
+        wanted_byte,
+    )
     entries = {".index": anatomy.index.entries, ".timeindex": anatomy.times.entries}.get(file)
     if entries is None:
         return pane
@@ -245,54 +265,72 @@ def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None, byte: int
     )
 
 
-def _shown(byte: int | None, start: int, end: int, key: int) -> int:
+def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
     """The byte of the address, if it lies in here; else the key."""
     return byte if byte is not None and start <= byte < end else key
 
 
-def _pane(found: FileInfo, of: str, start: int, end: int, chosen: int, wanted: int | None) -> Pane:
+def _read_pane(
+    file_info: FileInfo, kind: str, start: int, end: int, first_look: int, wanted_byte: int | None
+) -> Pane:
     """The stretch around a byte; of more than can be scrolled through, a part."""
     if end - start > PANE_BYTES:
         start += (
-            max(0, min(chosen - PANE_BYTES // 2, end - PANE_BYTES) - start) // ROW_BYTES * ROW_BYTES
+            max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
+            // ROW_BYTES
+            * ROW_BYTES
         )
         end = min(end, start + PANE_BYTES)
-    first = _first(start, end, chosen if wanted is None else wanted)
-    read = stretch.read(found, first, min(end, first + SENT_BYTES))
-    opens = next((span.start for span in read.spans if span.name.endswith(COMPRESSED)), None)
-    return Pane(of, start, end, first, read.data, [*map(spoken, read.spans)], chosen, {}, opens)
+    window_start = _window_start(start, end, first_look if wanted_byte is None else wanted_byte)
+    byte_range = byte_ranges.read(file_info, window_start, min(end, window_start + SENT_BYTES))
+    opens = next((span.start for span in byte_range.spans if span.name.endswith(COMPRESSED)), None)
+    return Pane(
+        kind,
+        start,
+        end,
+        window_start,
+        byte_range.data,
+        [*map(translate_span, byte_range.spans)],
+        first_look,
+        {},
+        opens,
+    )
 
 
-def _first(start: int, end: int, wanted: int) -> int:
+def _window_start(start: int, end: int, wanted_byte: int) -> int:
     """Where the stretch around a byte begins: at the start of a row of sixteen."""
-    wanted = max(start, min(wanted, end - 1))
-    return start + max(0, wanted - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
+    wanted_byte = max(start, min(wanted_byte, end - 1))
+    return start + max(0, wanted_byte - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
 
 
-def _inside(log: FileInfo, batches, row: int, wanted: int | None) -> tuple[Pane | None, str, str]:
+def _inner_pane(
+    log: FileInfo, batches, row: int, wanted_byte: int | None
+) -> tuple[Pane | None, str, str]:
     """What a compressed batch holds, its title, and why it cannot be shown."""
-    first = max(0, (wanted or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
+    window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
     try:
-        read = stretch.inside(log, int(batches["position"][row]), first, first + SENT_BYTES)
+        records_bytes = byte_ranges.read_decompressed(
+            log, int(batches["position"][row]), window_start, window_start + SENT_BYTES
+        )
     except CorruptFile as fault:
-        return None, "", say("bytes.cannot_decompress", what=fault_words.what(fault.what))
-    if read is None or not read.size_bytes:
+        return None, "", say("bytes.cannot_decompress", what=error_text.describe_part(fault.what))
+    if records_bytes is None or not records_bytes.size_bytes:
         return None, "", ""
     count = int(batches["record_count"][row])
-    told = {"n": units.group(count), "size": units.group(read.size_bytes)}
+    values = {"n": units.group(count), "size": units.group(records_bytes.size_bytes)}
     title = (
-        say("bytes.inside_messages", **told)
+        say("bytes.inside_messages", **values)
         if count < 0
-        else counted("bytes.inside", count, **told)
+        else say_count("bytes.inside", count, **values)
     )
     return (
         Pane(
             "records",
             0,
-            min(read.size_bytes, PANE_BYTES),
-            read.start,
-            read.data,
-            [*map(spoken, read.spans)],
+            min(records_bytes.size_bytes, PANE_BYTES),
+            records_bytes.start,
+            records_bytes.data,
+            [*map(translate_span, records_bytes.spans)],
             0,
             {},
         ),
@@ -301,33 +339,33 @@ def _inside(log: FileInfo, batches, row: int, wanted: int | None) -> tuple[Pane 
     )
 
 
-def message(shown: BytesView, key: str) -> bytes:
+def message(bytes_view: BytesView, key: str) -> bytes:
     """The view as one stretch of bytes: eight that tell the length of the JSON, little-endian, the
     JSON, and the panes' bytes.
 
     key: tells what is shown from anything else; while it stays, the reader's place in it stays.
     """
-    panes = [pane for pane in (shown.outer, shown.inner) if pane]
-    words = {
+    panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
+    payload = {
         "key": key,
-        "file": shown.file,
-        "title": shown.title,
-        "fault": shown.fault,
-        "panes": [_packed(pane) for pane in panes],
-        "before": _text(shown.before),
-        "after": _text(shown.after),
+        "file": bytes_view.file,
+        "title": bytes_view.title,
+        "fault": bytes_view.fault,
+        "panes": [_pane_object(pane) for pane in panes],
+        "before": _offset_text(bytes_view.previous_offset),
+        "after": _offset_text(bytes_view.next_offset),
         "language": language(),
-        "words": table("bytes") | {"gap": gap()},
+        "words": table("bytes") | {"gap": sentence_gap()},
     }
-    head = json.dumps(words).encode()
+    head = json.dumps(payload).encode()
     return len(head).to_bytes(8, "little") + head + b"".join(pane.data for pane in panes)
 
 
-def _packed(pane: Pane) -> dict:
-    spans = [[*span, _text(pane.links.get(span.start))] for span in pane.spans]
+def _pane_object(pane: Pane) -> dict:
+    spans = [[*span, _offset_text(pane.links.get(span.start))] for span in pane.spans]
     return {**pane._asdict(), "data": len(pane.data), "spans": spans, "links": None}
 
 
-def _text(offset: int | None) -> str | None:
+def _offset_text(offset: int | None) -> str | None:
     """An offset as text: JavaScript's numbers are exact to 2**53 only."""
     return None if offset is None else str(offset)

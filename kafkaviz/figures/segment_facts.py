@@ -5,17 +5,17 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.infer import interval_bounds
-from kafkaviz.analyse.links import NONE
-from kafkaviz.analyse.retention import Kept, LogRetention
-from kafkaviz.figures import retention_words
-from kafkaviz.figures.finding_words import capital, ended
-from kafkaviz.figures.listed import sentences
-from kafkaviz.figures.segment_words import closing
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.inference import interval_bounds
+from kafkaviz.analysis.links import NONE
+from kafkaviz.analysis.retention import LogRetention, SegmentRetention
+from kafkaviz.figures import retention_text
+from kafkaviz.figures.finding_text import capitalize, end_sentence
+from kafkaviz.figures.join_text import join_sentences
+from kafkaviz.figures.segment_text import closing_event
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
 DAY_MS = 86_400_000
 EXACT_BYTES = 100_000  # more is told in KiB or MiB
@@ -29,77 +29,88 @@ class Fact(NamedTuple):
 
     label: str
     value: str
-    small: str = ""
+    detail: str = ""
     hover: str = ""
-    wrong: bool = False
+    is_wrong: bool = False
 
 
-FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of ui/tokens.css, a file, and its facts
+FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of app/tokens.css, a file, and its facts
 
 
-def facts(
+def file_facts(
     anatomy: Anatomy,
     roll_reason: str | None,
     partition_state: str = "current",
-    kept: tuple[LogRetention, Kept] | None = None,
+    retention: tuple[LogRetention, SegmentRetention] | None = None,
 ) -> FactGroups:
     """The facts of the three files.
 
-    roll_reason: of a closed segment, as analyse.infer has it; partition_state: of its directory;
-    kept: as analyse.kept has it.
+    roll_reason: of a closed segment, as analysis.infer has it; partition_state: of its directory;
+    retention: as analysis.kept has it.
     """
     return [
-        ("log", ".log", [*_log(anatomy, roll_reason, partition_state), *_kept(*kept or ())]),
-        ("offset", ".index", _index(anatomy)),
-        ("time", ".timeindex", _times(anatomy)),
+        (
+            "log",
+            ".log",
+            [
+                *_log_facts(anatomy, roll_reason, partition_state),
+                *_retention_facts(*retention or ()),
+            ],
+        ),
+        ("offset", ".index", _index_facts(anatomy)),
+        ("time", ".timeindex", _time_facts(anatomy)),
     ]
 
 
-def _log(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> list[Fact]:
+def _log_facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> list[Fact]:
     batches, log = anatomy.batches, anatomy.segment.log
     if log is None:
-        return [_missing()]
+        return [_missing_fact()]
     rows = (
-        [_bytes(anatomy)]
+        [_bytes_fact(anatomy)]
         if not len(batches)
-        else [*_contents(batches), _bytes(anatomy), *_span(batches)]
+        else [*_contents_facts(batches), _bytes_fact(anatomy), *_span_facts(batches)]
     )
-    rows.append(_state(anatomy, roll_reason, partition_state))
+    rows.append(_state_fact(anatomy, roll_reason, partition_state))
     if anatomy.tail:
-        words = say(
+        tail_text = say(
             f"segment.tail_of_{TAILS[anatomy.tail.kind]}", size=units.size(anatomy.tail.size_bytes)
         )
         rows.append(
             Fact(
                 say("segment.after_last_batch"),
-                words,
+                tail_text,
                 hover=f"{units.group(anatomy.tail.size_bytes)} B",
-                wrong=True,
+                is_wrong=True,
             )
         )
     return rows
 
 
-def _missing() -> Fact:
-    return Fact(say("segment.file"), say("segment.missing"), wrong=True)
+def _missing_fact() -> Fact:
+    return Fact(say("segment.file"), say("segment.missing"), is_wrong=True)
 
 
-def _contents(batches: np.ndarray) -> list[Fact]:
-    first, sizes = int(batches["base_offset"][0]), batches["size_bytes"]
-    low, high, last = (
+def _contents_facts(batches: np.ndarray) -> list[Fact]:
+    first_offset, sizes = int(batches["base_offset"][0]), batches["size_bytes"]
+    smallest_bytes, largest_bytes, last_offset = (
         int(sizes.min()),
         int(sizes.max()),
         units.group(int(batches["last_offset"].max())),
     )
-    known = bool((batches["record_count"] >= 0).all())
+    is_known = bool((batches["record_count"] >= 0).all())
     offsets = (
-        f"{units.group(first)} – {last}" if first >= 0 else say("segment.offsets_up_to", last=last)
+        f"{units.group(first_offset)} – {last_offset}"
+        if first_offset >= 0
+        else say("segment.offsets_up_to", last=last_offset)
     )
-    records = units.group(int(batches["record_count"].sum())) if known else units.MISSING
-    sizes_bytes = units.group(low) + (f"–{units.group(high)}" if low < high else "")
+    records = units.group(int(batches["record_count"].sum())) if is_known else units.MISSING
+    sizes_bytes = units.group(smallest_bytes) + (
+        f"–{units.group(largest_bytes)}" if smallest_bytes < largest_bytes else ""
+    )
     return [
         Fact(say("segment.offsets"), offsets, hover=offsets),
-        Fact(say("segment.records"), records, hover="" if known else say("segment.wrappers")),
+        Fact(say("segment.records"), records, hover="" if is_known else say("segment.wrappers")),
         Fact(
             say("segment.batches"),
             units.group(len(batches)),
@@ -108,7 +119,7 @@ def _contents(batches: np.ndarray) -> list[Fact]:
     ]
 
 
-def _bytes(anatomy: Anatomy) -> Fact:
+def _bytes_fact(anatomy: Anatomy) -> Fact:
     return Fact(
         say("segment.size_bytes"),
         units.size(anatomy.end.position),
@@ -116,27 +127,27 @@ def _bytes(anatomy: Anatomy) -> Fact:
     )
 
 
-def _span(batches: np.ndarray) -> list[Fact]:
+def _span_facts(batches: np.ndarray) -> list[Fact]:
     """The first record's time and the newest one's; the day is told where they are of different
     days.
     """
     newest = batches["max_timestamp_ms"]
-    first = int(
+    first_ms = int(
         newest[0] if is_log_append_time(batches[:1])[0] else batches["base_timestamp_ms"][0]
     )
-    last = int(newest.max())
-    days = first >= 0 and last - first >= DAY_MS
-    shown = (lambda ms: units.moment(ms, fraction=False)) if days else units.clock
-    told = ((say("segment.first_record"), first), (say("segment.newest_record"), last))
-    return [Fact(label, shown(ms), hover=_utc(ms)) for label, ms in told]
+    last_ms = int(newest.max())
+    spans_days = first_ms >= 0 and last_ms - first_ms >= DAY_MS
+    time_text = (lambda ms: units.moment(ms, fraction=False)) if spans_days else units.clock
+    labels_ms = ((say("segment.first_record"), first_ms), (say("segment.newest_record"), last_ms))
+    return [Fact(label, time_text(ms), hover=_utc_text(ms)) for label, ms in labels_ms]
 
 
-def _utc(ms: int) -> str:
+def _utc_text(ms: int) -> str:
     return say("segment.utc", moment=units.moment(ms)) if ms >= 0 else say("segment.no_timestamp")
 
 
-def _state(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> Fact:
-    if partition_state == "delete" and anatomy.segment.in_use:
+def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> Fact:
+    if partition_state == "delete" and anatomy.segment.is_in_use:
         return Fact(
             say("segment.state"), say("common.kind_deleted"), hover=say("segment.topic_deleted")
         )
@@ -152,54 +163,65 @@ def _state(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> F
     )
 
 
-def _kept(log: LogRetention | None = None, one: Kept | None = None) -> list[Fact]:
+def _retention_facts(
+    log: LogRetention | None = None, segment: SegmentRetention | None = None
+) -> list[Fact]:
     """Until when retention keeps the segment; on hover by which rule and settings."""
-    if log is None or one is None:
+    if log is None or segment is None:
         return []
-    until_ms = one.gone_ms if one.until_ms is None or one.gone_ms is not None else one.until_ms
-    more = (
-        say("segment.kept_more", size=units.size(one.more_bytes))
-        if one.state == "bytes"
+    until_ms = (
+        segment.gone_ms
+        if segment.until_ms is None or segment.gone_ms is not None
+        else segment.until_ms
+    )
+    more_text = (
+        say("segment.kept_more", size=units.size(segment.more_bytes))
+        if segment.state == "bytes"
         else units.MISSING
     )
-    shown = (
-        {"unlimited": say("retention.no_limit")}.get(one.state, more)
+    until_text = (
+        {"unlimited": say("retention.no_limit")}.get(segment.state, more_text)
         if until_ms is None
-        else retention_words.when(until_ms)
+        else retention_text.moment_text(until_ms)
     )
-    rule = ended(capital(retention_words.reason(log, one)))
+    rule = end_sentence(capitalize(retention_text.reason_text(log, segment)))
     return [
         Fact(
             say("segment.kept_until"),
-            shown,
-            hover=sentences([rule, ended(retention_words.basis(log))]),
+            until_text,
+            hover=join_sentences([rule, end_sentence(retention_text.basis_text(log))]),
         )
     ]
 
 
-def _index(anatomy: Anatomy) -> list[Fact]:
-    index, wrong = anatomy.index, anatomy.links.wrong_entries
+def _index_facts(anatomy: Anatomy) -> list[Fact]:
+    index, wrong_slots = anatomy.index, anatomy.links.wrong_entries
     if anatomy.segment.index is None:
-        return [_missing(), *_unindexed(anatomy)]
-    dense = anatomy.density
-    rows = [_entries(anatomy, "index", offset_index.ENTRY.itemsize)]
-    if dense.gap_median_bytes is not None:
-        rows.append(Fact(say("segment.gap_median"), f"{units.group(dense.gap_median_bytes)} B"))
-        gaps = f"{units.group(dense.gap_min_bytes)} – {units.group(dense.gap_p99_bytes)} B"
+        return [_missing_fact(), *_unindexed_facts(anatomy)]
+    density = anatomy.density
+    rows = [_entries_fact(anatomy, "index", offset_index.ENTRY.itemsize)]
+    if density.gap_median_bytes is not None:
+        rows.append(Fact(say("segment.gap_median"), f"{units.group(density.gap_median_bytes)} B"))
+        gaps = f"{units.group(density.gap_min_bytes)} – {units.group(density.gap_p99_bytes)} B"
         rows.append(Fact(say("segment.gap_range"), gaps))
-        rows += _interval(anatomy)
-    if len(wrong):
-        rows.append(Fact(say("segment.leads_astray"), _slots(wrong), wrong=True))
+        rows += _interval_facts(anatomy)
+    if len(wrong_slots):
+        rows.append(Fact(say("segment.leads_astray"), _slots_text(wrong_slots), is_wrong=True))
     if index.trailing_bytes:
-        rows.append(Fact(say("segment.after_last_slot"), f"{index.trailing_bytes} B", wrong=True))
-    if index.unwritten:
         rows.append(
-            Fact(say("segment.never_written"), say("segment.slots", n=units.group(index.unwritten)))
+            Fact(say("segment.after_last_slot"), f"{index.trailing_bytes} B", is_wrong=True)
         )
-    return [*rows, *_unindexed(anatomy)]
+    if index.unwritten_slots:
+        rows.append(
+            Fact(
+                say("segment.never_written"),
+                say("segment.slots", n=units.group(index.unwritten_slots)),
+            )
+        )
+    return [*rows, *_unindexed_facts(anatomy)]
 
 
-def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
+def _entries_fact(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
     index, file = (
         (anatomy.index, anatomy.segment.index)
         if kind == "index"
@@ -208,21 +230,23 @@ def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
     count = len(index.entries)
     if not file.size_bytes:
         return Fact(say("segment.entries"), "0", say("segment.in_empty_file"))
-    taken_bytes = count * entry_bytes
-    taken = (
-        f"{units.group(taken_bytes)} B" if taken_bytes < EXACT_BYTES else units.size(taken_bytes)
+    entries_bytes = count * entry_bytes
+    entries_size = (
+        f"{units.group(entries_bytes)} B"
+        if entries_bytes < EXACT_BYTES
+        else units.size(entries_bytes)
     )
-    key = "segment.no_slack" if taken_bytes == file.size_bytes else "segment.of_file"
+    key = "segment.no_slack" if entries_bytes == file.size_bytes else "segment.of_file"
     hover = say("segment.in_the_file", n=units.group(file.size_bytes))
     return Fact(
         say("segment.entries"),
         units.group(count),
-        say(key, taken=taken, whole=units.size(file.size_bytes)),
+        say(key, taken=entries_size, whole=units.size(file.size_bytes)),
         hover,
     )
 
 
-def _interval(anatomy: Anatomy) -> list[Fact]:
+def _interval_facts(anatomy: Anatomy) -> list[Fact]:
     bounds = interval_bounds(anatomy.batches, anatomy.index.entries)
     if bounds.high_bytes is None:
         return []
@@ -230,75 +254,90 @@ def _interval(anatomy: Anatomy) -> list[Fact]:
         "segment.interval_restarts" if bounds.restarts else "segment.interval_between",
         n=bounds.restarts,
     )
-    low = units.group(bounds.low_bytes) if bounds.low_bytes is not None else "0"
+    low_text = units.group(bounds.low_bytes) if bounds.low_bytes is not None else "0"
     return [
         Fact(
-            say("segment.interval_was"), f"{low} – {units.group(bounds.high_bytes)} B", hover=hover
+            say("segment.interval_was"),
+            f"{low_text} – {units.group(bounds.high_bytes)} B",
+            hover=hover,
         )
     ]
 
 
-def _unindexed(anatomy: Anatomy) -> list[Fact]:
-    count, never = len(anatomy.batches), int(np.count_nonzero(anatomy.links.batch_slot == NONE))
-    share = say("segment.share_of_batches", share=units.share(never, count))
-    return [Fact(say("segment.never_indexed"), units.group(never), share)] if count else []
+def _unindexed_facts(anatomy: Anatomy) -> list[Fact]:
+    count, unindexed_count = (
+        len(anatomy.batches),
+        int(np.count_nonzero(anatomy.links.batch_slot == NONE)),
+    )
+    share = say("segment.share_of_batches", share=units.share(unindexed_count, count))
+    return (
+        [Fact(say("segment.never_indexed"), units.group(unindexed_count), share)] if count else []
+    )
 
 
-def _times(anatomy: Anatomy) -> list[Fact]:
+def _time_facts(anatomy: Anatomy) -> list[Fact]:
     links, times = anatomy.links, anatomy.times
     if anatomy.segment.timeindex is None:
-        return [_missing()]
-    rows = [_entries(anatomy, "timeindex", time_index.ENTRY.itemsize)]
+        return [_missing_fact()]
+    rows = [_entries_fact(anatomy, "timeindex", time_index.ENTRY.itemsize)]
     if len(anatomy.index.entries):
         rows.append(
             Fact(
                 say("segment.points_without"),
                 units.group(int(np.count_nonzero(links.entry_time == NONE))),
-                _pointless(anatomy),
+                _no_time_entry_text(anatomy),
             )
         )
-    when, alone = closing(anatomy), int(np.count_nonzero(links.time_slot == NONE))
+    event, lone_count = closing_event(anatomy), int(np.count_nonzero(links.time_slot == NONE))
     rows.append(
         Fact(
-            say(f"segment.written_{when}" if when else "segment.without_entry"), units.group(alone)
+            say(f"segment.written_{event}" if event else "segment.without_entry"),
+            units.group(lone_count),
         )
     )
     if len(links.wrong_times):
         rows.append(
             Fact(
                 say("segment.not_in_log"),
-                _slots(links.wrong_times),
+                _slots_text(links.wrong_times),
                 hover=say("segment.holds_another"),
-                wrong=True,
+                is_wrong=True,
             )
         )
     if times.trailing_bytes:
-        rows.append(Fact(say("segment.after_last_slot"), f"{times.trailing_bytes} B", wrong=True))
-    if times.unwritten:
         rows.append(
-            Fact(say("segment.never_written"), say("segment.slots", n=units.group(times.unwritten)))
+            Fact(say("segment.after_last_slot"), f"{times.trailing_bytes} B", is_wrong=True)
+        )
+    if times.unwritten_slots:
+        rows.append(
+            Fact(
+                say("segment.never_written"),
+                say("segment.slots", n=units.group(times.unwritten_slots)),
+            )
         )
     return rows
 
 
-def _pointless(anatomy: Anatomy) -> str:
+def _no_time_entry_text(anatomy: Anatomy) -> str:
     """Why no time entry stands beside some offset entries; "" where the .timeindex does not have
     what was written.
     """
-    batches, home, times = anatomy.batches, anatomy.links.entry_home, anatomy.times.entries
-    alone = (anatomy.links.entry_time == NONE) & (home != NONE)
-    if not len(batches) or not alone.any():
+    batches, home_rows, times = anatomy.batches, anatomy.links.entry_home, anatomy.times.entries
+    without_time = (anatomy.links.entry_time == NONE) & (home_rows != NONE)
+    if not len(batches) or not without_time.any():
         return ""
-    newest = np.maximum.accumulate(batches["max_timestamp_ms"])[home[alone]]
+    newest = np.maximum.accumulate(batches["max_timestamp_ms"])[home_rows[without_time]]
     if (newest < 0).all():
         return say("segment.no_timestamps")
     # by the entries up to each place
-    known = np.maximum.accumulate(np.concatenate([[-1], times["timestamp_ms"]]))
-    before = np.searchsorted(times["offset"], batches["last_offset"][home[alone]], side="right")
-    return say("segment.no_newer") if (newest <= known[before]).all() else ""
+    known_ms = np.maximum.accumulate(np.concatenate([[-1], times["timestamp_ms"]]))
+    entry_counts = np.searchsorted(
+        times["offset"], batches["last_offset"][home_rows[without_time]], side="right"
+    )
+    return say("segment.no_newer") if (newest <= known_ms[entry_counts]).all() else ""
 
 
-def _slots(slots: np.ndarray) -> str:
-    return counted(
+def _slots_text(slots: np.ndarray) -> str:
+    return say_count(
         "segment.slots", len(slots), n=units.group(len(slots)), slot=units.group(int(slots[0]))
     )

@@ -8,19 +8,19 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from kafkaviz.analyse import pin
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.pin import Asked
-from kafkaviz.analyse.tail import Tail
-from kafkaviz.figures import segment_shade, segment_slice, segment_words
-from kafkaviz.figures.listed import gap
-from kafkaviz.figures.segment_shade import Overview
+from kafkaviz.analysis import selection
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.selection import Selection
+from kafkaviz.analysis.tail import Tail
+from kafkaviz.figures import segment_shade, segment_slice, segment_text
+from kafkaviz.figures.join_text import sentence_gap
+from kafkaviz.figures.segment_shade import SegmentOverview
 from kafkaviz.figures.segment_slice import Columns, Slice
 from kafkaviz.log.segment import Index
 from kafkaviz.words import say, table
 
 
-class Lane(NamedTuple):
+class IndexLane(NamedTuple):
     """One index file: how many slots it has, how many hold an entry, and what is said of the rest
     of them.
 
@@ -48,71 +48,84 @@ class RulerView:
     end_position: int  # behind the last batch
     log_bytes: int
     tail: Tail | None
-    closing: str  # when a time entry without an offset entry was written: segment_words.closing
-    index: Lane
-    times: Lane
+    closing_event: (
+        str  # when a time entry without an offset entry was written: render_segment.closing
+    )
+    index: IndexLane
+    times: IndexLane
     slice: Slice
-    overview: Overview | None  # None: there are few enough batches to draw each
-    asked: Asked
-    why: str  # why what was asked for is not here
+    overview: SegmentOverview | None  # None: there are few enough batches to draw each
+    selection: Selection
+    missing_reason: str  # why what was asked for is not here
     span_bytes: int  # of a window that nobody has moved
     shade: str  # of SHADES
-    darkest: tuple[int, int]  # the bytes or milliseconds drawn lightest and darkest
+    shade_range: tuple[int, int]  # the bytes or milliseconds drawn lightest and darkest
     columns: dict[str, Columns]  # of "batch", "entry" and "time"
 
 
 def view(
-    anatomy: Anatomy, asked: Asked, shade: str = "Plain", centre_row: int | None = None
+    anatomy: Anatomy, row_selection: Selection, shade: str = "Plain", centre_row: int | None = None
 ) -> RulerView:
     """The ruler of a segment with at least one batch.
 
     centre_row: the row around which to cut the slice of a large segment; by default the one that
     was asked for.
     """
-    first_row = asked.row if asked.row is not None else pin.telling(anatomy).row
-    part = segment_slice.sliced(anatomy, cast(int, first_row) if centre_row is None else centre_row)
-    darkest = segment_shade.darkest(anatomy, shade)
+    centre = (
+        row_selection.row
+        if row_selection.row is not None
+        else selection.default_selection(anatomy).row
+    )
+    row_slice = segment_slice.find_slice(
+        anatomy, cast(int, centre) if centre_row is None else centre_row
+    )
+    shade_range = segment_shade.shade_range(anatomy, shade)
     return RulerView(
-        title=segment_words.finding(anatomy),
-        hint=segment_shade.hint(shade, darkest),
+        title=segment_text.headline(anatomy),
+        hint=segment_shade.hint_text(shade, shade_range),
         base_offset=anatomy.segment.base_offset,
         end_position=anatomy.end.position,
         log_bytes=anatomy.segment.log.size_bytes,
         tail=anatomy.tail,
-        closing=segment_words.closing(anatomy),
+        closing_event=segment_text.closing_event(anatomy),
         index=_index_lane(anatomy),
         times=_time_lane(anatomy),
-        slice=part,
-        overview=segment_shade.overview(anatomy, shade, darkest),
-        asked=asked,
-        why=segment_words.not_here(anatomy, asked),
-        span_bytes=pin.window_bytes(anatomy),
+        slice=row_slice,
+        overview=segment_shade.build_overview(anatomy, shade, shade_range),
+        selection=row_selection,
+        missing_reason=segment_text.missing_reason(anatomy, row_selection),
+        span_bytes=selection.window_bytes(anatomy),
         shade=shade,
-        darkest=darkest,
-        columns=segment_slice.columns(anatomy, part),
+        shade_range=shade_range,
+        columns=segment_slice.build_columns(anatomy, row_slice),
     )
 
 
-def _index_lane(anatomy: Anatomy) -> Lane:
-    missing = anatomy.segment.index is None
-    words = say("ruler.without_index" if missing else "ruler.no_entry")
-    return _lane(anatomy, anatomy.index, words, missing)
+def _index_lane(anatomy: Anatomy) -> IndexLane:
+    is_missing = anatomy.segment.index is None
+    text = say("ruler.without_index" if is_missing else "ruler.no_entry")
+    return _lane(anatomy, anatomy.index, text, is_missing)
 
 
-def _time_lane(anatomy: Anatomy) -> Lane:
-    missing = anatomy.segment.timeindex is None
-    empty = "ruler.without_time" if (anatomy.batches["magic"] == 0).all() else "ruler.no_entry"
+def _time_lane(anatomy: Anatomy) -> IndexLane:
+    is_missing = anatomy.segment.timeindex is None
+    empty_key = "ruler.without_time" if (anatomy.batches["magic"] == 0).all() else "ruler.no_entry"
     return _lane(
-        anatomy, anatomy.times, say("ruler.without_timeindex" if missing else empty), missing
+        anatomy,
+        anatomy.times,
+        say("ruler.without_timeindex" if is_missing else empty_key),
+        is_missing,
     )
 
 
-def _lane(anatomy: Anatomy, index: Index, words: str, missing: bool) -> Lane:
+def _lane(anatomy: Anatomy, index: Index, text: str, is_missing: bool) -> IndexLane:
     unwritten = "never_written" if anatomy.segment.state == "active" else "zeros"
-    return Lane(len(index.entries), index.slots, unwritten, words, missing, index.trailing_bytes)
+    return IndexLane(
+        len(index.entries), index.slots, unwritten, text, is_missing, index.trailing_bytes
+    )
 
 
-def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
+def message(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
     """The view as one stretch of bytes, which Streamlit hands to a component as it is: JSON, and
     the columns behind it.
 
@@ -121,39 +134,43 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
     counted from the end of the JSON. key: tells segments apart, and readings of one that changed.
     address: what else the address holds, for links to a pin.
     """
-    packed = [pack(columns) for columns in shown.columns.values()]
-    packed.append(b"".join(part.tobytes() for part in shown.overview) if shown.overview else b"")
-    starts = np.cumsum([0, *map(len, packed)]).tolist()
-    words = {
+    sections = [pack(columns) for columns in ruler.columns.values()]
+    sections.append(
+        b"".join(overview_column.tobytes() for overview_column in ruler.overview)
+        if ruler.overview
+        else b""
+    )
+    starts = np.cumsum([0, *map(len, sections)]).tolist()
+    payload = {
         "key": key,
         "address": address,
-        "title": shown.title,
-        "hint": shown.hint,
-        "base": str(shown.base_offset),
-        "end": shown.end_position,
-        "size": shown.log_bytes,
+        "title": ruler.title,
+        "hint": ruler.hint,
+        "base": str(ruler.base_offset),
+        "end": ruler.end_position,
+        "size": ruler.log_bytes,
         "tail": {
-            "kind": "zeros" if shown.tail.kind == "zeros" else "torn",
-            "size": shown.tail.size_bytes,
+            "kind": "zeros" if ruler.tail.kind == "zeros" else "torn",
+            "size": ruler.tail.size_bytes,
         }
-        if shown.tail
+        if ruler.tail
         else None,
-        "closing": shown.closing,
-        "lanes": {"index": shown.index._asdict(), "time": shown.times._asdict()},
-        "slice": shown.slice._asdict(),
-        "asked": shown.asked._asdict() | {"why": shown.why},
-        "words": table("ruler") | {"gap": gap()},
-        "span": shown.span_bytes,
-        "shade": {"by": shown.shade, "low": shown.darkest[0], "high": shown.darkest[1]},
-        "columns": {name: list(columns) for name, columns in shown.columns.items()},
+        "closing": ruler.closing_event,
+        "lanes": {"index": ruler.index._asdict(), "time": ruler.times._asdict()},
+        "slice": ruler.slice._asdict(),
+        "asked": ruler.selection._asdict() | {"why": ruler.missing_reason},
+        "words": table("ruler") | {"gap": sentence_gap()},
+        "span": ruler.span_bytes,
+        "shade": {"by": ruler.shade, "low": ruler.shade_range[0], "high": ruler.shade_range[1]},
+        "columns": {name: list(columns) for name, columns in ruler.columns.items()},
         "sections": {
-            name: starts[place : place + 2]
-            for place, name in enumerate((*shown.columns, "overview"))
+            name: starts[index : index + 2]
+            for index, name in enumerate((*ruler.columns, "overview"))
         },
     }
-    head = json.dumps(words).encode()
+    head = json.dumps(payload).encode()
     head += b" " * (-len(head) % 8)
-    return len(head).to_bytes(8, "little") + head + b"".join(packed)
+    return len(head).to_bytes(8, "little") + head + b"".join(sections)
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:

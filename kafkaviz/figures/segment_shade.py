@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.figures.listed import sentences
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.words import say
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
@@ -17,7 +17,7 @@ COLUMNS = 1000  # of the overview beyond
 DAY_MS = 86_400_000
 
 
-class Overview(NamedTuple):
+class SegmentOverview(NamedTuple):
     """The segment in equal columns: entries that point into each, and how dark its batches are, 0
     to 255.
     """
@@ -26,48 +26,52 @@ class Overview(NamedTuple):
     shades: np.ndarray
 
 
-def darkest(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """The values drawn lightest and darkest: all but the largest hundredth of the sizes, and all
-    times there are.
+def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
+    """The values drawn lightest and darkest: all but the largest hundredth of the sizes, and
+    all times there are.
     """
     if shade == "Size":
         sizes = anatomy.batches["size_bytes"]
         return int(sizes.min()), int(np.sort(sizes)[int(0.99 * (len(sizes) - 1))])
-    known = anatomy.batches["max_timestamp_ms"][anatomy.batches["max_timestamp_ms"] >= 0]
-    return (int(known.min()), int(known.max())) if shade == "Age" and len(known) else (0, 0)
+    known_ms = anatomy.batches["max_timestamp_ms"][anatomy.batches["max_timestamp_ms"] >= 0]
+    return (
+        (int(known_ms.min()), int(known_ms.max())) if shade == "Age" and len(known_ms) else (0, 0)
+    )
 
 
-def hint(shade: str, ends: tuple[int, int]) -> str:
-    """How to read the shade, and what can be done with the figure; ends: the values drawn lightest
-    and darkest.
+def hint_text(shade: str, value_range: tuple[int, int]) -> str:
+    """How to read the shade, and what can be done with the figure; value_range: the values drawn
+    lightest and darkest.
     """
-    low, high = ends
+    low, high = value_range
     if shade == "Size":
-        sizes = {"low": units.group(low), "high": units.group(high), "size": units.group(low)}
-        said = say("ruler.by_size" if low < high else "ruler.all_of_size", **sizes)
+        values = {"low": units.group(low), "high": units.group(high), "size": units.group(low)}
+        shade_text = say("ruler.by_size" if low < high else "ruler.all_of_size", **values)
     elif shade == "Age":
-        when = units.moment if high - low >= DAY_MS else units.clock
-        said = say("ruler.by_age", low=when(low), high=when(high))
+        format_time = units.moment if high - low >= DAY_MS else units.clock
+        shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))
     else:
-        said = say("ruler.by_interval")
-    return sentences([said, say("ruler.hint")])
+        shade_text = say("ruler.by_interval")
+    return join_sentences([shade_text, say("ruler.hint")])
 
 
-def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | None:
+def build_overview(
+    anatomy: Anatomy, shade: str, value_range: tuple[int, int]
+) -> SegmentOverview | None:
     """The segment in columns of equal length; a column between two starts belongs to the batch that
     covers it.
 
-    None where there are few enough batches to draw each. ends: the values drawn lightest and
+    None where there are few enough batches to draw each. value_range: the values drawn lightest and
     darkest.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None
     width_bytes = max(1, anatomy.segment.log.size_bytes) / COLUMNS
     starts = np.minimum((anatomy.batches["position"] / width_bytes).astype(int), COLUMNS - 1)
-    pointed = anatomy.index.entries["position"]
-    pointed = pointed[(pointed >= 0) & (pointed < anatomy.segment.log.size_bytes)]
+    positions = anatomy.index.entries["position"]
+    positions = positions[(positions >= 0) & (positions < anatomy.segment.log.size_bytes)]
     entries = np.bincount(
-        np.minimum((pointed / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
+        np.minimum((positions / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
     )
     counts = np.bincount(starts, minlength=COLUMNS)
     if shade == "Plain":
@@ -76,8 +80,11 @@ def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | 
         field = anatomy.batches["size_bytes" if shade == "Size" else "max_timestamp_ms"].astype(
             float
         )
-        values, (low, high) = np.bincount(starts, field, COLUMNS) / np.maximum(counts, 1), ends
-    covering = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
-    shades = np.clip((values[covering] - low) / max(1, high - low), 0, 1) * 255
+        values, (low, high) = (
+            np.bincount(starts, field, COLUMNS) / np.maximum(counts, 1),
+            value_range,
+        )
+    covering_columns = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
+    shades = np.clip((values[covering_columns] - low) / max(1, high - low), 0, 1) * 255
     shades[np.arange(COLUMNS) * width_bytes >= anatomy.end.position] = 0
-    return Overview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))
+    return SegmentOverview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.links import NONE
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.links import NONE
 
 Columns = dict[str, np.ndarray]  # by name; those of one table have the same length
 WHOLE_ROWS = 5000
@@ -33,7 +33,7 @@ class Slice(NamedTuple):
     to_time: int
 
 
-def sliced(anatomy: Anatomy, centre_row: int) -> Slice:
+def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     """The rows around one of them; always the same ones for rows that lie close together."""
     rows = len(anatomy.batches)
     start, stop = 0, rows
@@ -49,14 +49,16 @@ def sliced(anatomy: Anatomy, centre_row: int) -> Slice:
         max(0, int(anatomy.links.batch_via[start])),
         _slots_to(anatomy.index.entries, last_offset),
     )
-    after = anatomy.batches["last_offset"][start - 1] if start else -1
+    last_before = anatomy.batches["last_offset"][start - 1] if start else -1
     from_time, to_time = (
-        _slots_to(anatomy.times.entries, after),
+        _slots_to(anatomy.times.entries, last_before),
         _slots_to(anatomy.times.entries, last_offset),
     )
-    twins = anatomy.links.entry_time[from_slot:to_slot]
-    twins = twins[twins != NONE]  # of an entry whose newest record came before the slice
-    from_time = min(from_time, int(twins[0])) if len(twins) else from_time
+    twin_slots = anatomy.links.entry_time[from_slot:to_slot]
+    twin_slots = twin_slots[
+        twin_slots != NONE
+    ]  # of an entry whose newest record came before the slice
+    from_time = min(from_time, int(twin_slots[0])) if len(twin_slots) else from_time
     return Slice(
         start,
         stop,
@@ -77,60 +79,62 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
     )
 
 
-def columns(anatomy: Anatomy, part: Slice) -> dict[str, Columns]:
+def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
     """The batches of a slice ("batch") and the slots of both indexes ("entry", "time"), each with
-    its links (analyse.links.Links).
+    its links (analysis.links.Links).
     """
     rows, slots, times = (
-        slice(part.from_row, part.to_row),
-        slice(part.from_slot, part.to_slot),
-        slice(part.from_time, part.to_time),
+        slice(row_slice.from_row, row_slice.to_row),
+        slice(row_slice.from_slot, row_slice.to_slot),
+        slice(row_slice.from_time, row_slice.to_time),
     )
-    entry, time = _links(anatomy, "entry", slots), _links(anatomy, "time", times)
+    entry, time = _link_columns(anatomy, "entry", slots), _link_columns(anatomy, "time", times)
     return {
-        "batch": _batches(anatomy.batches[rows], anatomy.segment.base_offset)
-        | _links(anatomy, "batch", rows),
-        "entry": _fields(anatomy.index.entries[slots], key="relative_offset", position="position")
+        "batch": _batch_columns(anatomy.batches[rows], anatomy.segment.base_offset)
+        | _link_columns(anatomy, "batch", rows),
+        "entry": _field_columns(
+            anatomy.index.entries[slots], key="relative_offset", position="position"
+        )
         | entry
-        | {"home_position": _position(anatomy, entry["home"])},
-        "time": _fields(
+        | {"home_position": _batch_positions(anatomy, entry["home"])},
+        "time": _field_columns(
             anatomy.times.entries[times], timestamp="timestamp_ms", offset="relative_offset"
         )
         | time
-        | {"batch_position": _position(anatomy, time["batch"])},
+        | {"batch_position": _batch_positions(anatomy, time["batch"])},
     }
 
 
-def _batches(batches: np.ndarray, base_offset: int) -> Columns:
-    told = _fields(
+def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
+    fields = _field_columns(
         batches,
         position="position",
         size="size_bytes",
         newest="max_timestamp_ms",
         records="record_count",
     )
-    return told | {
+    return fields | {
         "first": batches["base_offset"] - base_offset,
         "last": batches["last_offset"] - base_offset,
     }
 
 
-def _fields(table: np.ndarray, **names: str) -> Columns:
+def _field_columns(table: np.ndarray, **names: str) -> Columns:
     """Fields of a table under the names the browser knows them by."""
     return {name: table[field] for name, field in names.items()}
 
 
-def _links(anatomy: Anatomy, table: str, part: slice) -> Columns:
+def _link_columns(anatomy: Anatomy, table: str, rows: slice) -> Columns:
     """Where the rows of "batch", "entry" or "time" point: the links whose names begin so, by the
     rest of their names.
     """
     return {
-        name.removeprefix(f"{table}_"): link[part]
+        name.removeprefix(f"{table}_"): link[rows]
         for name, link in vars(anatomy.links).items()
         if name.startswith(f"{table}_")
     }
 
 
-def _position(anatomy: Anatomy, rows: np.ndarray) -> np.ndarray:
+def _batch_positions(anatomy: Anatomy, rows: np.ndarray) -> np.ndarray:
     """Where the batches of these rows start; the end of the last one for NONE."""
     return np.where(rows == NONE, anatomy.end.position, anatomy.batches["position"][rows])

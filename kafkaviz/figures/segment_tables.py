@@ -10,26 +10,26 @@ import pyarrow as pa
 import pyarrow.csv
 
 from kafkaviz import units
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.links import NONE, Aim
-from kafkaviz.figures.listed import beside
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.links import NONE, Aim
+from kafkaviz.figures.join_text import join_details
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import CODECS, codec
 from kafkaviz.words import say
 
-ROWS = 11
+ROWS_A_TABLE = 11
 TABLES = ("batches", "index", "timeindex")
 FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNORDERED: "unordered"}
 
 
-class Chosen(NamedTuple):
+class PinnedRow(NamedTuple):
     """What is pinned: a row, and the slots of both indexes that go with it (NONE: there is
     none).
     """
 
     row: int
     slot: int
-    time: int
+    time_slot: int
 
 
 class BatchRow(NamedTuple):
@@ -49,9 +49,9 @@ class BatchRow(NamedTuple):
     crc: str
     magic: int
     slot: int
-    via: int
+    found_from_slot: int
     fault: str
-    chosen: bool
+    is_pinned: bool
 
 
 class IndexRow(NamedTuple):
@@ -61,18 +61,18 @@ class IndexRow(NamedTuple):
 
     slot: str
     byte: str
-    raw: str
+    raw_hex: str
     relative_offset: str
     offset: str
     position: str
     gap: str
     batch: str
     fault: str
-    chosen: bool
+    is_pinned: bool
 
 
 class TimeRow(NamedTuple):
-    """One slot of .timeindex; slot_of_index is the offset entry it was written with, fault says
+    """One slot of .timeindex; index_slot is the offset entry it was written with, fault says
     what the log disagrees with.
     """
 
@@ -80,92 +80,96 @@ class TimeRow(NamedTuple):
     byte: str
     timestamp: str
     offset: str
-    slot_of_index: str
-    later: str
+    index_slot: str
+    later_by: str
     fault: str
-    chosen: bool
+    is_pinned: bool
 
 
-def chosen(anatomy: Anatomy, row: int, slot: int = NONE, time: int = NONE) -> Chosen:
+def find_pinned_row(
+    anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
+) -> PinnedRow:
     """The slots that go with a row: those it was chosen by, else its own, else those a search for
     it lands on.
     """
     links = anatomy.links
     if slot == NONE:
-        slot = int(links.time_slot[time]) if time != NONE else NONE
+        slot = int(links.time_slot[time_slot]) if time_slot != NONE else NONE
     if slot == NONE:
         slot = (
             int(links.batch_slot[row])
             if links.batch_slot[row] != NONE
             else int(links.batch_via[row])
         )
-    if time == NONE and slot != NONE:
-        time = int(links.entry_time[slot])
-    if time == NONE:
-        alone = np.flatnonzero((links.time_batch == row) & (links.time_slot == NONE))
-        time = int(alone[0]) if len(alone) else NONE
-    return Chosen(row, slot, time)
+    if time_slot == NONE and slot != NONE:
+        time_slot = int(links.entry_time[slot])
+    if time_slot == NONE:
+        lone_slots = np.flatnonzero((links.time_batch == row) & (links.time_slot == NONE))
+        time_slot = int(lone_slots[0]) if len(lone_slots) else NONE
+    return PinnedRow(row, slot, time_slot)
 
 
-def around(count: int, at: int) -> range:
+def rows_around(count: int, row: int) -> range:
     """The rows of a table of `count` that are shown: eleven, the chosen one in the middle where it
     can be.
     """
-    first = max(0, min(count - ROWS, at - ROWS // 2))
-    return range(first, min(count, first + ROWS))
+    first_row = max(0, min(count - ROWS_A_TABLE, row - ROWS_A_TABLE // 2))
+    return range(first_row, min(count, first_row + ROWS_A_TABLE))
 
 
-def batch_rows(anatomy: Anatomy, pin: Chosen) -> list[BatchRow]:
+def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
     """The batches around the pin."""
     aim = anatomy.links.entry_aim
-    wrong = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
+    wrong_slots = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
     return [
-        _batch_row(anatomy, row, row == pin.row, wrong)
-        for row in around(len(anatomy.batches), pin.row)
+        _batch_row(anatomy, row, row == pinned.row, wrong_slots)
+        for row in rows_around(len(anatomy.batches), pinned.row)
     ]
 
 
-def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, wrong: np.ndarray) -> BatchRow:
+def _batch_row(anatomy: Anatomy, row: int, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
     """wrong: slots whose entries point where they should not."""
     batch, links = anatomy.batches[row], anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
-    kind = int(codec(batch))
+    codec_id = int(codec(batch))
     return BatchRow(
         position=units.group(int(batch["position"])),
         size=f"{units.group(int(batch['size_bytes']))} B",
-        offsets=range_of(batch),
+        offsets=offset_range_text(batch),
         records=units.group(int(batch["record_count"]))
         if batch["record_count"] >= 0
         else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
-        codec=_codec(kind),
+        codec=_codec_name(codec_id),
         epoch=epoch if anatomy.has_epochs else None,
         crc=f"{int(batch['crc']):08x}",
         magic=int(batch["magic"]),
         slot=int(links.batch_slot[row]),
-        via=int(links.batch_via[row]),
-        fault=_astray(anatomy, row, wrong),
-        chosen=is_chosen,
+        found_from_slot=int(links.batch_via[row]),
+        fault=_wrong_entries_text(anatomy, row, wrong_slots),
+        is_pinned=is_pinned,
     )
 
 
-def _codec(kind: int) -> str:
-    return CODECS[kind] if kind < len(CODECS) else say("segment.codec_n", number=kind)
+def _codec_name(codec_id: int) -> str:
+    return CODECS[codec_id] if codec_id < len(CODECS) else say("segment.codec_n", number=codec_id)
 
 
-def _astray(anatomy: Anatomy, row: int, wrong: np.ndarray) -> str:
+def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> str:
     """Which of these entries point at this batch and should not, or should and do not."""
     links = anatomy.links
-    told = (
-        (links.entry_batch[wrong], "segment.leads_here"),
-        (links.entry_home[wrong], "segment.belongs_here"),
+    rows_by_key = (
+        (links.entry_batch[wrong_slots], "segment.leads_here"),
+        (links.entry_home[wrong_slots], "segment.belongs_here"),
     )
-    return beside(
-        say(key, slot=units.group(int(slot))) for rows, key in told for slot in wrong[rows == row]
+    return join_details(
+        say(key, slot=units.group(int(slot)))
+        for entry_rows, key in rows_by_key
+        for slot in wrong_slots[entry_rows == row]
     )
 
 
-def range_of(batch: np.void) -> str:
+def offset_range_text(batch: np.void) -> str:
     """A batch's offsets; a compressed magic 0 or 1 wrapper tells the last one only."""
     last = units.group(int(batch["last_offset"]))
     return (
@@ -175,15 +179,15 @@ def range_of(batch: np.void) -> str:
     )
 
 
-def index_rows(anatomy: Anatomy, pin: Chosen) -> list[IndexRow]:
+def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
     """The slots of .index around the one that goes with the pin; the first ones if none does."""
     return [
-        _index_row(anatomy, slot, slot == pin.slot)
-        for slot in around(len(anatomy.index.entries), max(0, pin.slot))
+        _index_row(anatomy, slot, slot == pinned.slot)
+        for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
     ]
 
 
-def _index_row(anatomy: Anatomy, slot: int, is_chosen: bool) -> IndexRow:
+def _index_row(anatomy: Anatomy, slot: int, is_pinned: bool) -> IndexRow:
     entries, links = anatomy.index.entries, anatomy.links
     position, relative = int(entries["position"][slot]), int(entries["relative_offset"][slot])
     gap = position - (int(entries["position"][slot - 1]) if slot else 0)
@@ -191,73 +195,81 @@ def _index_row(anatomy: Anatomy, slot: int, is_chosen: bool) -> IndexRow:
     return IndexRow(
         slot=units.group(slot),
         byte=units.group(slot * offset_index.ENTRY.itemsize),
-        raw=f"{relative & 0xFFFFFFFF:08x} {position & 0xFFFFFFFF:08x}",
+        raw_hex=f"{relative & 0xFFFFFFFF:08x} {position & 0xFFFFFFFF:08x}",
         relative_offset=units.group(relative),
         offset=units.group(int(entries["offset"][slot])),
         position=units.group(position),
         gap=f"{units.group(gap)} B".replace("-", "−"),
-        batch=range_of(anatomy.batches[row]) if row != NONE else say("segment.none_starts"),
+        batch=offset_range_text(anatomy.batches[row])
+        if row != NONE
+        else say("segment.none_starts"),
         fault=say(f"segment.fault_{fault}") if fault else "",
-        chosen=is_chosen,
+        is_pinned=is_pinned,
     )
 
 
-def time_rows(anatomy: Anatomy, pin: Chosen, closing: str) -> list[TimeRow]:
-    """The slots of .timeindex around the one that goes with the pin; closing: as
-    segment_words.closing.
+def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
+    """The slots of .timeindex around the one that goes with the pin; closing_event: as
+    render_segment.closing.
     """
     return [
-        _time_row(anatomy, slot, slot == pin.time, closing)
-        for slot in around(len(anatomy.times.entries), max(0, pin.time))
+        _time_row(anatomy, slot, slot == pinned.time_slot, closing_event)
+        for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))
     ]
 
 
-def _time_row(anatomy: Anatomy, slot: int, is_chosen: bool, closing: str) -> TimeRow:
-    times, twin = anatomy.times.entries, int(anatomy.links.time_slot[slot])
-    timestamp_ms, without = (
+def _time_row(anatomy: Anatomy, slot: int, is_pinned: bool, closing_event: str) -> TimeRow:
+    times, index_slot = anatomy.times.entries, int(anatomy.links.time_slot[slot])
+    timestamp_ms, no_slot_text = (
         int(times["timestamp_ms"][slot]),
-        say(f"segment.none_{closing}" if closing else "segment.none"),
+        say(f"segment.none_{closing_event}" if closing_event else "segment.none"),
     )
     return TimeRow(
         slot=units.group(slot),
         byte=units.group(slot * time_index.ENTRY.itemsize),
         timestamp=units.moment(timestamp_ms),
         offset=units.group(int(times["offset"][slot])),
-        slot_of_index=say("segment.slot_n", slot=units.group(twin)) if twin != NONE else without,
-        later=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace("-", "−")
+        index_slot=say("segment.slot_n", slot=units.group(index_slot))
+        if index_slot != NONE
+        else no_slot_text,
+        later_by=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace(
+            "-", "−"
+        )
         if slot
         else units.MISSING,
         fault="" if anatomy.links.time_true[slot] else say("segment.another_time"),
-        chosen=is_chosen,
+        is_pinned=is_pinned,
     )
 
 
-def csv(anatomy: Anatomy, table: str) -> bytes:
+def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
     """One of TABLES whole, a row a batch or written slot, as UTF-8 with a head; numbers are plain,
     an empty cell is no value.
     """
     columns = {"batches": _batch_table, "index": _index_table, "timeindex": _time_table}[table](
         anatomy
     )
-    text = io.BytesIO()
-    pyarrow.csv.write_csv(pa.table(columns), text, pyarrow.csv.WriteOptions(quoting_style="needed"))
-    return text.getvalue()
+    buffer = io.BytesIO()
+    pyarrow.csv.write_csv(
+        pa.table(columns), buffer, pyarrow.csv.WriteOptions(quoting_style="needed")
+    )
+    return buffer.getvalue()
 
 
-def _names(rows: np.ndarray) -> tuple[str, ...]:
+def _field_names(rows: np.ndarray) -> tuple[str, ...]:
     """The names of its fields."""
     return cast(tuple[str, ...], rows.dtype.names)
 
 
 def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     batches = anatomy.batches
-    columns = {name: pa.array(np.ascontiguousarray(batches[name])) for name in _names(batches)}
-    for unknown in ("base_offset", "record_count"):
-        columns[unknown] = pa.array(
-            np.ascontiguousarray(batches[unknown]), mask=batches[unknown] < 0
-        )
-    names = [*CODECS, *(f"codec {number}" for number in range(len(CODECS), 8))]
-    columns["codec"] = pa.array(np.array(names)[codec(batches)])
+    columns = {
+        name: pa.array(np.ascontiguousarray(batches[name])) for name in _field_names(batches)
+    }
+    for field in ("base_offset", "record_count"):
+        columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=batches[field] < 0)
+    codec_names = [*CODECS, *(f"codec {number}" for number in range(len(CODECS), 8))]
+    columns["codec"] = pa.array(np.array(codec_names)[codec(batches)])
     return {
         **columns,
         "entry_slot": _slots_or_none(anatomy.links.batch_slot),
@@ -267,7 +279,9 @@ def _batch_table(anatomy: Anatomy) -> dict[str, pa.Array]:
 
 def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     entries = anatomy.index.entries
-    columns = {name: pa.array(np.ascontiguousarray(entries[name])) for name in _names(entries)}
+    columns = {
+        name: pa.array(np.ascontiguousarray(entries[name])) for name in _field_names(entries)
+    }
     return {
         **columns,
         "gap_bytes": pa.array(np.diff(entries["position"], prepend=0)),
@@ -277,7 +291,7 @@ def _index_table(anatomy: Anatomy) -> dict[str, pa.Array]:
 
 def _time_table(anatomy: Anatomy) -> dict[str, pa.Array]:
     times = anatomy.times.entries
-    columns = {name: pa.array(np.ascontiguousarray(times[name])) for name in _names(times)}
+    columns = {name: pa.array(np.ascontiguousarray(times[name])) for name in _field_names(times)}
     return {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
 
 

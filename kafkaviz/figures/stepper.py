@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from kafkaviz import units
 from kafkaviz.figures import lookup_log, lookup_records, lookup_search
-from kafkaviz.figures.listed import sentences
+from kafkaviz.figures.join_text import join_sentences
+from kafkaviz.figures.lookup_context import LookupContext
 from kafkaviz.figures.lookup_log import ScanView
-from kafkaviz.figures.lookup_made import Made
 from kafkaviz.figures.lookup_records import RecordsView
 from kafkaviz.figures.lookup_search import SearchView
-from kafkaviz.figures.lookup_steps import Step, Steps, value_names
-from kafkaviz.figures.lookup_words import BASE, LARGEST, LAST, TIMED, code
+from kafkaviz.figures.lookup_steps import LookupStep, LookupSteps, value_names
+from kafkaviz.figures.lookup_text import BASE_CODE, LARGEST_CODE, LAST_CODE, TIME_CODE, code_lines
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.units import group
 from kafkaviz.words import say, table
@@ -25,99 +25,118 @@ from kafkaviz.words import say, table
 class StepperView:
     """All that the stepper draws."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LookupStep, ...]
     searches: tuple[SearchView, ...]
     scans: tuple[ScanView, ...]
     records: RecordsView
 
 
-def view(made: Made) -> StepperView:
+def view(context: LookupContext) -> StepperView:
     """The steps of a lookup and their figures."""
     searches = tuple(
-        lookup_search.view(made, one, segment)
-        for one, segment in zip(made.found.searches, _segments(made), strict=True)
+        lookup_search.view(context, search, segment)
+        for search, segment in zip(context.result.searches, _search_segments(context), strict=True)
     )
-    scans = tuple(_scan(made, place) for place in range(len(made.found.scans)))
-    records = lookup_records.view(made)
-    return StepperView(tuple(Steps(made, searches, scans, records).all()), searches, scans, records)
+    scans = tuple(_scan_view(context, index) for index in range(len(context.result.scans)))
+    records = lookup_records.view(context)
+    return StepperView(
+        tuple(LookupSteps(context, searches, scans, records).build()), searches, scans, records
+    )
 
 
-def _segments(made: Made) -> list[int]:
+def _search_segments(context: LookupContext) -> list[int]:
     """The base offset of the segment of each search."""
-    chosen = next(
-        (one.base_offset for one in made.found.choices if one.chosen),
-        made.log.segments[0].base_offset,
+    chosen_base = next(
+        (choice.base_offset for choice in context.result.choices if choice.chosen),
+        context.log.segments[0].base_offset,
     )
-    if made.by_time or not made.found.scans:
-        return [chosen] * len(made.found.searches)
-    return [one.segment for one in made.found.scans]
+    if context.is_by_time or not context.result.scans:
+        return [chosen_base] * len(context.result.searches)
+    return [scan.segment for scan in context.result.scans]
 
 
-def _scan(made: Made, place: int) -> ScanView:
-    scan = made.found.scans[place]
-    segment, batches = made.segment(scan.segment), made.batches(scan.segment)
-    if made.special:
+def _scan_view(context: LookupContext, index: int) -> ScanView:
+    scan = context.result.scans[index]
+    segment, batches = context.find_segment(scan.segment), context.batches(scan.segment)
+    if context.special_timestamp:
         return lookup_log.view(
             scan, batches, segment.size_bytes, segment.max_timestamp[0], True, lookup_log.LARGEST
         )
     return lookup_log.view(
-        scan, batches, segment.size_bytes, made.target, made.by_time, made.found.profile.scan
+        scan,
+        batches,
+        segment.size_bytes,
+        context.target,
+        context.is_by_time,
+        context.result.profile.scan,
     )
 
 
-def message(shown: StepperView, made: Made, key: str) -> dict:
+def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
     """The view as plain values; key: what tells one lookup from another."""
     return {
         "key": key,
-        "by": "time" if made.by_time else "offset",
+        "by": "time" if context.is_by_time else "offset",
         "words": table("stepper"),
         "values": value_names(),
-        "steps": [one._asdict() for one in shown.steps],
+        "steps": [step._asdict() for step in stepper.steps],
         "searches": [
-            _in_segment(lookup_search.sent(one), made, of)
-            for one, of in zip(shown.searches, _segments(made), strict=True)
+            _with_segment_hint(lookup_search.browser_object(search_view), context, base_offset)
+            for search_view, base_offset in zip(
+                stepper.searches, _search_segments(context), strict=True
+            )
         ],
         "scans": [
-            _in_segment(_scan_sent(shown, place, made), made, one.scan.segment)
-            for place, one in enumerate(shown.scans)
+            _with_segment_hint(
+                _scan_object(stepper, index, context), context, scan_view.scan.segment
+            )
+            for index, scan_view in enumerate(stepper.scans)
         ],
-        "scan_code": _scan_code(made),
-        "records": lookup_records.sent(shown.records, made.by_time),
-        "hit": None if shown.records.hit_offset is None else str(shown.records.hit_offset),
-        "records_hint": lookup_records.hint(shown.records),
+        "scan_code": _scan_code_object(context),
+        "records": lookup_records.browser_rows(stepper.records, context.is_by_time),
+        "hit": None if stepper.records.hit_offset is None else str(stepper.records.hit_offset),
+        "records_hint": lookup_records.hint_text(stepper.records),
     }
 
 
-def _in_segment(sent: dict, made: Made, base_offset: int) -> dict:
+def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
     """A figure whose hint names the segment, where the log has several: the page can be open at
     another one.
     """
-    named = (
+    segment_text = (
         say("stepper_figures.of_segment", segment=units.file_stem(base_offset))
-        if len(made.log.segments) > 1
+        if len(context.log.segments) > 1
         else ""
     )
-    return sent | {"hint": sentences([named, sent["hint"]])}
+    return figure_object | {"hint": join_sentences([segment_text, figure_object["hint"]])}
 
 
-def _scan_sent(shown: StepperView, place: int, made: Made) -> dict:
-    return lookup_log.sent(shown.scans[place]) | {"entry": _entry_words(shown, place, made)}
+def _scan_object(stepper: StepperView, index: int, context: LookupContext) -> dict:
+    return lookup_log.browser_object(stepper.scans[index]) | {
+        "entry": _entry_text(stepper, index, context)
+    }
 
 
-def size_bytes(sent: dict) -> int:
+def size_bytes(payload: dict) -> int:
     """How much of a message goes over the wire."""
-    return len(json.dumps(sent, ensure_ascii=False).encode())
+    return len(json.dumps(payload, ensure_ascii=False).encode())
 
 
-def _scan_code(made: Made) -> dict:
-    by_offset = BASE if made.found.profile.scan == BASE_OFFSET else LAST
-    name = LARGEST if made.special else TIMED if made.by_time else by_offset
-    title = say("lookup_words.code_scan_time" if made.by_time else "lookup_words.code_scan")
-    return {"title": title, "code": () if made.is_alone else code(name)}
+def _scan_code_object(context: LookupContext) -> dict:
+    offset_code = BASE_CODE if context.result.profile.scan == BASE_OFFSET else LAST_CODE
+    code_name = (
+        LARGEST_CODE
+        if context.special_timestamp
+        else TIME_CODE
+        if context.is_by_time
+        else offset_code
+    )
+    title = say("lookup_words.code_scan_time" if context.is_by_time else "lookup_words.code_scan")
+    return {"title": title, "code": () if context.is_index_alone else code_lines(code_name)}
 
 
-def _entry_words(shown: StepperView, place: int, made: Made) -> str:
-    search = shown.searches[-1 if made.by_time else place].search
+def _entry_text(stepper: StepperView, index: int, context: LookupContext) -> str:
+    search = stepper.searches[-1 if context.is_by_time else index].search
     return (
         say("stepper_figures.entry", position=group(search.entry[1]))
         if search.entry

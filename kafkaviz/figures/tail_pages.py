@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.listed import listed
+from kafkaviz.figures.join_text import join_comma
 from kafkaviz.search import slots
-from kafkaviz.search.layouts import A_PAGE, ENTRY_BYTES
+from kafkaviz.search.layouts import ENTRIES_A_PAGE, ENTRY_BYTES
 from kafkaviz.search.pages import tail_search
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
@@ -17,11 +17,11 @@ from kafkaviz.words import say
 
 FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
 MOST_PAGES = 40  # drawn one by one
-HEIGHT, LANE, ROOM = 176, 46, 72  # a lane's height, and from one lane to the next
+HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # a lane's height, and from one lane to the next
 
 
 @dataclass(frozen=True)
-class Lane:
+class PageLane:
     """One of the two searches. probes: the slots it reads, in order; warm_from: a slot, None for
     plain.
     """
@@ -37,11 +37,11 @@ class TailPagesView:
     """Both searches in an index of so many entries; pages_drawn: how many pages have room."""
 
     title: str
-    below: str
+    caption: str
     entries: int
     pages: int
     pages_drawn: int
-    lanes: tuple[Lane, ...]
+    lanes: tuple[PageLane, ...]
 
 
 def view(entries: int) -> TailPagesView:
@@ -51,16 +51,16 @@ def view(entries: int) -> TailPagesView:
         for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES))
     )
     key = f"tail_pages.title{'' if len(plain.pages) > 1 else '_one' if plain.pages else '_none'}"
-    title = say(key, entries=group(entries), pages=_numbers(plain.pages))
-    below = say("tail_pages.below", pages=_numbers(warm.pages))
+    title = say(key, entries=group(entries), pages=_join_pages(plain.pages))
+    caption = say("tail_pages.below", pages=_join_pages(warm.pages))
     pages = slots.page_count(entries, ENTRY_BYTES)
-    return TailPagesView(title, below, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
+    return TailPagesView(title, caption, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
 
 
-def _lane(name: str, entries: int, warm_bytes: int | None) -> Lane:
+def _lane(name: str, entries: int, warm_bytes: int | None) -> PageLane:
     search = tail_search(entries, warm_bytes)
     probes = tuple(probe.slot for probe in search.probes)
-    return Lane(
+    return PageLane(
         name,
         probes,
         search.pages,
@@ -68,33 +68,33 @@ def _lane(name: str, entries: int, warm_bytes: int | None) -> Lane:
     )
 
 
-def _numbers(pages: tuple[int, ...]) -> str:
-    return listed(map(str, pages)) or say("tail_pages.none")
+def _join_pages(pages: tuple[int, ...]) -> str:
+    return join_comma(map(str, pages)) or say("tail_pages.none")
 
 
-def rows(shown: TailPagesView) -> list[tuple[str, str, str, str]]:
+def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
     """The figure as a table: the search, its n-th probe, the slot, its page."""
     return [
-        (lane.name, str(n), group(slot), str(slot // A_PAGE))
-        for lane in shown.lanes
+        (lane.name, str(n), group(slot), str(slot // ENTRIES_A_PAGE))
+        for lane in pages_view.lanes
         for n, slot in enumerate(lane.probes, 1)
     ]
 
 
-def figure(shown: TailPagesView, mode: str) -> go.Figure:
+def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"; an x is a page, a y a pixel from the top."""
-    ink = theme.colours(mode)
-    tops = [28 + number * ROOM for number in range(len(shown.lanes))]
+    colours = theme.colours(mode)
+    lane_tops = [28 + number * LANE_STEP_PX for number in range(len(pages_view.lanes))]
     shapes = [
         shape
-        for lane, top in zip(shown.lanes, tops, strict=True)
-        for shape in _lane_shapes(shown, lane, top, ink)
+        for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
+        for shape in _lane_shapes(pages_view, lane, top, colours)
     ]
     chart = go.Figure(
         [
             trace
-            for lane, top in zip(shown.lanes, tops, strict=True)
-            for trace in _traces(shown, lane, top, ink)
+            for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
+            for trace in _lane_traces(pages_view, lane, top, colours)
         ]
     )
     axis = {
@@ -106,70 +106,76 @@ def figure(shown: TailPagesView, mode: str) -> go.Figure:
         "ticks": "",
         "title": None,
     }
-    names = [
-        note for lane, top in zip(shown.lanes, tops, strict=True) for note in _names(lane, top, ink)
+    lane_names = [
+        note
+        for lane, top in zip(pages_view.lanes, lane_tops, strict=True)
+        for note in _lane_annotations(lane, top, colours)
     ]
     chart.update_layout(
         template=theme.template(mode),
-        height=HEIGHT,
+        height=HEIGHT_PX,
         margin={"l": 112, "r": 2, "t": 0, "b": 0},
         showlegend=False,
         barmode="overlay",
         shapes=shapes,
-        xaxis=axis | {"range": [0, shown.pages_drawn]},
-        yaxis=axis | {"range": [HEIGHT, 0]},
-        annotations=[*_page_numbers(shown, ink), *names],
+        xaxis=axis | {"range": [0, pages_view.pages_drawn]},
+        yaxis=axis | {"range": [HEIGHT_PX, 0]},
+        annotations=[*_page_annotations(pages_view, colours), *lane_names],
     )
     return chart
 
 
-def _lane_shapes(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]) -> list[dict]:
+def _lane_shapes(
+    pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
+) -> list[dict]:
     """A box a page: those touched outlined, those not there yet dashed."""
-    found = []
-    for page in range(shown.pages_drawn):
-        there, touched = page < shown.pages, page in lane.pages
+    boxes = []
+    for page in range(pages_view.pages_drawn):
+        is_present, is_touched = page < pages_view.pages, page in lane.pages
         line = (
-            {"color": ink["ink"], "width": 2}
-            if touched
-            else {"color": ink["line_2"], "width": 0 if there else 1, "dash": "dot"}
+            {"color": colours["ink"], "width": 2}
+            if is_touched
+            else {"color": colours["line_2"], "width": 0 if is_present else 1, "dash": "dot"}
         )
-        fill = ink["offset_soft"] if there else "rgba(0,0,0,0)"
+        fill = colours["offset_soft"] if is_present else "rgba(0,0,0,0)"
         box = {
             "x0": page + 0.025,
             "x1": page + 0.975,
             "y0": top,
-            "y1": top + LANE,
+            "y1": top + LANE_PX,
             "fillcolor": fill,
             "layer": "below",
         }
-        found.append({"type": "rect", "line": line, **box})
-    return found
+        boxes.append({"type": "rect", "line": line, **box})
+    return boxes
 
 
-def _traces(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]) -> list:
+def _lane_traces(
+    pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
+) -> list:
     """What is hatched, and the dots."""
-    end = shown.entries / A_PAGE
-    free = (
+    end = pages_view.entries / ENTRIES_A_PAGE
+    free_area = (
         end,
-        shown.pages - 0.025,
+        pages_view.pages - 0.025,
         top + 1,
-        LANE - 2,
+        LANE_PX - 2,
         ".",
-        ink["unwritten"],
-        ink["unwritten_soft"],
+        colours["unwritten"],
+        colours["unwritten_soft"],
         say("tail_pages.free"),
     )
-    hatched = [free] if shown.entries % A_PAGE else []
+    hatched_areas = [free_area] if pages_view.entries % ENTRIES_A_PAGE else []
     if lane.warm_from is not None:
-        hatched.append(
+        hatched_areas.append(
             (
-                lane.warm_from / A_PAGE,
+                lane.warm_from / ENTRIES_A_PAGE,
                 end,
-                top + LANE - 6,
+                top + LANE_PX - 6,
                 6,
                 "/",
-                ink["warm"],
-                ink["warm_soft"],
+                colours["warm"],
+                colours["warm_soft"],
                 say("tail_pages.section"),
             )
         )
@@ -180,27 +186,28 @@ def _traces(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]) -> 
         page="%{customdata[2]}",
     )
     dots = go.Scatter(
-        x=[slot / A_PAGE for slot in lane.probes],
+        x=[slot / ENTRIES_A_PAGE for slot in lane.probes],
         y=[top + 10 + number % 3 * 10 for number in range(len(lane.probes))],
         mode="markers",
-        marker={"size": 7, "color": ink["ink"], "opacity": 0.85},
+        marker={"size": 7, "color": colours["ink"], "opacity": 0.85},
         cliponaxis=False,
         name=lane.name,
         customdata=[
-            (number, group(slot), slot // A_PAGE) for number, slot in enumerate(lane.probes, 1)
+            (number, group(slot), slot // ENTRIES_A_PAGE)
+            for number, slot in enumerate(lane.probes, 1)
         ],
         hovertemplate=f"{hover}<extra></extra>",
     )
-    return [*(_hatch(*one) for one in hatched), dots]
+    return [*(_hatched_bar(*area) for area in hatched_areas), dots]
 
 
-def _hatch(
-    x0: float, x1: float, top: int, height: int, shape: str, colour: str, soft: str, words: str
+def _hatched_bar(
+    x0: float, x1: float, top: int, height: int, shape: str, colour: str, background: str, name: str
 ) -> go.Bar:
     pattern = {
         "shape": shape,
         "fgcolor": colour,
-        "bgcolor": soft,
+        "bgcolor": background,
         "size": 6,
         "solidity": 0.25,
         "fillmode": "replace",
@@ -212,23 +219,23 @@ def _hatch(
         y=[top],
         width=[height],
         offset=0,
-        name=words,
+        name=name,
         marker={"pattern": pattern, "line": {"width": 0}, "cornerradius": 0},
-        hovertemplate=f"{words}<extra></extra>",
+        hovertemplate=f"{name}<extra></extra>",
     )
 
 
-def _page_numbers(shown: TailPagesView, ink: dict[str, str]) -> list[dict]:
-    plain = shown.lanes[0].pages
-    step = 1 if shown.pages_drawn <= MOST_PAGES else -(-shown.pages_drawn // MOST_PAGES)
-    found = []
-    for page in range(shown.pages_drawn):
-        touched = page in plain
-        if touched or page % step == 0:
+def _page_annotations(pages_view: TailPagesView, colours: dict[str, str]) -> list[dict]:
+    plain = pages_view.lanes[0].pages
+    step = 1 if pages_view.pages_drawn <= MOST_PAGES else -(-pages_view.pages_drawn // MOST_PAGES)
+    annotations = []
+    for page in range(pages_view.pages_drawn):
+        is_touched = page in plain
+        if is_touched or page % step == 0:
             name = say("tail_pages.first_page", page=page) if page == 0 else str(page)
-            text = f"<b>{name}</b>" if touched else str(page)
-            font = {"size": 12, "color": ink["ink" if touched else "ink_3"]}
-            found.append(
+            text = f"<b>{name}</b>" if is_touched else str(page)
+            font = {"size": 12, "color": colours["ink" if is_touched else "ink_3"]}
+            annotations.append(
                 {
                     "x": page + 0.5,
                     "y": 18,
@@ -238,22 +245,22 @@ def _page_numbers(shown: TailPagesView, ink: dict[str, str]) -> list[dict]:
                     "showarrow": False,
                 }
             )
-    return found
+    return annotations
 
 
-def _names(lane: Lane, top: int, ink: dict[str, str]) -> list[dict]:
+def _lane_annotations(lane: PageLane, top: int, colours: dict[str, str]) -> list[dict]:
     count = say("tail_pages.costs", probes=len(lane.probes), pages=len(lane.pages))
-    words = ((lane.name, 14, 13.5, "ink", True), (count, 32, 12, "ink_3", False))
+    labels = ((lane.name, 14, 13.5, "ink", True), (count, 32, 12, "ink_3", False))
     return [
         {
             "xref": "paper",
             "x": 0,
             "xshift": -112,
-            "y": top + down,
-            "text": f"<b>{text}</b>" if bold else text,
+            "y": top + y_px,
+            "text": f"<b>{text}</b>" if is_bold else text,
             "showarrow": False,
             "xanchor": "left",
-            "font": {"size": size, "color": ink[colour]},
+            "font": {"size": font_px, "color": colours[colour]},
         }
-        for text, down, size, colour, bold in words
+        for text, y_px, font_px, colour, is_bold in labels
     ]

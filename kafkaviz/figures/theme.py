@@ -1,7 +1,7 @@
 """Colours by meaning, and the Plotly template, in light and dark.
 
 A chart cannot read the stylesheet's variables, so the colours stand here again; a test holds them
-to ui/tokens.css.
+to app/tokens.css.
 """
 
 import json

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from kafkaviz.analyse.tuning import Assumption
+from kafkaviz.analysis.tuning import Assumption
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning_terms import micros
 from kafkaviz.units import group
-from kafkaviz.words import counted, say
+from kafkaviz.words import say, say_count
 
 ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
 NARROW_PX, CHARACTER_PX = 240, 6.2  # a plot in a narrow window; of a label
-NAMES = {
+KEY_BY_NAME = {
     "µs a header": "header",
     "µs before the first header": "first",
     "reads a header": "reads",
@@ -24,7 +24,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Bar:
+class AssumptionBar:
     """An assumption: the time at its low and at its high end, what those ends are, and the answer
     there where it is another.
     """
@@ -43,7 +43,7 @@ class TornadoView:
     """
 
     title: str
-    bars: tuple[Bar, ...]
+    bars: tuple[AssumptionBar, ...]
     typical_us: float
     budget_us: float | None
 
@@ -55,56 +55,63 @@ def view(
     budget_us: float | None,
 ) -> TornadoView:
     """answer: the verdict and the interval that holds now."""
-    bars = tuple(_bar(one, answer) for one in assumptions)
+    bars = tuple(_bar(assumption, answer) for assumption in assumptions)
     return TornadoView(_title(bars), bars, typical_us, budget_us)
 
 
-def _bar(one: Assumption, answer: tuple[str, int]) -> Bar:
-    unit = f" {one.unit}" if one.unit else ""
-    ends = f"{one.low:.3g}{unit}", f"{one.high:.3g}{unit}"
+def _bar(assumption: Assumption, answer: tuple[str, int]) -> AssumptionBar:
+    unit = f" {assumption.unit}" if assumption.unit else ""
+    ends = f"{assumption.low:.3g}{unit}", f"{assumption.high:.3g}{unit}"
     low, high = (
-        "" if found == answer else _answer(found) for found in (one.verdict_low, one.verdict_high)
+        "" if end_answer == answer else _answer_text(end_answer)
+        for end_answer in (assumption.verdict_low, assumption.verdict_high)
     )
-    return Bar(name(one), one.p99_us_low, one.p99_us_high, ends, (low, high))
+    return AssumptionBar(
+        assumption_name(assumption),
+        assumption.p99_us_low,
+        assumption.p99_us_high,
+        ends,
+        (low, high),
+    )
 
 
-def name(one: Assumption) -> str:
+def assumption_name(assumption: Assumption) -> str:
     """What an assumption is called."""
-    return say(f"curves.assumed_{NAMES[one.name]}")
+    return say(f"curves.assumed_{KEY_BY_NAME[assumption.name]}")
 
 
-def _answer(found: tuple[str, int]) -> str:
-    return say("curves.keep") if found[0] == "keep" else group(found[1])
+def _answer_text(answer: tuple[str, int]) -> str:
+    return say("curves.keep") if answer[0] == "keep" else group(answer[1])
 
 
-def _title(bars: Sequence[Bar]) -> str:
+def _title(bars: Sequence[AssumptionBar]) -> str:
     if not bars:
         return say("curves.no_assumption")
-    told = {"name": bars[0].name, "low": micros(bars[0].low_us), "high": micros(bars[0].high_us)}
-    turned = sum(any(one.answers) for one in bars)
-    if not turned:
-        return say("curves.answer_stays", **told)
-    return counted("curves.answer_turns", turned, count=len(bars), **told)
+    values = {"name": bars[0].name, "low": micros(bars[0].low_us), "high": micros(bars[0].high_us)}
+    turning_bars = sum(any(bar.answers) for bar in bars)
+    if not turning_bars:
+        return say("curves.answer_stays", **values)
+    return say_count("curves.answer_turns", turning_bars, count=len(bars), **values)
 
 
-def below() -> str:
+def caption() -> str:
     """How to read it."""
     return say("curves.below_tornado")
 
 
-def rows(shown: TornadoView) -> list[tuple[str, ...]]:
+def rows(tornado: TornadoView) -> list[tuple[str, ...]]:
     """The figure as a table: assumption, its ends, the p99 at each, the answer at each where it is
     another.
     """
     return [
         (
-            one.name,
-            *one.ends,
-            micros(one.low_us),
-            micros(one.high_us),
-            *(answer or say("curves.same") for answer in one.answers),
+            bar.name,
+            *bar.ends,
+            micros(bar.low_us),
+            micros(bar.high_us),
+            *(answer or say("curves.same") for answer in bar.answers),
         )
-        for one in shown.bars
+        for bar in tornado.bars
     ]
 
 
@@ -119,41 +126,41 @@ COLUMNS = (
 )
 
 
-def columns() -> tuple[str, ...]:
+def column_titles() -> tuple[str, ...]:
     """The heads of rows."""
-    return tuple(say(f"curves.{one}") for one in COLUMNS)
+    return tuple(say(f"curves.{column}") for column in COLUMNS)
 
 
-def figure(shown: TornadoView, mode: str) -> go.Figure:
+def figure(tornado: TornadoView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    places = list(range(len(shown.bars)))
-    most = max([one.high_us for one in shown.bars] + [shown.typical_us, 1e-6])
-    told = [
+    colours = theme.colours(mode)
+    indexes = list(range(len(tornado.bars)))
+    most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
+    hover_texts = [
         say("curves.bar_hover", name=a, low=b, high=c, at_low=d, at_high=e)
-        for a, b, c, d, e, _, _ in rows(shown)
+        for a, b, c, d, e, _, _ in rows(tornado)
     ]
     chart = go.Figure(
         go.Bar(
             orientation="h",
-            base=[min(one.low_us, one.high_us) for one in shown.bars],
-            x=[abs(one.high_us - one.low_us) for one in shown.bars],
-            y=places,
+            base=[min(bar.low_us, bar.high_us) for bar in tornado.bars],
+            x=[abs(bar.high_us - bar.low_us) for bar in tornado.bars],
+            y=indexes,
             width=0.3,
-            marker={"color": ink["log"], "line": {"width": 0}},
-            customdata=told,
+            marker={"color": colours["log"], "line": {"width": 0}},
+            customdata=hover_texts,
             hovertemplate="%{customdata}<extra></extra>",
             name="p99",
         )
     )
     chart.update_layout(
         template=theme.template(mode),
-        height=ROW_PX * max(1, len(places)) + TOP + BOTTOM,
+        height=ROW_PX * max(1, len(indexes)) + TOP + BOTTOM,
         showlegend=False,
         hovermode="closest",
         margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
         xaxis={
-            "range": [0, 1.06 * most],
+            "range": [0, 1.06 * most_us],
             "showgrid": True,
             "showline": False,
             "ticks": "",
@@ -164,9 +171,9 @@ def figure(shown: TornadoView, mode: str) -> go.Figure:
             "zeroline": False,
         },
         yaxis={
-            "range": [len(places) - 0.5, -0.5],
-            "tickvals": places,
-            "ticktext": [one.name for one in shown.bars],
+            "range": [len(indexes) - 0.5, -0.5],
+            "tickvals": indexes,
+            "ticktext": [bar.name for bar in tornado.bars],
             "ticks": "",
             "ticklabelstandoff": 8,
             "showgrid": False,
@@ -174,93 +181,109 @@ def figure(shown: TornadoView, mode: str) -> go.Figure:
             "title": None,
             "automargin": False,
         },
-        shapes=_lines(shown, most, ink),
-        annotations=[*_ends(shown, ink), *_line_words(shown, most, ink)],
+        shapes=_line_shapes(tornado, most_us, colours),
+        annotations=[
+            *_end_annotations(tornado, colours),
+            *_line_annotations(tornado, most_us, colours),
+        ],
     )
     return chart
 
 
-def _lines(shown: TornadoView, most: float, ink: dict[str, str]) -> list[dict]:
-    look = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
-    found = [
-        look
+def _line_shapes(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
+    style = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
+    lines = [
+        style
         | {
-            "x0": shown.typical_us,
-            "x1": shown.typical_us,
-            "line": {"color": ink["ink"], "width": 1.5},
+            "x0": tornado.typical_us,
+            "x1": tornado.typical_us,
+            "line": {"color": colours["ink"], "width": 1.5},
         }
     ]
-    if shown.budget_us is not None and shown.budget_us <= 1.06 * most:
-        dotted = {"color": ink["warning"], "width": 1.4, "dash": "2px,3px"}
-        found.append(look | {"x0": shown.budget_us, "x1": shown.budget_us, "line": dotted})
-    return found
+    if tornado.budget_us is not None and tornado.budget_us <= 1.06 * most_us:
+        budget_line = {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"}
+        lines.append(
+            style | {"x0": tornado.budget_us, "x1": tornado.budget_us, "line": budget_line}
+        )
+    return lines
 
 
-def _line_words(shown: TornadoView, most: float, ink: dict[str, str]) -> list[dict]:
-    look = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21, "showarrow": False}
-    words = say("curves.as_it_is", us=micros(shown.typical_us))
-    found = [
-        look | {"x": shown.typical_us, "text": words, "font": {"size": 12, "color": ink["ink"]}}
+def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, str]) -> list[dict]:
+    style = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21, "showarrow": False}
+    text = say("curves.as_it_is", us=micros(tornado.typical_us))
+    annotations = [
+        style
+        | {"x": tornado.typical_us, "text": text, "font": {"size": 12, "color": colours["ink"]}}
     ]
-    is_apart = shown.budget_us is not None and abs(shown.budget_us - shown.typical_us) > 0.3 * most
-    if is_apart and shown.budget_us <= 1.06 * most:
-        words = f"<b>{say('curves.word_budget')}</b>"
-        found.append(
-            look
+    is_apart = (
+        tornado.budget_us is not None
+        and abs(tornado.budget_us - tornado.typical_us) > 0.3 * most_us
+    )
+    if is_apart and tornado.budget_us <= 1.06 * most_us:
+        text = f"<b>{say('curves.word_budget')}</b>"
+        annotations.append(
+            style
             | {
-                "x": shown.budget_us,
-                "text": words,
-                "font": {"size": 12, "color": ink["warning_text"]},
+                "x": tornado.budget_us,
+                "text": text,
+                "font": {"size": 12, "color": colours["warning_text"]},
             }
         )
-    return found
+    return annotations
 
 
-def _ends(shown: TornadoView, ink: dict[str, str]) -> list[dict]:
+def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict]:
     """What the assumption is at either end, and the answer there, where it is another: beside its
     bar, or below one without room for it.
     """
-    found = []
-    most = max([one.high_us for one in shown.bars] + [shown.typical_us, 1e-6])
-    for place, one in enumerate(shown.bars):
-        at = sorted(zip((one.low_us, one.high_us), one.ends, one.answers, strict=True))
-        room_px = NARROW_PX * at[0][0] / most, RIGHT + NARROW_PX * (1.06 - at[1][0] / most)
-        long = (
-            CHARACTER_PX * len(f"{words} → {answer}" if answer else words)
-            for _, words, answer in at
+    annotations = []
+    most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
+    for index, bar in enumerate(tornado.bars):
+        ends = sorted(zip((bar.low_us, bar.high_us), bar.ends, bar.answers, strict=True))
+        room_px = (
+            NARROW_PX * ends[0][0] / most_us,
+            RIGHT + NARROW_PX * (1.06 - ends[1][0] / most_us),
         )
-        if any(text_px > px for text_px, px in zip(long, room_px, strict=True)):
-            found.append(_below(place, at, most, ink))
+        texts_px = (
+            CHARACTER_PX * len(f"{end_text} → {answer}" if answer else end_text)
+            for _, end_text, answer in ends
+        )
+        if any(text_px > px for text_px, px in zip(texts_px, room_px, strict=True)):
+            annotations.append(_ends_annotation(index, ends, most_us, colours))
             continue
-        for (us, words, answer), side in zip(at, ("right", "left"), strict=True):
-            text = f"{words} → <b>{answer}</b>" if answer else words
-            found.append(
+        for (us, end_text, answer), side in zip(ends, ("right", "left"), strict=True):
+            text = f"{end_text} → <b>{answer}</b>" if answer else end_text
+            annotations.append(
                 {
                     "x": us,
-                    "y": place,
+                    "y": index,
                     "xanchor": side,
                     "xshift": 5 if side == "left" else -5,
                     "showarrow": False,
                     "text": text,
-                    "font": {"size": 12, "color": ink["warning_text" if answer else "ink_3"]},
+                    "font": {"size": 12, "color": colours["warning_text" if answer else "ink_3"]},
                 }
             )
-    return found
+    return annotations
 
 
-def _below(place: int, at: list[tuple[float, str, str]], most: float, ink: dict[str, str]) -> dict:
+def _ends_annotation(
+    index: int, ends: list[tuple[float, str, str]], most_us: float, colours: dict[str, str]
+) -> dict:
     """Both ends in one line below the bar, from where it begins or up to where it ends."""
-    told = " – ".join(f"{words} → <b>{answer}</b>" if answer else words for _, words, answer in at)
-    is_left = at[0][0] < most / 2
-    colour = ink["warning_text" if any(answer for _, _, answer in at) else "ink_3"]
+    text = " – ".join(
+        f"{end_text} → <b>{answer}</b>" if answer else end_text for _, end_text, answer in ends
+    )
+    is_left = ends[0][0] < most_us / 2
+    colour = colours["warning_text" if any(answer for _, _, answer in ends) else "ink_3"]
     return {
-        "x": at[0][0] if is_left else at[1][0],
-        "y": place,
+        "x": ends[0][0] if is_left else ends[1][0],
+        "y": index,
         "xanchor": "left" if is_left else "right",
         "yshift": -18,
         "showarrow": False,
-        "text": told,
-        "bgcolor": ink["raised"],
+        "text": text,
+        "bgcolor": colours["raised"],
         "borderpad": 0,
         "font": {"size": 12, "color": colour},
     }

@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analyse.cost_model import Costs
-from kafkaviz.analyse.tuning import At, Budgets
+from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.tuning import Budgets, IntervalPrice
 from kafkaviz.figures import theme
-from kafkaviz.figures.tuning_terms import headers_words, micros
+from kafkaviz.figures.tuning_terms import headers_text, micros
 from kafkaviz.units import group, size
 from kafkaviz.words import say
 
@@ -46,21 +46,21 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
 LINE_PX, FOOT_PX = 16, 2
 # a share: mean headers of the index on disk and of its replay that differ no more are those of one
 # index
-ALIKE = 0.1
-CLOSE = 8  # times the other: two marks whose words would meet
-WIDE_PLATEAU = 1024  # bytes from which on its words have room inside
-ELSEWHERE = 65_536  # what today is held against where nothing else is considered
+ALIKE_SHARE = 0.1
+CLOSE_RATIO = 8  # times the other: two marks whose words would meet
+WIDE_PLATEAU_BYTES = 1024  # bytes from which on its words have room inside
+COMPARED_BYTES = 65_536  # what today is held against where nothing else is considered
 
 
 @dataclass(frozen=True)
-class Mark:
+class CurveMark:
     """An interval that is marked. x_bytes: where it is drawn, 64 B at least."""
 
     interval_bytes: int
     x_bytes: int
     headers_mean: float
     index_bytes: int
-    words: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -78,161 +78,193 @@ class TuningCurveView:
     headers_p50: np.ndarray
     headers_p99: np.ndarray
     index_bytes: np.ndarray
-    told: tuple[str, ...]
-    today: Mark
-    considered: Mark | None
+    hover_texts: tuple[str, ...]
+    today: CurveMark
+    considered: CurveMark | None
     least_batch_bytes: int | None
     budget: tuple[float, float] | None
-    budget_words: str
+    budget_text: str
 
 
 def view(
-    every: Sequence[At],
-    now: At,
+    costs_by_interval: Sequence[IntervalPrice],
+    current: IntervalPrice,
     considered_bytes: int,
     log_bytes: int,
     least_batch_bytes: int | None,
     budgets: Budgets,
-    costs: Costs,
+    costs: LookupPrices,
 ) -> TuningCurveView:
-    """every: each swept interval with its prices, the considered one among them. now: today's,
+    """every: each swept interval with its prices, the considered one among them. current: today's,
     beside the curve where no replay is it.
     """
-    other = (
-        now
-        if considered_bytes == now.interval_bytes
-        else next(one for one in every if one.interval_bytes == considered_bytes)
+    considered = (
+        current
+        if considered_bytes == current.interval_bytes
+        else next(
+            interval_cost
+            for interval_cost in costs_by_interval
+            if interval_cost.interval_bytes == considered_bytes
+        )
     )
-    held = other if other is not now else _instead(every, now)
-    shown = [one for one in every if LEAST_X <= one.interval_bytes <= MOST_X]
+    compared = (
+        considered if considered is not current else _comparison_point(costs_by_interval, current)
+    )
+    drawn_intervals = [
+        interval_cost
+        for interval_cost in costs_by_interval
+        if LEAST_X <= interval_cost.interval_bytes <= MOST_X
+    ]
     columns = {
-        name: np.array([one.row[name] for one in shown])
+        name: np.array([interval_cost.row[name] for interval_cost in drawn_intervals])
         for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")
     }
     return TuningCurveView(
-        (_headers_title(now, held), _bytes_title(now, held, log_bytes)),
-        np.array([one.interval_bytes for one in shown]),
+        (_headers_title(current, compared), _bytes_title(current, compared, log_bytes)),
+        np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
         **columns,
-        told=tuple(map(_told, shown)),
-        today=_mark(now, "curves.today"),
-        considered=None if other is now else _mark(other, "curves.considered"),
+        hover_texts=tuple(map(_hover_text, drawn_intervals)),
+        today=_curve_mark(current, "curves.today"),
+        considered=None if considered is current else _curve_mark(considered, "curves.considered"),
         least_batch_bytes=least_batch_bytes,
-        budget=_budget(budgets, costs),
-        budget_words=""
+        budget=_budget_headers(budgets, costs),
+        budget_text=""
         if budgets.p99_us is None
         else say("curves.budget", us=f"{budgets.p99_us:g}"),
     )
 
 
-def _instead(every: Sequence[At], now: At) -> At:
+def _comparison_point(
+    costs_by_interval: Sequence[IntervalPrice], current: IntervalPrice
+) -> IntervalPrice:
     """What today is held against where nothing is considered: the same interval batch by batch, or
     where that is it already, 64 KiB.
     """
-    same = next((one for one in every if one.interval_bytes == now.interval_bytes), now)
-    if _is_other(same, now):
-        return same
-    return next((one for one in every if one.interval_bytes >= ELSEWHERE), now)
+    replayed_current = next(
+        (
+            interval_cost
+            for interval_cost in costs_by_interval
+            if interval_cost.interval_bytes == current.interval_bytes
+        ),
+        current,
+    )
+    if _differs_on_disk(replayed_current, current):
+        return replayed_current
+    return next(
+        (
+            interval_cost
+            for interval_cost in costs_by_interval
+            if interval_cost.interval_bytes >= COMPARED_BYTES
+        ),
+        current,
+    )
 
 
-def _is_other(same: At, now: At) -> bool:
+def _differs_on_disk(replayed_current: IntervalPrice, current: IntervalPrice) -> bool:
     """Whether the index on disk is not the one that a replay gives: its entries stand for whole
     appends.
     """
     return (
-        abs(float(same.row["headers_mean"]) / max(float(now.row["headers_mean"]), 1e-9) - 1)
-        >= ALIKE
+        abs(
+            float(replayed_current.row["headers_mean"])
+            / max(float(current.row["headers_mean"]), 1e-9)
+            - 1
+        )
+        >= ALIKE_SHARE
     )
 
 
-def _mark(one: At, key: str) -> Mark:
-    x_bytes = min(max(one.interval_bytes, LEAST_X), MOST_X)
-    words = say(key, interval=size(one.interval_bytes))
-    return Mark(
-        one.interval_bytes,
+def _curve_mark(interval_cost: IntervalPrice, key: str) -> CurveMark:
+    x_bytes = min(max(interval_cost.interval_bytes, LEAST_X), MOST_X)
+    name = say(key, interval=size(interval_cost.interval_bytes))
+    return CurveMark(
+        interval_cost.interval_bytes,
         x_bytes,
-        float(one.row["headers_mean"]),
-        int(one.row["index_bytes"]),
-        words,
+        float(interval_cost.row["headers_mean"]),
+        int(interval_cost.row["index_bytes"]),
+        name,
     )
 
 
-def _budget(budgets: Budgets, costs: Costs) -> tuple[float, float] | None:
+def _budget_headers(budgets: Budgets, costs: LookupPrices) -> tuple[float, float] | None:
     if budgets.p99_us is None:
         return None
-    ends = [
-        (budgets.p99_us - first) / each
-        for first, each in zip(costs.first_us, costs.header_us, strict=True)
+    headers = [
+        (budgets.p99_us - first_us) / header_us
+        for first_us, header_us in zip(costs.first_us, costs.header_us, strict=True)
     ]
-    return max(ends[2], 0.0), max(ends[0], 0.0)
+    return max(headers[2], 0.0), max(headers[0], 0.0)
 
 
-def _headers_title(now: At, held: At) -> str:
+def _headers_title(current: IntervalPrice, compared: IntervalPrice) -> str:
     """16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
-    before, after = float(now.row["headers_mean"]), float(held.row["headers_mean"])
-    times = after / before if before else 1.0
-    told = {"other": size(held.interval_bytes), "today": size(now.interval_bytes)}
-    if held.interval_bytes == now.interval_bytes and _is_other(held, now):
+    before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
+    ratio = after / before if before else 1.0
+    values = {"other": size(compared.interval_bytes), "today": size(current.interval_bytes)}
+    if compared.interval_bytes == current.interval_bytes and _differs_on_disk(compared, current):
         return say(
             "curves.headers_on_disk",
-            **told,
-            disk=headers_words(before),
-            replayed=headers_words(after),
+            **values,
+            disk=headers_text(before),
+            replayed=headers_text(after),
         )
-    if abs(times - 1) < 0.005:
-        return say("curves.headers_same", **told)
-    if times < 1:
-        return say("curves.headers_fewer", **told, percent=f"{100 * (1 - times):.0f}")
-    if times < 1.1:
-        return say("curves.headers_more", **told, percent=f"{100 * (times - 1):.0f}")
-    return say("curves.headers_times", **told, times=f"{times:.1f}")
+    if abs(ratio - 1) < 0.005:
+        return say("curves.headers_same", **values)
+    if ratio < 1:
+        return say("curves.headers_fewer", **values, percent=f"{100 * (1 - ratio):.0f}")
+    if ratio < 1.1:
+        return say("curves.headers_more", **values, percent=f"{100 * (ratio - 1):.0f}")
+    return say("curves.headers_times", **values, times=f"{ratio:.1f}")
 
 
-def _bytes_title(now: At, held: At, log_bytes: int) -> str:
-    before, after = int(now.row["index_bytes"]), int(held.row["index_bytes"])
+def _bytes_title(current: IntervalPrice, compared: IntervalPrice, log_bytes: int) -> str:
+    before, after = int(current.row["index_bytes"]), int(compared.row["index_bytes"])
     key = "stays" if before == after else "shrinks" if after < before else "grows"
     return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
 
 
-def _told(one: At) -> str:
-    row = one.row
+def _hover_text(interval_cost: IntervalPrice) -> str:
+    row = interval_cost.row
     return "<br>".join(
         (
-            f"<b>{group(one.interval_bytes)} B</b>",
+            f"<b>{group(interval_cost.interval_bytes)} B</b>",
             say(
                 "curves.told_headers",
-                headers=headers_words(row["headers_mean"]),
+                headers=headers_text(row["headers_mean"]),
                 p99=group(int(row["headers_p99"])),
             ),
             say(
                 "curves.told_entries",
                 offsets=group(int(row["entries"])),
-                times=group(one.time_entries),
+                times=group(interval_cost.time_entries),
                 size=size(int(row["index_bytes"])),
             ),
             say(
-                "curves.told_time", mean=micros(one.mean_us.typical), p99=micros(one.p99_us.typical)
+                "curves.told_time",
+                mean=micros(interval_cost.mean_us.typical),
+                p99=micros(interval_cost.p99_us.typical),
             ),
         )
     )
 
 
-def rows(every: Sequence[At]) -> list[tuple]:
+def rows(costs_by_interval: Sequence[IntervalPrice]) -> list[tuple]:
     """The figures as a table, numbers as they are: each interval with its entries, bytes, headers
     and modelled times.
     """
     return [
         (
-            one.interval_bytes,
-            int(one.row["entries"]),
-            int(one.row["index_bytes"]),
-            round(100 * one.index_share, 4),
-            round(float(one.row["headers_mean"]), 3),
-            *(int(one.row[f"headers_{name}"]) for name in ("p50", "p90", "p99", "max")),
-            round(float(one.row["skipped_bytes_mean"]), 1),
-            *(round(us, 2) for us in one.p99_us),
-            *(round(us, 1) for us in one.cold_p99_us),
+            interval_cost.interval_bytes,
+            int(interval_cost.row["entries"]),
+            int(interval_cost.row["index_bytes"]),
+            round(100 * interval_cost.index_share, 4),
+            round(float(interval_cost.row["headers_mean"]), 3),
+            *(int(interval_cost.row[f"headers_{name}"]) for name in ("p50", "p90", "p99", "max")),
+            round(float(interval_cost.row["skipped_bytes_mean"]), 1),
+            *(round(us, 2) for us in interval_cost.p99_us),
+            *(round(us, 1) for us in interval_cost.cold_p99_us),
         )
-        for one in every
+        for interval_cost in costs_by_interval
     ]
 
 
@@ -256,7 +288,7 @@ COLUMNS = (
 )
 
 
-def below() -> tuple[str, str]:
+def captions() -> tuple[str, str]:
     """How to read either figure."""
     return say("curves.below_headers"), say("curves.below_bytes")
 
@@ -264,16 +296,16 @@ def below() -> tuple[str, str]:
 # ---- drawn
 
 
-def headers_figure(shown: TuningCurveView, mode: str) -> go.Figure:
+def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     """The headers of a lookup in a mode, "light" or "dark"."""
-    ink = theme.colours(mode)
-    most = max(12.0, 1.3 * float(shown.headers_p99.max(initial=1)))
-    p50, p99 = np.maximum(shown.headers_p50, 1), np.maximum(shown.headers_p99, 1)
-    line = {"color": ink["scan"], "width": 2.6}
+    colours = theme.colours(mode)
+    most_headers = max(12.0, 1.3 * float(curve.headers_p99.max(initial=1)))
+    p50, p99 = np.maximum(curve.headers_p50, 1), np.maximum(curve.headers_p99, 1)
+    line = {"color": colours["scan"], "width": 2.6}
     chart = go.Figure(
         [
             go.Scatter(
-                x=shown.intervals,
+                x=curve.intervals,
                 y=p50,
                 mode="lines",
                 line={"width": 0},
@@ -281,92 +313,124 @@ def headers_figure(shown: TuningCurveView, mode: str) -> go.Figure:
                 name="median",
             ),
             go.Scatter(
-                x=shown.intervals,
+                x=curve.intervals,
                 y=p99,
                 mode="lines",
-                line={"color": ink["scan"], "width": 1.4, "dash": "5px,3px"},
+                line={"color": colours["scan"], "width": 1.4, "dash": "5px,3px"},
                 fill="tonexty",
-                fillcolor=_faint(ink["scan"], 0.16),
+                fillcolor=_faint_colour(colours["scan"], 0.16),
                 hoverinfo="skip",
                 name="p99",
             ),
             go.Scatter(
-                x=shown.intervals,
-                y=np.maximum(shown.headers_mean, 1),
+                x=curve.intervals,
+                y=np.maximum(curve.headers_mean, 1),
                 mode="lines",
                 line=line,
                 hoverinfo="skip",
                 name="mean",
             ),
-            _points(shown, np.maximum(shown.headers_mean, 1)),
-            _dots(shown, [max(one.headers_mean, 1) for one in _marks(shown)], ink["scan"], ink),
+            _hover_points(curve, np.maximum(curve.headers_mean, 1)),
+            _dots(
+                curve,
+                [max(mark.headers_mean, 1) for mark in _curve_marks(curve)],
+                colours["scan"],
+                colours,
+            ),
         ]
     )
-    ticks = {value: group(value) for value in HEADER_TICKS if value <= most}
-    names = [
+    ticks = {value: group(value) for value in HEADER_TICKS if value <= most_headers}
+    line_names = [
         ("p99", p99, "scan_text", False),
-        (say("curves.mean"), shown.headers_mean, "scan_text", True),
+        (say("curves.mean"), curve.headers_mean, "scan_text", True),
     ]
-    names = [
+    line_names = [
         (text, float(line[-1]), colour, is_bold)
-        for text, line, colour, is_bold in names
+        for text, line, colour, is_bold in line_names
         if len(line)
     ]
-    if shown.budget and 1 < shown.budget[0] < most:
-        names.append((shown.budget_words, shown.budget[0], "warning_text", True))
-    look = {"height": HEADERS_PX, "range": [0, np.log10(most)], "ticks": ticks}
-    notes = [*_names(names, look, ink), *_marked(shown, ink), *_plateau_words(shown, ink)]
-    return _laid_out(
+    if curve.budget and 1 < curve.budget[0] < most_headers:
+        line_names.append((curve.budget_text, curve.budget[0], "warning_text", True))
+    axis_style = {"height": HEADERS_PX, "range": [0, np.log10(most_headers)], "ticks": ticks}
+    annotations = [
+        *_name_annotations(line_names, axis_style, colours),
+        *_mark_annotations(curve, colours),
+        *_plateau_annotations(curve, colours),
+    ]
+    return _apply_layout(
         chart,
-        look,
-        [*_plateau(shown, ink), *_budget_shapes(shown, most, ink), *_lines(shown, ink)],
-        notes,
+        axis_style,
+        [
+            *_plateau_shapes(curve, colours),
+            *_budget_shapes(curve, most_headers, colours),
+            *_mark_lines(curve, colours),
+        ],
+        annotations,
         mode,
     )
 
 
-def bytes_figure(shown: TuningCurveView, mode: str) -> go.Figure:
+def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     """The bytes of both indexes in a mode."""
-    ink = theme.colours(mode)
-    most, least = (
-        1.5 * float(shown.index_bytes.max(initial=8)),
-        max(8.0, float(shown.index_bytes[shown.index_bytes > 0].min(initial=1e12))),
+    colours = theme.colours(mode)
+    most_bytes, least_bytes = (
+        1.5 * float(curve.index_bytes.max(initial=8)),
+        max(8.0, float(curve.index_bytes[curve.index_bytes > 0].min(initial=1e12))),
     )
-    least = min(least, most) * 0.7
+    least_bytes = min(least_bytes, most_bytes) * 0.7
     chart = go.Figure(
         [
             go.Scatter(
-                x=shown.intervals,
-                y=[float(one) if one else None for one in shown.index_bytes],
+                x=curve.intervals,
+                y=[
+                    float(index_bytes) if index_bytes else None for index_bytes in curve.index_bytes
+                ],
                 mode="lines",
-                line={"color": ink["offset"], "width": 2.6},
+                line={"color": colours["offset"], "width": 2.6},
                 hoverinfo="skip",
                 name="both indexes",
             ),
-            _points(shown, np.maximum(shown.index_bytes, least)),
+            _hover_points(curve, np.maximum(curve.index_bytes, least_bytes)),
             _dots(
-                shown, [float(one.index_bytes) or None for one in _marks(shown)], ink["offset"], ink
+                curve,
+                [float(mark.index_bytes) or None for mark in _curve_marks(curve)],
+                colours["offset"],
+                colours,
             ),
         ]
     )
     ticks = {
         value: size(value)
         for value in BYTE_TICKS
-        if 0.5 * least / 0.7 <= value <= most and value >= least
+        if 0.5 * least_bytes / 0.7 <= value <= most_bytes and value >= least_bytes
     }
-    look = {"height": BYTES_PX, "range": [np.log10(least), np.log10(most)], "ticks": ticks}
-    last = max(float(shown.index_bytes[-1]), least) if len(shown.index_bytes) else least
-    notes = _names([(say("curves.both_indexes"), last, "offset_text", True)], look, ink)
-    return _laid_out(chart, look, [*_plateau(shown, ink), *_lines(shown, ink)], notes, mode)
+    axis_style = {
+        "height": BYTES_PX,
+        "range": [np.log10(least_bytes), np.log10(most_bytes)],
+        "ticks": ticks,
+    }
+    last_bytes = (
+        max(float(curve.index_bytes[-1]), least_bytes) if len(curve.index_bytes) else least_bytes
+    )
+    annotations = _name_annotations(
+        [(say("curves.both_indexes"), last_bytes, "offset_text", True)], axis_style, colours
+    )
+    return _apply_layout(
+        chart,
+        axis_style,
+        [*_plateau_shapes(curve, colours), *_mark_lines(curve, colours)],
+        annotations,
+        mode,
+    )
 
 
-def _laid_out(
-    chart: go.Figure, look: dict, shapes: list[dict], notes: list[dict], mode: str
+def _apply_layout(
+    chart: go.Figure, axis_style: dict, shapes: list[dict], annotations: list[dict], mode: str
 ) -> go.Figure:
-    ink = theme.colours(mode)
+    colours = theme.colours(mode)
     chart.update_layout(
         template=theme.template(mode),
-        height=look["height"],
+        height=axis_style["height"],
         margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
         showlegend=False,
         hovermode="x",
@@ -377,10 +441,10 @@ def _laid_out(
             "type": "log",
             "range": np.log10([LEAST_X, MOST_X]).tolist(),
             "tickvals": X_TICKS,
-            "ticktext": [size(one) for one in X_TICKS],
+            "ticktext": [size(interval_bytes) for interval_bytes in X_TICKS],
             "ticks": "outside",
             "ticklen": 5,
-            "tickcolor": ink["line"],
+            "tickcolor": colours["line"],
             "showgrid": False,
             "showline": False,
             "zeroline": False,
@@ -392,13 +456,13 @@ def _laid_out(
         },
         yaxis={
             "type": "log",
-            "range": [float(one) for one in look["range"]],
-            "tickvals": list(look["ticks"]),
-            "ticktext": list(look["ticks"].values()),
+            "range": [float(limit) for limit in axis_style["range"]],
+            "tickvals": list(axis_style["ticks"]),
+            "ticktext": list(axis_style["ticks"].values()),
             "ticks": "",
             "ticklabelstandoff": 8,
             "showgrid": True,
-            "gridcolor": ink["line"],
+            "gridcolor": colours["line"],
             "showline": False,
             "zeroline": False,
             "fixedrange": True,
@@ -406,119 +470,125 @@ def _laid_out(
             "automargin": False,
         },
         shapes=shapes,
-        annotations=[*notes, _axis_name(ink)],
+        annotations=[*annotations, _axis_annotation(colours)],
     )
     return chart
 
 
-def _points(shown: TuningCurveView, y: np.ndarray) -> go.Scatter:
+def _hover_points(curve: TuningCurveView, y: np.ndarray) -> go.Scatter:
     """What a pointer meets: nothing to see, the words of each interval, and its bytes for a
     click.
     """
-    still = {"marker": {"opacity": 0}}
+    unchanged = {"marker": {"opacity": 0}}
     return go.Scatter(
-        x=shown.intervals,
+        x=curve.intervals,
         y=y,
         mode="markers",
         marker={"size": 14, "opacity": 0},
-        selected=still,
-        unselected=still,
+        selected=unchanged,
+        unselected=unchanged,
         name="points",
         customdata=[
-            [int(one), told] for one, told in zip(shown.intervals, shown.told, strict=True)
+            [int(interval_bytes), hover]
+            for interval_bytes, hover in zip(curve.intervals, curve.hover_texts, strict=True)
         ],
         hovertemplate="%{customdata[1]}<extra></extra>",
     )
 
 
-def _marks(shown: TuningCurveView) -> list[Mark]:
-    return [one for one in (shown.today, shown.considered) if one]
+def _curve_marks(curve: TuningCurveView) -> list[CurveMark]:
+    return [mark for mark in (curve.today, curve.considered) if mark]
 
 
 def _dots(
-    shown: TuningCurveView, y: list[float | None], colour: str, ink: dict[str, str]
+    curve: TuningCurveView, y: list[float | None], colour: str, colours: dict[str, str]
 ) -> go.Scatter:
     marker = {
         "size": 10,
         "color": colour,
-        "line": {"color": ink["raised"], "width": 2},
+        "line": {"color": colours["raised"], "width": 2},
         "opacity": 1,
     }
-    still = {"marker": {"opacity": 1}}
+    unchanged = {"marker": {"opacity": 1}}
     return go.Scatter(
-        x=[one.x_bytes for one in _marks(shown)],
+        x=[mark.x_bytes for mark in _curve_marks(curve)],
         y=y,
         mode="markers",
         marker=marker,
-        selected=still,
-        unselected=still,
+        selected=unchanged,
+        unselected=unchanged,
         name="marks",
         hoverinfo="skip",
         cliponaxis=False,
     )
 
 
-def _lines(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
-    look = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
-    found = [
-        look
+def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    style = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
+    lines = [
+        style
         | {
-            "x0": shown.today.x_bytes,
-            "x1": shown.today.x_bytes,
-            "line": {"color": ink["ink_3"], "width": 1.2, "dash": "4px,3px"},
+            "x0": curve.today.x_bytes,
+            "x1": curve.today.x_bytes,
+            "line": {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"},
         }
     ]
-    if shown.considered:
-        found.append(
-            look
+    if curve.considered:
+        lines.append(
+            style
             | {
-                "x0": shown.considered.x_bytes,
-                "x1": shown.considered.x_bytes,
-                "line": {"color": ink["ink"], "width": 1.8},
+                "x0": curve.considered.x_bytes,
+                "x1": curve.considered.x_bytes,
+                "line": {"color": colours["ink"], "width": 1.8},
             }
         )
-    return found
+    return lines
 
 
-def _marked(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
+def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     """The names of the marks, near the foot; a name steps aside where the other line is close
     behind its own.
 
     On the right of its line the considered one stands higher, where today's name has room; on the
     left the curve comes down there.
     """
-    pairs = (
-        (shown.today, shown.considered, "ink_2", 400, FOOT_PX),
-        (shown.considered, shown.today, "ink", 600, FOOT_PX + LINE_PX + 2),
+    marks_with_style = (
+        (curve.today, curve.considered, "ink_2", 400, FOOT_PX),
+        (curve.considered, curve.today, "ink", 600, FOOT_PX + LINE_PX + 2),
     )
-    found = []
-    for one, other, colour, weight, up in pairs:
-        if one:
-            is_close = other is not None and one.x_bytes < other.x_bytes <= CLOSE * one.x_bytes
-            is_left = (is_close and one.x_bytes > CLOSE * LEAST_X) or one.x_bytes > MOST_X / CLOSE
-            found.append(
+    annotations = []
+    for mark, other_mark, colour, weight, shift_px in marks_with_style:
+        if mark:
+            is_close = (
+                other_mark is not None
+                and mark.x_bytes < other_mark.x_bytes <= CLOSE_RATIO * mark.x_bytes
+            )
+            is_left = (
+                is_close and mark.x_bytes > CLOSE_RATIO * LEAST_X
+            ) or mark.x_bytes > MOST_X / CLOSE_RATIO
+            annotations.append(
                 {
-                    "x": float(np.log10(one.x_bytes)),
+                    "x": float(np.log10(mark.x_bytes)),
                     "yref": "paper",
                     "y": 0,
                     "yanchor": "bottom",
-                    "yshift": FOOT_PX if is_left else up,
+                    "yshift": FOOT_PX if is_left else shift_px,
                     "showarrow": False,
                     "xanchor": "right" if is_left else "left",
                     "xshift": -4 if is_left else 4,
-                    "text": one.words,
+                    "text": mark.name,
                     # a budget's line may pass behind
-                    "font": {"size": 12, "color": ink[colour], "weight": weight},
-                    "bgcolor": ink["raised"],
+                    "font": {"size": 12, "color": colours[colour], "weight": weight},
+                    "bgcolor": colours["raised"],
                 }
             )
-    return found
+    return annotations
 
 
-def _plateau(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
-    if not shown.least_batch_bytes or shown.least_batch_bytes <= LEAST_X:
+def _plateau_shapes(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    if not curve.least_batch_bytes or curve.least_batch_bytes <= LEAST_X:
         return []
-    edge = min(shown.least_batch_bytes, MOST_X)
+    edge = min(curve.least_batch_bytes, MOST_X)
     return [
         {
             "type": "rect",
@@ -529,22 +599,22 @@ def _plateau(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
             "y1": 1,
             "line": {"width": 0},
             "layer": "below",
-            "fillcolor": _faint(ink["log_soft"], 0.55),
+            "fillcolor": _faint_colour(colours["log_soft"], 0.55),
         }
     ]
 
 
-def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
-    if not _plateau(shown, ink):
+def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
+    if not _plateau_shapes(curve, colours):
         return []
-    least_bytes = cast(int, shown.least_batch_bytes)
-    is_wide = least_bytes >= WIDE_PLATEAU
-    first = (
+    least_bytes = cast(int, curve.least_batch_bytes)
+    is_wide = least_bytes >= WIDE_PLATEAU_BYTES
+    headline = (
         say("curves.plateau_inside")
         if is_wide
         else say("curves.plateau_left", bytes=group(least_bytes))
     )
-    place = {
+    position = {
         "xref": "x",
         "x": float(np.log10(LEAST_X if is_wide else least_bytes)),
         "xshift": 4,
@@ -552,7 +622,7 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
         "align": "left",
     }
     return [
-        place
+        position
         | {
             "yref": "paper",
             "y": 1,
@@ -560,57 +630,64 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
             "yshift": 3,
             "showarrow": False,
             # what is marked may stand behind
-            "bgcolor": "rgba(0,0,0,0)" if is_wide else ink["raised"],
-            "text": f'<span style="font-weight:600">{first}</span>'
+            "bgcolor": "rgba(0,0,0,0)" if is_wide else colours["raised"],
+            "text": f'<span style="font-weight:600">{headline}</span>'
             f"<br>{say('curves.nothing_changes')}",
-            "font": {"size": 12, "color": ink["ink_2"]},
+            "font": {"size": 12, "color": colours["ink_2"]},
         }
     ]
 
 
-def _budget_shapes(shown: TuningCurveView, most: float, ink: dict[str, str]) -> list[dict]:
+def _budget_shapes(
+    curve: TuningCurveView, most_headers: float, colours: dict[str, str]
+) -> list[dict]:
     """Dotted where the dear end of the model meets the budget, shaded from there to the cheap
     end.
     """
-    if not shown.budget or not 1 < shown.budget[0] < most:
+    if not curve.budget or not 1 < curve.budget[0] < most_headers:
         return []
-    low, high = shown.budget[0], min(shown.budget[1], most)
-    look = {"xref": "paper", "x0": 0, "x1": 1}
-    band = look | {
+    low, high = curve.budget[0], min(curve.budget[1], most_headers)
+    style = {"xref": "paper", "x0": 0, "x1": 1}
+    band = style | {
         "type": "rect",
         "y0": low,
         "y1": high,
         "line": {"width": 0},
-        "fillcolor": _faint(ink["warning"], 0.1),
+        "fillcolor": _faint_colour(colours["warning"], 0.1),
         "layer": "below",
     }
     return [
         band,
-        look
+        style
         | {
             "type": "line",
             "y0": low,
             "y1": low,
-            "line": {"color": ink["warning"], "width": 1.4, "dash": "2px,3px"},
+            "line": {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"},
         },
     ]
 
 
-def _names(
-    names: list[tuple[str, float, str, bool]], look: dict, ink: dict[str, str]
+def _name_annotations(
+    names: list[tuple[str, float, str, bool]], axis_style: dict, colours: dict[str, str]
 ) -> list[dict]:
     """Each line's name at its right end; names that would meet move apart."""
-    tall = look["height"] - TOP - BOTTOM
-    low, high = (float(one) for one in look["range"])
-    ends: list[list[Any]] = sorted(
+    height_px = axis_style["height"] - TOP - BOTTOM
+    low, high = (float(limit) for limit in axis_style["range"])
+    line_ends: list[list[Any]] = sorted(
         (
-            [tall * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)), text, colour, is_bold]
+            [
+                height_px * (1 - (np.log10(max(value, 1e-9)) - low) / (high - low)),
+                text,
+                colour,
+                is_bold,
+            ]
             for text, value, colour, is_bold in names
         ),
-        key=lambda one: one[0],
+        key=lambda line_end: line_end[0],
     )
-    for place in range(1, len(ends)):
-        ends[place][0] = max(ends[place][0], ends[place - 1][0] + LINE_PX)
+    for index in range(1, len(line_ends)):
+        line_ends[index][0] = max(line_ends[index][0], line_ends[index - 1][0] + LINE_PX)
     return [
         {
             "xref": "paper",
@@ -620,16 +697,16 @@ def _names(
             "yref": "paper",
             "yanchor": "middle",
             "showarrow": False,
-            "y": float(1 - at / tall),
+            "y": float(1 - y_px / height_px),
             "text": f"<b>{text}</b>" if is_bold else text,
-            "font": {"size": 12, "color": ink[colour]},
+            "font": {"size": 12, "color": colours[colour]},
         }
-        for at, text, colour, is_bold in ends
+        for y_px, text, colour, is_bold in line_ends
     ]
 
 
-def _axis_name(ink: dict[str, str]) -> dict:
-    place = {
+def _axis_annotation(colours: dict[str, str]) -> dict:
+    position = {
         "xref": "paper",
         "x": 1,
         "xanchor": "right",
@@ -639,10 +716,13 @@ def _axis_name(ink: dict[str, str]) -> dict:
         "yshift": -23,
         "showarrow": False,
     }
-    return place | {"text": "index.interval.bytes", "font": {"size": 12, "color": ink["ink_3"]}}
+    return position | {
+        "text": "index.interval.bytes",
+        "font": {"size": 12, "color": colours["ink_3"]},
+    }
 
 
-def _faint(colour: str, opacity: float) -> str:
+def _faint_colour(colour: str, opacity: float) -> str:
     """A colour that lets through what is below it."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"

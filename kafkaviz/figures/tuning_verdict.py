@@ -5,31 +5,38 @@ modelled, what has no effect.
 from dataclasses import dataclass
 from typing import cast
 
-from kafkaviz.analyse.cost_model import CALIBRATED, Costs
-from kafkaviz.analyse.tuning import Budgets, Measured, Recommendation, Today, Verdict, spent
+from kafkaviz.analysis.cost_model import CALIBRATED, LookupPrices
+from kafkaviz.analysis.tuning import (
+    Budgets,
+    CurrentConfig,
+    LogMeasurement,
+    Recommendation,
+    TuningVerdict,
+    budget_usage,
+)
 from kafkaviz.figures import tuning_reasons
-from kafkaviz.figures.listed import both, listed, sentences
-from kafkaviz.figures.tuning_terms import between, micros
+from kafkaviz.figures.join_text import join_comma, join_each_and, join_sentences
+from kafkaviz.figures.tuning_terms import micros, range_text
 from kafkaviz.units import group, share, size
 from kafkaviz.words import say
 
 BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
 # reasons to keep an interval, whatever another would bring
-DECIDE = ("unmeetable", "on-disk", "coarser", "denser")
-MARKS = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
+DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
+MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
 
 @dataclass(frozen=True)
-class Entries:
+class EntryCounts:
     """Of both indexes: replayed at today's interval, and held by the directory; None where an index
     is missing.
 
-    is_made: a workload has no directory. topics: how many, each replayed at its own interval.
+    is_workload: a workload has no directory. topics: how many, each replayed at its own interval.
     """
 
-    replayed: tuple[int, int]
-    held: tuple[int, int] | None
-    is_made: bool = False
+    replay_counts: tuple[int, int]
+    directory_counts: tuple[int, int] | None
+    is_workload: bool = False
     topics: int = 1
 
 
@@ -42,218 +49,267 @@ class VerdictView:
     kind: str
     mark: str
     headline: str
-    why: str
+    reason: str
     boxes: tuple[tuple[str, str], ...]
     command_lead: str
 
 
 def view(
-    found: Recommendation,
-    measured: Measured,
-    today: Today,
+    recommendation: Recommendation,
+    measured: LogMeasurement,
+    today: CurrentConfig,
     budgets: Budgets,
-    costs: Costs,
-    entries: Entries,
+    costs: LookupPrices,
+    entries: EntryCounts,
 ) -> VerdictView:
     """entries: what the replay gives, and what there is to hold against it."""
-    kind = _kind(found)
+    kind = _verdict_kind(recommendation)
     key = kind.replace(" ", "_")
-    why = {KEEP: _keep, BATCH_FIRST: _batch_first}.get(kind, _change)(found, measured, budgets)
-    mark = "info" if kind == KEEP and _reason(found, "over-budget") else MARKS[kind]
+    reason = {KEEP: _keep_text, BATCH_FIRST: _batch_first_text}.get(kind, _change_text)(
+        recommendation, measured, budgets
+    )
+    mark = (
+        "info"
+        if kind == KEEP and _find_reason(recommendation, "over-budget")
+        else MARK_BY_KIND[kind]
+    )
     return VerdictView(
         kind,
         mark,
-        say(f"verdict.headline_{key}", value=group(found.value)),
-        why,
-        _boxes(found, measured, today, costs, entries),
+        say(f"verdict.headline_{key}", value=group(recommendation.value)),
+        reason,
+        _verdict_boxes(recommendation, measured, today, costs, entries),
         say(f"verdict.command_{key}"),
     )
 
 
-def _boxes(
-    found: Recommendation, measured: Measured, today: Today, costs: Costs, entries: Entries
+def _verdict_boxes(
+    recommendation: Recommendation,
+    measured: LogMeasurement,
+    today: CurrentConfig,
+    costs: LookupPrices,
+    entries: EntryCounts,
 ) -> tuple[tuple[str, str], ...]:
     """What is sure, what is modelled, what has no effect and what no interval changes: of each what
     there is.
     """
-    told = {
-        "sure": _sure(today, entries),
-        "modelled": _modelled(costs),
-        "no_effect": _no_effect(measured),
-        "not_fixed": _not_fixed(found),
+    text_by_box = {
+        "sure": _sure_text(today, entries),
+        "modelled": _modelled_text(costs),
+        "no_effect": _no_effect_text(measured),
+        "not_fixed": _not_fixed_text(recommendation),
     }
-    return tuple((say(f"verdict.box_{name}"), text) for name, text in told.items() if text)
+    return tuple((say(f"verdict.box_{name}"), text) for name, text in text_by_box.items() if text)
 
 
-def _kind(found: Recommendation) -> str:
-    codes = {one.code for one in (*found.because, *found.not_fixed)}
+def _verdict_kind(recommendation: Recommendation) -> str:
+    codes = {reason.code for reason in (*recommendation.reasons, *recommendation.not_fixed)}
     if (
         "tiny-batches" in codes
         and "over-budget" in codes
-        and found.considered < found.today.interval_bytes
+        and recommendation.considered_bytes < recommendation.current_price.interval_bytes
     ):
         return BATCH_FIRST
-    if found.verdict == Verdict.KEEP:
+    if recommendation.verdict == TuningVerdict.KEEP:
         return KEEP
-    return LOWER if found.value < found.today.interval_bytes else RAISE
+    return LOWER if recommendation.value < recommendation.current_price.interval_bytes else RAISE
 
 
-def _reason(found: Recommendation, code: str):
-    return next((one for one in found.because if one.code == code), None)
+def _find_reason(recommendation: Recommendation, code: str):
+    return next((reason for reason in recommendation.reasons if reason.code == code), None)
 
 
 # ---- the reason, a paragraph
 
 
-def _keep(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
-    every = _reason(found, "every-batch-indexed")
-    least = group(measured.parts.least_batch_bytes)
-    words = []
-    if every:
+def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets) -> str:
+    all_indexed = _find_reason(recommendation, "every-batch-indexed")
+    least_bytes = group(measured.parts.least_batch_bytes)
+    texts = []
+    if all_indexed:
         key = (
             "verdict.default_indexes_all"
-            if every.values["is_default"]
+            if all_indexed.values["is_default"]
             else "verdict.today_indexes_all"
         )
-        words.append(say(key, interval=group(every.values["interval"]), least=least))
-    words.append(_within(found, budgets))
-    topics = _reason(found, "topic-by-topic")
-    words.append(tuning_reasons.sentence(topics) if topics else _not_worth(found, budgets))
-    return sentences(words)
+        texts.append(say(key, interval=group(all_indexed.values["interval"]), least=least_bytes))
+    texts.append(_budget_text(recommendation, budgets))
+    topics = _find_reason(recommendation, "topic-by-topic")
+    texts.append(
+        tuning_reasons.to_sentence(topics) if topics else _not_worth_text(recommendation, budgets)
+    )
+    return join_sentences(texts)
 
 
-def _not_worth(found: Recommendation, budgets: Budgets) -> str:
+def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
     """What another interval would bring, where that is too little or nothing."""
-    now, other = found.today, found.considered
-    decides = next((one for one in found.because if one.code in DECIDE), None)
-    if decides:
-        return tuning_reasons.sentence(decides)
-    if _reason(found, "smaller-too-little"):
-        saved = int(now.row["index_bytes"]) * (
-            found.gain.index_share.typical / now.index_share if now.index_share else 0.0
+    current, considered = recommendation.current_price, recommendation.considered_bytes
+    deciding = next(
+        (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
+    )
+    if deciding:
+        return tuning_reasons.to_sentence(deciding)
+    if _find_reason(recommendation, "smaller-too-little"):
+        saved_bytes = int(current.row["index_bytes"]) * (
+            recommendation.gain.index_share.typical / current.index_share
+            if current.index_share
+            else 0.0
         )
-        part = share(max(found.gain.index_share.typical, 0.0), 1)
+        saved_share = share(max(recommendation.gain.index_share.typical, 0.0), 1)
         return say(
-            "verdict.up_too_little", interval=group(other), saved=size(round(saved)), share=part
+            "verdict.up_too_little",
+            interval=group(considered),
+            saved=size(round(saved_bytes)),
+            share=saved_share,
         )
-    if _reason(found, "faster-too-little"):
+    if _find_reason(recommendation, "faster-too-little"):
         return say(
             "verdict.down_too_little",
-            interval=group(other),
-            saved=micros(max(found.gain.p99_us.low, 0.0)),
+            interval=group(considered),
+            saved=micros(max(recommendation.gain.p99_us.low, 0.0)),
         )
-    if other != now.interval_bytes:
+    if considered != current.interval_bytes:
         return ""
-    asked = spent(now, budgets)
+    budget_use = budget_usage(current, budgets)
     return (
         say(
             "verdict.smallest_that_fits"
-            if asked.keys() == {"index"}
+            if budget_use.keys() == {"index"}
             else "verdict.largest_that_fits"
         )
-        if asked
+        if budget_use
         else ""
     )
 
 
-def _within(found: Recommendation, budgets: Budgets) -> str:
+def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
     """At today's interval the p99 lookup takes about 19 µs warm, inside the 50 µs you allow."""
-    now, missed = found.today, _reason(found, "over-budget")
-    told = {"p99": micros(now.p99_us.typical), "range": between(now.p99_us)}
-    if missed:
+    current, missed_reason = (
+        recommendation.current_price,
+        _find_reason(recommendation, "over-budget"),
+    )
+    values = {"p99": micros(current.p99_us.typical), "range": range_text(current.p99_us)}
+    if missed_reason:
         return say(
             "verdict.over",
-            **told,
-            which=listed(say(f"verdict.over_{one}") for one in missed.values["missed"]),
+            **values,
+            which=join_comma(
+                say(f"verdict.over_{budget}") for budget in missed_reason.values["missed"]
+            ),
         )
     if budgets.p99_us is None:
-        return say("verdict.unasked", **told)
-    return say("verdict.inside", **told, allowed=f"{budgets.p99_us:g}")
+        return say("verdict.unasked", **values)
+    return say("verdict.inside", **values, allowed=f"{budgets.p99_us:g}")
 
 
-def _batch_first(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
-    now = found.today
+def _batch_first_text(
+    recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets
+) -> str:
+    current = recommendation.current_price
     return say(
         "verdict.batch_single" if measured.single_share > 0.5 else "verdict.batch_tiny",
         batch=group(round(measured.batch_bytes)),
-        interval=group(now.interval_bytes),
-        headers=f"{now.row['headers_mean']:.0f}",
-        p99=micros(now.p99_us.typical),
-        range=between(now.p99_us),
-        other=group(found.considered),
+        interval=group(current.interval_bytes),
+        headers=f"{current.row['headers_mean']:.0f}",
+        p99=micros(current.p99_us.typical),
+        range=range_text(current.p99_us),
+        other=group(recommendation.considered_bytes),
     )
 
 
-def _change(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
-    gain = found.gain
-    if found.value < found.today.interval_bytes:
-        grows = share(max(-gain.index_share.typical, 0.0), 1)
-        less = {"less": micros(max(gain.p99_us.typical, 0.0)), "range": between(gain.p99_us)}
-        return sentences(
+def _change_text(recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets) -> str:
+    gain = recommendation.gain
+    if recommendation.value < recommendation.current_price.interval_bytes:
+        growth = share(max(-gain.index_share.typical, 0.0), 1)
+        less_values = {
+            "less": micros(max(gain.p99_us.typical, 0.0)),
+            "range": range_text(gain.p99_us),
+        }
+        return join_sentences(
             [
-                _within(found, budgets),
-                say("verdict.lower", value=group(found.value), **less, grows=grows),
+                _budget_text(recommendation, budgets),
+                say(
+                    "verdict.lower", value=group(recommendation.value), **less_values, grows=growth
+                ),
             ]
         )
-    saved = share(max(gain.index_share.typical, 0.0), 1)
-    words = [say("verdict.raise", saved=saved, slower=micros(max(-gain.p99_us.typical, 0.0)))]
-    return sentences(
-        [*words, say("verdict.remote_small") if _reason(found, "smaller-for-tiered") else ""]
+    saved_share = share(max(gain.index_share.typical, 0.0), 1)
+    texts = [say("verdict.raise", saved=saved_share, slower=micros(max(-gain.p99_us.typical, 0.0)))]
+    return join_sentences(
+        [
+            *texts,
+            say("verdict.remote_small")
+            if _find_reason(recommendation, "smaller-for-tiered")
+            else "",
+        ]
     )
 
 
 # ---- what stands below
 
 
-def _sure(today: Today, entries: Entries) -> str:
-    told = {"ours": both(map(group, entries.replayed)), "interval": group(today.interval_bytes)}
-    if entries.is_made:
-        return say("verdict.sure_workload", **told)
-    of = "one" if entries.topics == 1 else "each"
-    if entries.held is None:
-        return say(f"verdict.sure_{of}_missing", **told)
-    told["theirs"] = both(map(group, entries.held))
-    if entries.held == entries.replayed:
-        return say(f"verdict.sure_{of}", **told)
+def _sure_text(today: CurrentConfig, entries: EntryCounts) -> str:
+    values = {
+        "ours": join_each_and(map(group, entries.replay_counts)),
+        "interval": group(today.interval_bytes),
+    }
+    if entries.is_workload:
+        return say("verdict.sure_workload", **values)
+    topic_key = "one" if entries.topics == 1 else "each"
+    if entries.directory_counts is None:
+        return say(f"verdict.sure_{topic_key}_missing", **values)
+    values["theirs"] = join_each_and(map(group, entries.directory_counts))
+    if entries.directory_counts == entries.replay_counts:
+        return say(f"verdict.sure_{topic_key}", **values)
     return say(
-        f"verdict.sure_{of}_other", **told, why=say(f"verdict.{_why_not_the_same(today, entries)}")
+        f"verdict.sure_{topic_key}_other",
+        **values,
+        why=say(f"verdict.{_difference_key(today, entries)}"),
     )
 
 
-def _why_not_the_same(today: Today, entries: Entries) -> str:
+def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
     """What is known, else what it can be."""
     if today.is_coarse:
         return "differs_coarse"
-    ours, our_times = entries.replayed
-    theirs, their_times = cast(tuple[int, int], entries.held)
-    return "differs_open" if ours == theirs and their_times < our_times else "differs_unknown"
+    replay_offsets, replay_times = entries.replay_counts
+    directory_offsets, directory_times = cast(tuple[int, int], entries.directory_counts)
+    return (
+        "differs_open"
+        if replay_offsets == directory_offsets and directory_times < replay_times
+        else "differs_unknown"
+    )
 
 
-def _modelled(costs: Costs) -> str:
-    each = costs.header_us
-    told = {
-        "low": f"{each.low:.3g}",
-        "high": f"{each.high:.3g}",
-        "storage": _storage(costs),
-        "read": between(costs.storage.read_us),
+def _modelled_text(costs: LookupPrices) -> str:
+    header_us = costs.header_us
+    values = {
+        "low": f"{header_us.low:.3g}",
+        "high": f"{header_us.high:.3g}",
+        "storage": _storage_name(costs),
+        "read": range_text(costs.storage.read_us),
     }
     if costs.calibrated:
-        return say("verdict.modelled_here", **told, day=costs.calibrated)
-    return say("verdict.modelled_new" if costs.is_modelled else "verdict.modelled_old", **told)
+        return say("verdict.modelled_here", **values, day=costs.calibrated)
+    return say("verdict.modelled_new" if costs.is_modelled else "verdict.modelled_old", **values)
 
 
-def _storage(costs: Costs) -> str:
+def _storage_name(costs: LookupPrices) -> str:
     """Where a read goes, in a sentence: a preset by its name."""
     return say("verdict.own_disk") if costs.storage.name == CALIBRATED else costs.storage.name
 
 
-def _no_effect(measured: Measured) -> str:
-    least = measured.parts.least_batch_bytes
-    return say("verdict.no_effect", least=group(least)) if least and least > 64 else ""
+def _no_effect_text(measured: LogMeasurement) -> str:
+    least_bytes = measured.parts.least_batch_bytes
+    return (
+        say("verdict.no_effect", least=group(least_bytes))
+        if least_bytes and least_bytes > 64
+        else ""
+    )
 
 
-def _not_fixed(found: Recommendation) -> str:
+def _not_fixed_text(recommendation: Recommendation) -> str:
     """What no interval changes."""
-    codes = {one.code for one in found.not_fixed}
-    told = [one.replace("-", "_") for one in ("tiny-batches", "two-headers") if one in codes]
-    return say(f"verdict.{'_and_'.join(told)}") if told else ""
+    codes = {reason.code for reason in recommendation.not_fixed}
+    keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
+    return say(f"verdict.{'_and_'.join(keys)}") if keys else ""

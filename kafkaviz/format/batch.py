@@ -60,7 +60,7 @@ HEADER_BYTES = HEADER.itemsize
 LENGTH_END = field_start(HEADER, "leader_epoch")  # 12: the length counts what follows this byte
 MAGIC_END = field_start(HEADER, "crc")  # 17: what Kafka's reader takes to step from batch to batch
 CRC_START = field_start(HEADER, "attributes")  # 21: the checksum covers the batch from here on
-LEAST_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
+MIN_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
 MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
 # a compressed legacy wrapper tells its first offset and its count only once decompressed
 UNKNOWN = -1
@@ -82,9 +82,9 @@ def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     table = np.empty(len(positions), BATCH)
     table["position"] = positions
     _fill_batches(table, headers.view(HEADER).reshape(-1))
-    legacy = table["magic"] < 2
-    if legacy.any():
-        table[legacy] = _legacy_rows(table["position"][legacy], headers[legacy])
+    is_legacy = table["magic"] < 2
+    if is_legacy.any():
+        table[is_legacy] = _legacy_rows(table["position"][is_legacy], headers[is_legacy])
     return table
 
 
@@ -100,7 +100,7 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     header = (
         np.ascontiguousarray(headers[:, : LEGACY_HEADER.itemsize]).view(LEGACY_HEADER).reshape(-1)
     )
-    single = (header["attributes"] & CODEC_MASK) == 0
+    is_single = (header["attributes"] & CODEC_MASK) == 0
     timestamp_ms = np.where(header["magic"] == 1, header["timestamp_ms"], -1)
     table = np.empty(len(positions), BATCH)
     table["position"], table["size_bytes"] = (
@@ -108,11 +108,11 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
         header["message_size_bytes"].astype("i8") + LENGTH_END,
     )
     table["base_offset"], table["last_offset"] = (
-        np.where(single, header["offset"], UNKNOWN),
+        np.where(is_single, header["offset"], UNKNOWN),
         header["offset"],
     )
-    table["base_timestamp_ms"] = np.where(single, timestamp_ms, -1)
-    table["record_count"], table["max_timestamp_ms"] = np.where(single, 1, UNKNOWN), timestamp_ms
+    table["base_timestamp_ms"] = np.where(is_single, timestamp_ms, -1)
+    table["record_count"], table["max_timestamp_ms"] = np.where(is_single, 1, UNKNOWN), timestamp_ms
     for name in ("magic", "attributes", "crc"):
         table[name] = header[name]
     for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence"):

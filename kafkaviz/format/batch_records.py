@@ -16,22 +16,22 @@ from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 from kafkaviz.binary import codec
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import legacy, record
+from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import (
     CODEC_MASK,
     CRC_START,
     HEADER,
     HEADER_BYTES,
-    LEAST_LENGTH,
     LEGACY_HEADER,
     LENGTH_END,
     LOG_APPEND_TIME,
     MAGIC_2,
     MAGIC_END,
+    MIN_LENGTH,
 )
 from kafkaviz.format.record import Header
 
-Choose = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
+RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
 _LENGTH = HEADER["batch_length_bytes"]
 _LENGTH_AT = field_start(HEADER, "batch_length_bytes")
@@ -60,7 +60,7 @@ class BatchRecord:
     size_bytes: int = 0
 
 
-def of_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
+def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
     """The records of one whole batch, its header included.
 
     Raises CorruptBytes where Kafka's iterator raises, and where a message's key or value cannot be
@@ -71,7 +71,9 @@ def of_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> 
 
 
 def iterate(
-    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, choose: Choose | None = None
+    data: bytes | memoryview,
+    limit_bytes: int = codec.LIMIT_BYTES,
+    choose: RowSelector | None = None,
 ) -> Iterator[BatchRecord]:
     """The same one by one, of which some thousand are made at once; raises behind those that
     Kafka's iterator gives.
@@ -79,15 +81,15 @@ def iterate(
     choose(bytes, rows) tells which rows (record.ROW, of these bytes) to make records of; asked for
     magic 2 alone.
     """
-    batch = whole(data)
+    batch = batch_bytes(data)
     return (
         _records(batch, limit_bytes, choose)
         if _is_magic_2(batch)
-        else of_messages(legacy.read(batch, limit_bytes))
+        else iterate_messages(legacy_messages.read(batch, limit_bytes))
     )
 
 
-def until_fault(
+def records_until_fault(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> tuple[list[BatchRecord], CorruptBytes | None]:
     """The records that Kafka's iterator gives before it raises, and what it raises, or None."""
@@ -105,38 +107,42 @@ def offsets_and_times(
     """(offsets, timestamps in ms) of the records that iterate gives, as arrays of some thousand;
     raises behind them as it does.
     """
-    batch = whole(data)
+    batch = batch_bytes(data)
     if not _is_magic_2(batch):
-        messages = legacy.read(batch, limit_bytes)
+        messages = legacy_messages.read(batch, limit_bytes)
         yield messages.rows["offset"], messages.rows["timestamp_ms"]
         if messages.fault:
             raise messages.fault
         return
     if len(batch) < HEADER_BYTES:
-        raise _too_small(batch)
+        raise _too_small_error(batch)
     header = np.frombuffer(batch, HEADER, 1).astype(HEADER.newbyteorder("="))
-    append_time = bool(header["attributes"][0] & LOG_APPEND_TIME)
+    is_append_time = bool(header["attributes"][0] & LOG_APPEND_TIME)
     for _, rows in record.runs(*_body(batch), limit_bytes):
         created_ms = header["base_timestamp_ms"] + rows["timestamp_delta_ms"]
-        times_ms = np.repeat(header["max_timestamp_ms"], len(rows)) if append_time else created_ms
+        times_ms = (
+            np.repeat(header["max_timestamp_ms"], len(rows)) if is_append_time else created_ms
+        )
         yield header["base_offset"] + rows["offset_delta"], times_ms
 
 
-def fault_of(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> CorruptBytes | None:
+def find_fault(
+    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
+) -> CorruptBytes | None:
     """What iterating over the records raises, without any record; None where nothing is wrong."""
     try:
-        batch = whole(data)
+        batch = batch_bytes(data)
     except CorruptBytes as fault:
         return fault
     if not _is_magic_2(batch):
-        return legacy.read(batch, limit_bytes).fault
+        return legacy_messages.read(batch, limit_bytes).fault
     if len(batch) < HEADER_BYTES:
-        return _too_small(batch)
-    fault = record.fault_of(*_body(batch), limit_bytes)
+        return _too_small_error(batch)
+    fault = record.find_fault(*_body(batch), limit_bytes)
     return fault and CorruptBytes(HEADER_BYTES + fault.position, fault.what)
 
 
-def whole(data: bytes | memoryview) -> memoryview:
+def batch_bytes(data: bytes | memoryview) -> memoryview:
     """The first batch in data, to its last byte; CorruptBytes if it is not all there."""
     data, size = memoryview(data), size_bytes(data)
     if size > len(data):
@@ -153,14 +159,14 @@ def size_bytes(data: bytes | memoryview) -> int:
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, f"no batch in {len(data)} bytes")
     length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
-    if length < LEAST_LENGTH:
+    if length < MIN_LENGTH:
         raise CorruptBytes(
-            0, f"Record size {length} is less than the minimum record overhead ({LEAST_LENGTH})"
+            0, f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
         )
     return LENGTH_END + length
 
 
-def crc_valid(data: bytes | memoryview) -> bool:
+def is_crc_valid(data: bytes | memoryview) -> bool:
     """Whether the checksum of one whole batch is right: CRC-32C of magic 2, CRC-32 below.
 
     False for what is no whole batch.
@@ -174,11 +180,12 @@ def crc_valid(data: bytes | memoryview) -> bool:
 
 def ensure_valid(data: bytes | memoryview) -> None:
     """Raises CorruptBytes, with Kafka's words, unless the checksum of the batch is right."""
-    batch = whole(data)
-    stored, computed, position = _checksums(batch)
-    if stored != computed:
+    batch = batch_bytes(data)
+    stored_crc, computed_crc, position = _checksums(batch)
+    if stored_crc != computed_crc:
         raise CorruptBytes(
-            position, f"Record is corrupt (stored crc = {stored}, computed crc = {computed})"
+            position,
+            f"Record is corrupt (stored crc = {stored_crc}, computed crc = {computed_crc})",
         )
 
 
@@ -187,9 +194,9 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
     header, start = (HEADER, CRC_START) if _is_magic_2(batch) else (LEGACY_HEADER, _MAGIC_AT)
     position = field_start(header, "crc")
     if header is HEADER and len(batch) < HEADER_BYTES:
-        raise _too_small(batch)
-    stored = int(np.frombuffer(batch, header["crc"], 1, position)[0])
-    return stored, (crc32c if header is HEADER else zlib.crc32)(batch[start:]), position
+        raise _too_small_error(batch)
+    stored_crc = int(np.frombuffer(batch, header["crc"], 1, position)[0])
+    return stored_crc, (crc32c if header is HEADER else zlib.crc32)(batch[start:]), position
 
 
 def _is_magic_2(batch: memoryview) -> bool:
@@ -199,7 +206,7 @@ def _is_magic_2(batch: memoryview) -> bool:
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
 
-def _too_small(batch: memoryview) -> CorruptBytes:
+def _too_small_error(batch: memoryview) -> CorruptBytes:
     return CorruptBytes(
         0,
         (
@@ -213,18 +220,18 @@ def _too_small(batch: memoryview) -> CorruptBytes:
 
 
 def _records(
-    batch: memoryview, limit_bytes: int, choose: Choose | None = None
+    batch: memoryview, limit_bytes: int, choose: RowSelector | None = None
 ) -> Iterator[BatchRecord]:
     """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes
     out.
     """
     if len(batch) < HEADER_BYTES:
-        raise _too_small(batch)
+        raise _too_small_error(batch)
     header = np.frombuffer(batch, HEADER, 1)[0]
     try:
-        for plain, rows in record.runs(*_body(batch), limit_bytes):
-            chosen = rows[choose(plain, rows)] if choose else rows
-            yield from _resolved(record.of_rows(plain, chosen), header)
+        for body, rows in record.runs(*_body(batch), limit_bytes):
+            selected_rows = rows[choose(body, rows)] if choose else rows
+            yield from _resolve(record.records_from_rows(body, selected_rows), header)
     except CorruptBytes as fault:
         raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
 
@@ -235,23 +242,23 @@ def _body(batch: memoryview) -> tuple[memoryview, int, int]:
     return batch[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
 
 
-def _resolved(found: list[record.Record], header: np.void) -> list[BatchRecord]:
+def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]:
     """Deltas added to what the header says; in 64 and 32 bits that wrap around, as Java's."""
     base_offset, base_sequence = int(header["base_offset"]), int(header["base_sequence"])
     base_ms, append_ms = int(header["base_timestamp_ms"]), int(header["max_timestamp_ms"])
-    append_time = bool(header["attributes"] & LOG_APPEND_TIME)
+    is_append_time = bool(header["attributes"] & LOG_APPEND_TIME)
     return [
         BatchRecord(
-            _long(base_offset + one.offset_delta),
-            append_ms if append_time else _long(base_ms + one.timestamp_delta_ms),
-            _sequence(base_sequence, one.offset_delta),
-            one.key,
-            one.value,
-            one.headers,
-            position=one.position,
-            size_bytes=one.size_bytes,
+            _long(base_offset + raw.offset_delta),
+            append_ms if is_append_time else _long(base_ms + raw.timestamp_delta_ms),
+            _sequence(base_sequence, raw.offset_delta),
+            raw.key,
+            raw.value,
+            raw.headers,
+            position=raw.position,
+            size_bytes=raw.size_bytes,
         )
-        for one in found
+        for raw in records
     ]
 
 
@@ -278,14 +285,18 @@ def _int(number: int) -> int:
 # ---- magic 0 and 1
 
 
-def of_messages(messages: legacy.Messages) -> Iterator[BatchRecord]:
+def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord]:
     """As the iterator of AbstractLegacyRecordBatch, key and value included; raises the fault behind
     the messages.
     """
     data = memoryview(messages.data)
-    for first in range(0, len(messages.rows), record.RUN_ROWS):
-        some = legacy.Messages(messages.data, messages.rows[first : first + record.RUN_ROWS])
-        for is_valid, row in zip(legacy.crcs_valid(some).tolist(), some.rows.tolist(), strict=True):
+    for start in range(0, len(messages.rows), record.RUN_ROWS):
+        run = legacy_messages.Messages(
+            messages.data, messages.rows[start : start + record.RUN_ROWS]
+        )
+        for is_valid, row in zip(
+            legacy_messages.are_crcs_valid(run).tolist(), run.rows.tolist(), strict=True
+        ):
             (
                 position,
                 size_bytes,

@@ -36,7 +36,7 @@ _QUORUM_FIELDS = {  # of quorum-state, by data version; fields that are not name
     },
     1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
 }
-Parsed = TypeVar("Parsed")
+EntryT = TypeVar("EntryT")
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,16 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
     end joins the next line. Raises CorruptBytes at a \\u without four hexadecimal digits.
     """
     properties = {}
-    for position, line in _joined(_lines(_bytes(text, "latin-1"), "latin-1")):
-        key = _matched(_KEY, line)[0]
-        value = line[_matched(_SEPARATOR, line, len(key)).end() :]
-        properties[_unescaped(key, position)] = _unescaped(value, position)
+    for position, line in _join_continuations(_lines(_bytes(text, "latin-1"), "latin-1")):
+        key = _match(_KEY, line)[0]
+        value = line[_match(_SEPARATOR, line, len(key)).end() :]
+        properties[_unescape(key, position)] = _unescape(value, position)
     return properties
 
 
-def _matched(pattern: re.Pattern[str], line: str, at: int = 0) -> re.Match[str]:
+def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
     """Of a pattern that matches the empty text too."""
-    return cast("re.Match[str]", pattern.match(line, at))
+    return cast("re.Match[str]", pattern.match(line, start))
 
 
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
@@ -118,7 +118,10 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     """
     data = _bytes(text)
     lines = [*_lines(data), (len(data), ""), (len(data), "")]
-    version, topic_id = _named(lines[0], "version"), _named(lines[1], "topic_id")
+    version, topic_id = (
+        _parse_named_line(lines[0], "version"),
+        _parse_named_line(lines[1], "topic_id"),
+    )
     if version != str(VERSION):
         raise CorruptBytes(
             lines[0][0], f"Unrecognized version of partition metadata file: {excerpt(version)}"
@@ -171,8 +174,8 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
             raise CorruptBytes(0, f"the field '{name}' is no {kind.__name__}")
     voters: list[Any] = (
         [
-            one.get("voterId") if isinstance(one, dict) else None
-            for one in body.get("currentVoters") or []
+            entry.get("voterId") if isinstance(entry, dict) else None
+            for entry in body.get("currentVoters") or []
         ]
         if version == 0
         else []
@@ -201,7 +204,7 @@ def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()
     """
     return "".join(
         f"{line}\n"
-        for line in (*(f"#{one}" for one in comments), *map("=".join, properties.items()))
+        for line in (*(f"#{comment}" for comment in comments), *map("=".join, properties.items()))
     ).encode("latin-1")
 
 
@@ -221,7 +224,7 @@ def _json_object(data: bytes) -> dict:
     return body
 
 
-def _entries(text: str | bytes, fields: int, entry: Callable[..., Parsed]) -> list[Parsed]:
+def _entries(text: str | bytes, fields: int, entry: Callable[..., EntryT]) -> list[EntryT]:
     """The entries of a checkpoint, each built from the fields of its line."""
     data = _bytes(text)
     if not data:
@@ -239,7 +242,7 @@ def _entries(text: str | bytes, fields: int, entry: Callable[..., Parsed]) -> li
     return entries
 
 
-def _entry(line: tuple[int, str], fields: int, entry: Callable[..., Parsed]) -> Parsed:
+def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
     """What entry makes of a line's fields; CorruptBytes where they are more or fewer, or one is no
     number.
     """
@@ -261,7 +264,7 @@ def _int(digits: str, bits: int) -> int:
     return number
 
 
-def _named(line: tuple[int, str], name: str) -> str:
+def _parse_named_line(line: tuple[int, str], name: str) -> str:
     """The value of a "name: value" line."""
     position, content = line
     parts = _COLON.split(content)
@@ -275,13 +278,13 @@ def _named(line: tuple[int, str], name: str) -> str:
 def _uuid(name: str, position: int) -> bytes:
     """The 16 bytes behind the characters of an id."""
     with suppress(ValueError):
-        decoded = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
-        if len(decoded) == 16:
-            return decoded
+        uuid_bytes = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
+        if len(uuid_bytes) == 16:
+            return uuid_bytes
     raise CorruptBytes(position, f"the topic id is not 16 bytes in base64: {excerpt(name)!r}")
 
 
-def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """(position, content) of each property: without comments and blank lines, a line that ends in a
     backslash with its next.
     """
@@ -292,26 +295,26 @@ def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             continue
         start = start if is_begun else position
         # a backslash before the line's end; those before it come in pairs
-        goes_on = (len(content) - len(content.rstrip("\\"))) % 2
-        parts.append(content[:-1] if goes_on else content)
+        is_continued = (len(content) - len(content.rstrip("\\"))) % 2
+        parts.append(content[:-1] if is_continued else content)
         is_begun = is_begun or bool(parts[-1])
-        if not goes_on:
+        if not is_continued:
             yield start, "".join(parts)
             parts, is_begun = [], False
     if is_begun:
         yield start, "".join(parts)
 
 
-def _unescaped(text: str, position: int) -> str:
+def _unescape(text: str, position: int) -> str:
     """The text with its escapes replaced: a few letters stand for control characters, \\u0041 for
     A, any other for itself.
     """
 
     def character(match: re.Match) -> str:
-        escaped = match[1]
-        if escaped == "u":
+        code = match[1]
+        if code == "u":
             raise CorruptBytes(position, "Malformed \\uxxxx encoding.")
-        return chr(int(escaped[1:], 16)) if len(escaped) > 1 else _CONTROLS.get(escaped, escaped)
+        return chr(int(code[1:], 16)) if len(code) > 1 else _CONTROLS.get(code, code)
 
     return _ESCAPE.sub(character, text)
 
@@ -323,9 +326,9 @@ def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     start = 0
     while start < len(data):
         end = _LINE_END.search(data, start)
-        stop, after = end.span() if end else (len(data), len(data))
+        stop, next_start = end.span() if end else (len(data), len(data))
         yield start, data[start:stop].decode(encoding, "replace")
-        start = after
+        start = next_start
 
 
 def _bytes(text: str | bytes, encoding: str = "utf-8") -> bytes:

@@ -40,7 +40,7 @@ class ControlType(IntEnum):
 
 
 @dataclass(frozen=True)
-class RecordType:
+class ControlRecordSchema:
     """What the value of one type holds, and the words in front of it; the ends of transactions
     alone are in the plain form.
     """
@@ -51,7 +51,7 @@ class RecordType:
 
 
 @dataclass(frozen=True)
-class Control:
+class ControlRecord:
     """A control record; values are empty for a type that is unknown, whose value is not read."""
 
     number: int
@@ -68,31 +68,33 @@ class Control:
         """What kafka-dump-log prints behind the record's metadata."""
         if self.type is None:
             return f"controlType: {self.name}"
-        shown = RECORD_TYPES[self.type]
-        if not shown.is_flexible:
-            return f"{shown.label} {self.name} coordinatorEpoch: {self.values['coordinatorEpoch']}"
-        return f"{shown.label} {message.text(shown.body, self.values, self.values['version'])}"
+        schema = RECORD_TYPES[self.type]
+        if not schema.is_flexible:
+            return f"{schema.label} {self.name} coordinatorEpoch: {self.values['coordinatorEpoch']}"
+        return f"{schema.label} {message.text(schema.body, self.values, self.values['version'])}"
 
 
 _VOTERS = "[{voterId i32, voterDirectoryId uuid v1+}]"
-_MARKER = RecordType(
+_MARKER = ControlRecordSchema(
     "endTxnMarker:", notation.schema("version i16, coordinatorEpoch i32"), is_flexible=False
 )
-RECORD_TYPES: dict[ControlType, RecordType] = {
+RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
     ControlType.ABORT: _MARKER,
     ControlType.COMMIT: _MARKER,
-    ControlType.LEADER_CHANGE: RecordType(
+    ControlType.LEADER_CHANGE: ControlRecordSchema(
         "LeaderChange:",
         notation.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}"),
     ),
-    ControlType.SNAPSHOT_HEADER: RecordType(
+    ControlType.SNAPSHOT_HEADER: ControlRecordSchema(
         "SnapshotHeader", notation.schema("version i16, lastContainedLogTimestamp i64")
     ),
-    ControlType.SNAPSHOT_FOOTER: RecordType("SnapshotFooter", notation.schema("version i16")),
-    ControlType.KRAFT_VERSION: RecordType(
+    ControlType.SNAPSHOT_FOOTER: ControlRecordSchema(
+        "SnapshotFooter", notation.schema("version i16")
+    ),
+    ControlType.KRAFT_VERSION: ControlRecordSchema(
         "KRaftVersion", notation.schema("version i16, kRaftVersion i16")
     ),
-    ControlType.KRAFT_VOTERS: RecordType(
+    ControlType.KRAFT_VOTERS: ControlRecordSchema(
         "KRaftVoters",
         notation.schema(
             "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host "
@@ -103,27 +105,27 @@ RECORD_TYPES: dict[ControlType, RecordType] = {
 }
 
 
-def decode(key: bytes | None, value: bytes | None) -> Control:
-    """A control record; KafkaRaises, a CorruptBytes, where kafka-dump-log ends at it.
+def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
+    """A control record; KafkaParseError, a CorruptBytes, where kafka-dump-log ends at it.
 
     A value of types 2 to 6 is read as version 0 whatever it says; its version chooses the printed
     layout alone.
     """
     number = _type(key)
     if number not in RECORD_TYPES:
-        return Control(number, None, {})
+        return ControlRecord(number, None, {})
     type_ = ControlType(number)
     if value is None:
-        raise message.raises(0, _NO_VALUE[RECORD_TYPES[type_].is_flexible], NULL_POINTER)
+        raise message.kafka_error(0, _NO_VALUE[RECORD_TYPES[type_].is_flexible], NULL_POINTER)
     if not RECORD_TYPES[type_].is_flexible:
-        return Control(number, type_, _marker(value))
+        return ControlRecord(number, type_, _marker(value))
     values, _ = message.read(RECORD_TYPES[type_].body, value)
-    return Control(number, type_, values)
+    return ControlRecord(number, type_, values)
 
 
-def printed(key: bytes | None, value: bytes | None) -> str:
-    """What kafka-dump-log prints of a control record behind its metadata and a space; KafkaRaises
-    as decode.
+def dump_text(key: bytes | None, value: bytes | None) -> str:
+    """What kafka-dump-log prints of a control record behind its metadata and a space;
+    KafkaParseError as decode.
     """
     return decode(key, value).text
 
@@ -131,19 +133,21 @@ def printed(key: bytes | None, value: bytes | None) -> str:
 def _type(key: bytes | None) -> int:
     """The type in a key; a version above 0 is read as 0."""
     if key is None:
-        raise message.raises(
+        raise message.kafka_error(
             0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER
         )
     if len(key) < KEY_BYTES:
-        words = (
+        text = (
             f"Invalid value size found for control record key. Must have at least {KEY_BYTES} "
             f"bytes, but found only {len(key)}"
         )
-        raise message.raises(0, words, INVALID_RECORD)
-    version, number = (int.from_bytes(key[at : at + 2], "big", signed=True) for at in (0, 2))
+        raise message.kafka_error(0, text, INVALID_RECORD)
+    version, number = (
+        int.from_bytes(key[start : start + 2], "big", signed=True) for start in (0, 2)
+    )
     if version < 0:
-        words = f"Invalid version found for control record: {version}. May indicate data corruption"
-        raise message.raises(0, words, INVALID_RECORD)
+        text = f"Invalid version found for control record: {version}. May indicate data corruption"
+        raise message.kafka_error(0, text, INVALID_RECORD)
     return number
 
 
@@ -151,9 +155,9 @@ def _marker(value: bytes) -> Values:
     """The end of a transaction; a version above 0 is read as 0, and more bytes are ignored."""
     values, _ = message.read(notation.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
-        words = (
+        text = (
             f"Invalid version found for end transaction marker: {values['version']}. May indicate "
             "data corruption"
         )
-        raise message.raises(0, words, INVALID_RECORD)
+        raise message.kafka_error(0, text, INVALID_RECORD)
     return message.read(_MARKER.body, value, flexible=False)[0]

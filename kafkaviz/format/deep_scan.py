@@ -20,10 +20,10 @@ import numpy as np
 from numba import njit
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.crc32c import stretch
+from kafkaviz.binary.crc32c import checksum_range
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, legacy, record
+from kafkaviz.format import batch_records, legacy_messages, record
 from kafkaviz.format.batch import (
     BATCH,
     CODEC_MASK,
@@ -36,16 +36,16 @@ from kafkaviz.format.batch import (
 )
 from kafkaviz.format.walk import (
     CHUNK_BYTES,
+    MAX_ROWS,
     NEEDS_BYTES,
     REASONS,
-    ROWS_AT_ONCE,
     SHORT,
-    End,
-    Read,
+    ReadInto,
+    WalkEnd,
     take_headers,
 )
 
-CHECKED: np.dtype = np.dtype(
+CHECKED_BATCH: np.dtype = np.dtype(
     [  # one batch, in the machine's own byte order
         *BATCH.descr,
         ("crc_valid", "?"),  # a checksum of zlib in magic 0 and 1
@@ -84,11 +84,11 @@ LIMIT_BYTES = codec.LIMIT_BYTES
 
 _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 # decompressed records that one call of the compiled loop takes, or one batch
-_TOGETHER_BYTES = 1 << 20
+_DECODE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class BatchFault:
     """Why the records of a batch cannot all be read: a place in FAULTS as text, and Kafka's words
     for it.
 
@@ -103,14 +103,14 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScanChunk:
     """What one chunk held: a row of CHECKED a batch, a row of RECORD a record (None unless asked
     for), in the order of the log.
     """
 
     batches: np.ndarray
     records: np.ndarray | None
-    faults: tuple[Fault, ...]
+    faults: tuple[BatchFault, ...]
 
 
 class DeepScan:
@@ -125,119 +125,128 @@ class DeepScan:
 
     def __init__(
         self,
-        read: Read,
+        read: ReadInto,
         start: int,
         stop: int,
-        with_records: bool = False,
+        include_records: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
         limit_bytes: int = LIMIT_BYTES,
     ) -> None:
         """read as for Walk. limit_bytes: a batch that is larger, or decompresses to more, is a
         fault; its checksum is still checked.
         """
-        self._read, self._start, self._stop, self._with_records, self._limit_bytes = (
+        self._read, self._start, self._stop, self._include_records, self._limit_bytes = (
             read,
             start,
             stop,
-            with_records,
+            include_records,
             limit_bytes,
         )
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
         self._buffer, self._position, self._length = np.empty(self._chunk_bytes, np.uint8), start, 0
-        self.end: End | Any = None  # Any for None: known once all were taken
+        self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[ScanChunk]:
         """A Part a chunk, or a batch that is larger than a chunk."""
         headers, positions = (
-            np.zeros((ROWS_AT_ONCE, HEADER_BYTES), np.uint8),
-            np.empty(ROWS_AT_ONCE, np.int64),
+            np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
+            np.empty(MAX_ROWS, np.int64),
         )
-        at, wanted, code = self._start, self._chunk_bytes, NEEDS_BYTES
+        position, needed_bytes, code = self._start, self._chunk_bytes, NEEDS_BYTES
         while code not in REASONS:
-            self._fill(at, wanted)
-            behind, filled, code = take_headers(
-                self._buffer, self._length, at, at, self._stop, headers, positions, 0
+            self._fill(position, needed_bytes)
+            next_position, row_count, code = take_headers(
+                self._buffer, self._length, position, position, self._stop, headers, positions, 0
             )
-            reaches_out = filled > 0 and behind > at + self._length
-            if reaches_out:
+            is_cut = row_count > 0 and next_position > position + self._length
+            if is_cut:
                 code = NEEDS_BYTES
-            whole = filled - reaches_out
-            if whole:
-                yield self._part(positions[:whole], headers[:whole])
-                at, wanted = int(positions[whole] if reaches_out else behind), self._chunk_bytes
-            elif code == NEEDS_BYTES and self._length < min(wanted, self._stop - at):
+            whole_count = row_count - is_cut
+            if whole_count:
+                yield self._part(positions[:whole_count], headers[:whole_count])
+                position, needed_bytes = (
+                    int(positions[whole_count] if is_cut else next_position),
+                    self._chunk_bytes,
+                )
+            elif code == NEEDS_BYTES and self._length < min(needed_bytes, self._stop - position):
                 code = SHORT  # the file is shorter than it was said to be
-            elif code == NEEDS_BYTES and behind - at <= max(self._limit_bytes, self._chunk_bytes):
-                wanted = int(behind) - at
+            elif code == NEEDS_BYTES and next_position - position <= max(
+                self._limit_bytes, self._chunk_bytes
+            ):
+                needed_bytes = int(next_position) - position
             elif code == NEEDS_BYTES:
                 batches = _table(positions[:1], headers[:1])
-                if self._pass_by(batches[0]):
-                    yield Part(
+                if self._check_large_batch(batches[0]):
+                    yield ScanChunk(
                         batches,
-                        np.empty(0, RECORD) if self._with_records else None,
-                        (_too_large(batches[0], self._limit_bytes),),
+                        np.empty(0, RECORD) if self._include_records else None,
+                        (_too_large_fault(batches[0], self._limit_bytes),),
                     )
-                    at, wanted = int(behind), self._chunk_bytes
+                    position, needed_bytes = int(next_position), self._chunk_bytes
                 else:
                     code = SHORT
-        self.end = End(at, REASONS[code])
+        self.end = WalkEnd(position, REASONS[code])
 
-    def _fill(self, at: int, wanted: int) -> None:
+    def _fill(self, position: int, needed_bytes: int) -> None:
         """As many bytes as wanted from a byte of the log on, as far as they are there; what is in
         the buffer is not read again.
         """
-        kept = (
-            self._buffer[at - self._position : self._length]
-            if self._position <= at
+        tail = (
+            self._buffer[position - self._position : self._length]
+            if self._position <= position
             else self._buffer[:0]
         )
-        if wanted > len(self._buffer):
-            self._buffer = np.empty(wanted, np.uint8)
-        self._buffer[: len(kept)] = kept
-        missing = min(wanted, self._stop - at) - len(kept)
-        got = (
-            self._read(at + len(kept), self._buffer[len(kept) : len(kept) + missing])
+        if needed_bytes > len(self._buffer):
+            self._buffer = np.empty(needed_bytes, np.uint8)
+        self._buffer[: len(tail)] = tail
+        missing = min(needed_bytes, self._stop - position) - len(tail)
+        read_bytes = (
+            self._read(position + len(tail), self._buffer[len(tail) : len(tail) + missing])
             if missing > 0
             else 0
         )
-        self._position, self._length = at, len(kept) + got
+        self._position, self._length = position, len(tail) + read_bytes
 
-    def _part(self, positions: np.ndarray, headers: np.ndarray) -> Part:
+    def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
         """What the whole batches of the chunk hold."""
         chunk = self._buffer[: self._length]
         # one type of array, so that one compiled version serves chunks and what was decompressed
         chunk.flags.writeable = False
         batches = _table(positions, headers)
-        pieces = [_read_plain(chunk, self._position, batches, self._with_records)]
+        pieces = [_read_plain(chunk, self._position, batches, self._include_records)]
         pieces += _read_compressed(
-            chunk, self._position, batches, self._with_records, self._limit_bytes
+            chunk, self._position, batches, self._include_records, self._limit_bytes
         )
         pieces += _read_messages(chunk, self._position, batches, self._limit_bytes)
         faults = [
-            _told(chunk, self._position, batch, self._limit_bytes)
+            _describe_fault(chunk, self._position, batch, self._limit_bytes)
             for batch in batches[batches["fault"] != NONE]
         ]
-        return Part(batches, _in_order(pieces) if self._with_records else None, tuple(faults))
+        return ScanChunk(
+            batches, _sort_by_position(pieces) if self._include_records else None, tuple(faults)
+        )
 
-    def _pass_by(self, batch: np.void) -> bool:
+    def _check_large_batch(self, batch: np.void) -> bool:
         """Finds the checksum of a batch that is too large to be held chunk by chunk; False if the
         file has lost its end.
         """
-        magic_2, crc = batch["magic"] >= MAGIC_2, 0
-        at, end = (
-            int(batch["position"]) + (CRC_START if magic_2 else _LEGACY_CRC_START),
+        is_magic_2, crc = batch["magic"] >= MAGIC_2, 0
+        position, end = (
+            int(batch["position"]) + (CRC_START if is_magic_2 else _LEGACY_CRC_START),
             int(batch["position"] + batch["size_bytes"]),
         )
         self._length = 0  # the buffer no longer holds what it did
-        while at < end:
-            got = self._read(at, self._buffer[: min(self._chunk_bytes, end - at)])
-            if got == 0:
+        while position < end:
+            read_bytes = self._read(
+                position, self._buffer[: min(self._chunk_bytes, end - position)]
+            )
+            if read_bytes == 0:
                 return False
-            crc, at = (
-                _sum(self._buffer, got, crc)
-                if magic_2
-                else zlib.crc32(self._buffer[:got].data, crc),
-                at + got,
+            crc, position = (
+                _sum(self._buffer, read_bytes, crc)
+                if is_magic_2
+                else zlib.crc32(self._buffer[:read_bytes].data, crc),
+                position + read_bytes,
             )
         batch["crc_valid"], batch["fault"] = crc == batch["crc"], TOO_LARGE
         return True
@@ -245,7 +254,7 @@ class DeepScan:
 
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     """Rows of CHECKED, of which nothing is checked yet."""
-    batches = np.zeros(len(positions), CHECKED)
+    batches = np.zeros(len(positions), CHECKED_BATCH)
     as_bytes = batches.view(np.uint8).reshape(len(batches), -1)
     # CHECKED begins as BATCH does
     as_bytes[:, : BATCH.itemsize] = (
@@ -254,9 +263,9 @@ def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     return batches
 
 
-def _too_large(batch: np.void, limit_bytes: int) -> Fault:
+def _too_large_fault(batch: np.void, limit_bytes: int) -> BatchFault:
     position = int(batch["position"])
-    return Fault(
+    return BatchFault(
         position,
         FAULTS[TOO_LARGE],
         position,
@@ -264,12 +273,14 @@ def _too_large(batch: np.void, limit_bytes: int) -> Fault:
     )
 
 
-def _told(chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int) -> Fault:
+def _describe_fault(
+    chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int
+) -> BatchFault:
     """The fault of a batch, in the words of the reader that takes one batch at a time."""
     position = int(batch["position"])
-    fault = batch_records.fault_of(_bytes(chunk, chunk_position, batch).data, limit_bytes)
-    told = cast("CorruptBytes", fault)  # what the compiled pass refused
-    return Fault(position, FAULTS[batch["fault"]], position + told.position, told.what)
+    fault = batch_records.find_fault(_bytes(chunk, chunk_position, batch).data, limit_bytes)
+    error = cast("CorruptBytes", fault)  # what the compiled pass refused
+    return BatchFault(position, FAULTS[batch["fault"]], position + error.position, error.what)
 
 
 def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray:
@@ -278,83 +289,87 @@ def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray
     return chunk[start : start + int(batch["size_bytes"])]
 
 
-def _in_order(pieces: list[np.ndarray]) -> np.ndarray:
+def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
     """The records in the order of the log; each piece is."""
-    filled = [piece for piece in pieces if len(piece)]
-    if len(filled) < 2:
-        return filled[0] if filled else np.empty(0, RECORD)
-    joined = np.concatenate(filled)
-    return joined[np.argsort(joined["batch_position"], kind="stable")]
+    non_empty = [piece for piece in pieces if len(piece)]
+    if len(non_empty) < 2:
+        return non_empty[0] if non_empty else np.empty(0, RECORD)
+    records = np.concatenate(non_empty)
+    return records[np.argsort(records["batch_position"], kind="stable")]
 
 
-def _room(record_counts: np.ndarray, records_bytes: np.ndarray, with_records: bool) -> np.ndarray:
+def _allocate_records(
+    record_counts: np.ndarray, records_bytes: np.ndarray, include_records: bool
+) -> np.ndarray:
     """A table for as many records as the batches can hold, whatever they say; for none if they are
     not asked for.
     """
-    most = np.clip(np.minimum(record_counts, records_bytes // record.LEAST_BYTES + 1), 0, None)
-    return np.empty(int(most.sum()) if with_records else 0, RECORD)
+    counts = np.clip(np.minimum(record_counts, records_bytes // record.MIN_BYTES + 1), 0, None)
+    return np.empty(int(counts.sum()) if include_records else 0, RECORD)
 
 
 # ---- magic 2
 
 
 def _read_plain(
-    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, with_records: bool
+    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, include_records: bool
 ) -> np.ndarray:
     """Checks every batch of magic 2, and decodes those that are not compressed; their records, if
     asked for.
     """
-    plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
-    room = _room(batches["record_count"][plain], batches["size_bytes"][plain], with_records)
-    return room[: _check(chunk, chunk_position, batches, room)]
+    is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
+    records = _allocate_records(
+        batches["record_count"][is_plain], batches["size_bytes"][is_plain], include_records
+    )
+    return records[: _check(chunk, chunk_position, batches, records)]
 
 
 def _read_compressed(
     chunk: np.ndarray,
     chunk_position: int,
     batches: np.ndarray,
-    with_records: bool,
+    include_records: bool,
     limit_bytes: int,
 ) -> Iterator[np.ndarray]:
     """Decompresses and decodes the batches that are compressed, many at a time: small ones cost a
     call each, not a compiled loop.
     """
     codec_ids = batches["attributes"] & CODEC_MASK
-    compressed = (
+    is_compressed = (
         (batches["magic"] >= MAGIC_2)
         & (codec_ids != 0)
         & (batches["fault"] == NONE)
         & (batches["record_count"] > 0)
     )
-    starts = batches["position"][compressed] - chunk_position
-    ends, data = starts + batches["size_bytes"][compressed], chunk.data
+    starts = batches["position"][is_compressed] - chunk_position
+    ends, data = starts + batches["size_bytes"][is_compressed], chunk.data
     # as lists: a row of an array is slow
-    columns = (np.flatnonzero(compressed), starts + HEADER_BYTES, ends, codec_ids[compressed])
-    places, plains, together = [], [], 0
+    columns = (np.flatnonzero(is_compressed), starts + HEADER_BYTES, ends, codec_ids[is_compressed])
+    places, bodies, pending_bytes = [], [], 0
     for place, start, end, codec_id in zip(*(column.tolist() for column in columns), strict=True):
         try:
-            plains.append(codec.decompress(codec.name(codec_id), data[start:end], limit_bytes))
+            bodies.append(codec.decompress(codec.name(codec_id), data[start:end], limit_bytes))
         except CorruptBytes:
             batches["fault"][place] = DECOMPRESS
             continue
         places.append(place)
-        together += len(plains[-1])
-        if together >= _TOGETHER_BYTES:
-            yield _decode(plains, places, batches, with_records)
-            places, plains, together = [], [], 0
+        pending_bytes += len(bodies[-1])
+        if pending_bytes >= _DECODE_BYTES:
+            yield _decode(bodies, places, batches, include_records)
+            places, bodies, pending_bytes = [], [], 0
     if places:
-        yield _decode(plains, places, batches, with_records)
+        yield _decode(bodies, places, batches, include_records)
 
 
 def _decode(
-    plains: list[bytes], places: list[int], batches: np.ndarray, with_records: bool
+    bodies: list[bytes], places: list[int], batches: np.ndarray, include_records: bool
 ) -> np.ndarray:
     """The records of some batches, decompressed, if asked for."""
-    sizes = np.array([len(plain) for plain in plains], np.int64)
-    room = _room(batches["record_count"][places], sizes, with_records)
-    data = np.frombuffer(b"".join(plains), np.uint8)
-    return room[
-        : _read_decompressed(data, np.cumsum(sizes), np.array(places, np.int64), batches, room)
+    sizes = np.array([len(body) for body in bodies], np.int64)
+    records = _allocate_records(batches["record_count"][places], sizes, include_records)
+    data = np.frombuffer(b"".join(bodies), np.uint8)
+    return records[
+        : _read_decompressed(data, np.cumsum(sizes), np.array(places, np.int64), batches, records)
     ]
 
 
@@ -363,7 +378,7 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
     """Checks each batch of magic 2 in the chunk, and reads its records if they are not compressed:
     how many were kept.
     """
-    row, filled = np.zeros(1, record.ROW)[0], 0
+    row, row_count = np.zeros(1, record.ROW)[0], 0
     for place in range(len(batches)):
         batch = batches[place]
         if batch.magic < MAGIC_2:
@@ -375,14 +390,14 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
         if batch.size_bytes < HEADER_BYTES:
             batch.fault = BAD_LENGTH
             continue
-        batch.crc_valid = stretch(chunk, start + CRC_START, end, 0) == batch.crc
+        batch.crc_valid = checksum_range(chunk, start + CRC_START, end, 0) == batch.crc
         if batch.record_count < 0:
             batch.fault = RECORD_COUNT
         elif batch.attributes & CODEC_MASK == 0:
-            filled = _read_records(
-                chunk, start + HEADER_BYTES, end, False, batch, row, records, filled
+            row_count = _read_records(
+                chunk, start + HEADER_BYTES, end, False, batch, row, records, row_count
             )
-    return filled
+    return row_count
 
 
 @njit(cache=True, boundscheck=True)
@@ -392,57 +407,63 @@ def _read_decompressed(
     """Reads the decompressed records of the batches at some places of the table, one behind
     another: how many were kept.
     """
-    row, filled, start = np.zeros(1, record.ROW)[0], 0, 0
-    for at in range(len(places)):
-        filled = _read_records(
-            data, start, ends[at], True, batches[places[at]], row, records, filled
+    row, row_count, start = np.zeros(1, record.ROW)[0], 0, 0
+    for index in range(len(places)):
+        row_count = _read_records(
+            data, start, ends[index], True, batches[places[index]], row, records, row_count
         )
-        start = ends[at]
-    return filled
+        start = ends[index]
+    return row_count
 
 
 @njit(cache=True, boundscheck=True)
-def _read_records(data, start, end, compressed, batch, row, records, filled):
+def _read_records(data, start, end, is_compressed, batch, row, records, row_count):
     """Reads data[start:end] as the records of a batch, whose row it completes, and keeps them if
     there is room: how many are kept.
     """
-    at, count, before, keep, fault = start, 0, filled, len(records) > 0, NONE
+    position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
     key_bytes, value_bytes = np.int64(0), np.int64(0)
     while count < batch.record_count:
-        code, behind, _, _ = record.take_record(data, at, end, compressed, row)
+        code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
         if code:
             fault = RECORD_COUNT if code == record.TOO_FEW else MALFORMED
             break
         if keep:
-            _keep(records[filled], batch, row, at - start)
-            filled += 1
+            _store_record(records[row_count], batch, row, position - start)
+            row_count += 1
         key_bytes += max(row.key_size_bytes, 0)
         value_bytes += max(row.value_size_bytes, 0)
-        at, count = behind, count + 1
-    if fault == NONE and count > 0 and at < end:
+        position, count = next_position, count + 1
+    if fault == NONE and count > 0 and position < end:
         fault = RECORD_COUNT
     batch.fault = fault
-    if fault != NONE and compressed:
-        return before
+    if fault != NONE and is_compressed:
+        return first_row
     batch.records_read, batch.records_bytes, batch.key_bytes, batch.value_bytes = (
         count,
-        at - start,
+        position - start,
         key_bytes,
         value_bytes,
     )
-    return filled
+    return row_count
 
 
 @njit(cache=True, boundscheck=True)
-def _keep(kept, batch, row, position):
+def _store_record(target, batch, row, position):
     """One row of RECORD."""
-    append_time = batch.attributes & LOG_APPEND_TIME != 0
-    kept.batch_position, kept.position, kept.size_bytes = batch.position, position, row.size_bytes
-    kept.offset = batch.base_offset + row.offset_delta
-    kept.timestamp_ms = (
-        batch.max_timestamp_ms if append_time else batch.base_timestamp_ms + row.timestamp_delta_ms
+    is_append_time = batch.attributes & LOG_APPEND_TIME != 0
+    target.batch_position, target.position, target.size_bytes = (
+        batch.position,
+        position,
+        row.size_bytes,
     )
-    kept.key_size_bytes, kept.value_size_bytes, kept.header_count = (
+    target.offset = batch.base_offset + row.offset_delta
+    target.timestamp_ms = (
+        batch.max_timestamp_ms
+        if is_append_time
+        else batch.base_timestamp_ms + row.timestamp_delta_ms
+    )
+    target.key_size_bytes, target.value_size_bytes, target.header_count = (
         row.key_size_bytes,
         row.value_size_bytes,
         row.header_count,
@@ -450,9 +471,9 @@ def _keep(kept, batch, row, position):
 
 
 @njit(cache=True)
-def _sum(buffer, length, before):
+def _sum(buffer, length, previous_crc):
     """The checksum of a chunk behind others."""
-    return stretch(buffer, 0, length, before)
+    return checksum_range(buffer, 0, length, previous_crc)
 
 
 # ---- magic 0 and 1
@@ -467,24 +488,24 @@ def _read_messages(
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]
         data = _bytes(chunk, chunk_position, batch).data
-        found = legacy.read(data, limit_bytes)
-        batch["crc_valid"] = batch_records.crc_valid(data)
+        messages = legacy_messages.read(data, limit_bytes)
+        batch["crc_valid"] = batch_records.is_crc_valid(data)
         batch["fault"] = (
-            NONE if found.fault is None else MALFORMED if len(found.data) else DECOMPRESS
+            NONE if messages.fault is None else MALFORMED if len(messages.data) else DECOMPRESS
         )
         batch["records_read"], batch["records_bytes"] = (
-            len(found.rows),
-            found.rows["size_bytes"].sum(),
+            len(messages.rows),
+            messages.rows["size_bytes"].sum(),
         )
         for name in ("key", "value"):
-            batch[f"{name}_bytes"] = np.clip(found.rows[f"{name}_size_bytes"], 0, None).sum()
-        yield _kept_messages(batch, found.rows)
+            batch[f"{name}_bytes"] = np.clip(messages.rows[f"{name}_size_bytes"], 0, None).sum()
+        yield _message_rows(batch, messages.rows)
 
 
-def _kept_messages(batch: np.void, messages: np.ndarray) -> np.ndarray:
+def _message_rows(batch: np.void, messages: np.ndarray) -> np.ndarray:
     """Rows of RECORD for the messages of a batch."""
-    kept = np.zeros(len(messages), RECORD)
-    kept["batch_position"] = batch["position"]
+    table = np.zeros(len(messages), RECORD)
+    table["batch_position"] = batch["position"]
     for name in (
         "position",
         "size_bytes",
@@ -493,5 +514,5 @@ def _kept_messages(batch: np.void, messages: np.ndarray) -> np.ndarray:
         "key_size_bytes",
         "value_size_bytes",
     ):
-        kept[name] = messages[name]
-    return kept
+        table[name] = messages[name]
+    return table

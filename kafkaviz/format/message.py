@@ -52,27 +52,33 @@ UNDERFLOW = "java.nio.BufferUnderflowException"
 RUNTIME = "java.lang.RuntimeException"
 
 
-class KafkaRaises(CorruptBytes):
+class KafkaParseError(CorruptBytes):
     """Bytes on which Kafka's own reader raises: its Java class, and its words where it has any."""
 
-    def __init__(self, position: int, what: str, java_class: str, words: str | None) -> None:
-        """what: said to a person; words: the Java exception's message, None where it has none."""
+    def __init__(self, position: int, what: str, java_class: str, java_message: str | None) -> None:
+        """what: said to a person; java_message: the Java exception's message, None where it has
+        none.
+        """
         super().__init__(position, what)
-        self.java_class, self.words = java_class, words
+        self.java_class, self.java_message = java_class, java_message
 
     def __reduce__(self) -> tuple:
         """Rebuilt from its parts, in any process."""
-        return KafkaRaises, (self.position, self.what, self.java_class, self.words)
+        return KafkaParseError, (self.position, self.what, self.java_class, self.java_message)
 
     @property
     def java_text(self) -> str:
         """The exception as Java prints it: class, and message if there is one."""
-        return self.java_class if self.words is None else f"{self.java_class}: {self.words}"
+        return (
+            self.java_class
+            if self.java_message is None
+            else f"{self.java_class}: {self.java_message}"
+        )
 
 
-def raises(position: int, words: str, java_class: str = RUNTIME) -> KafkaRaises:
+def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
     """A fault told in Kafka's words alone."""
-    return KafkaRaises(position, words, java_class, words)
+    return KafkaParseError(position, java_message, java_class, java_message)
 
 
 class Reader:
@@ -94,40 +100,43 @@ class Reader:
             newest,
         )
 
-    def number(self, kind: str) -> Any:
+    def read_number(self, kind: str) -> Any:
         """A number of fixed size."""
         layout = UNPACK[kind]
         start, self.at = self.at, self.at + layout.size
         if self.at > len(self.data):
-            raise KafkaRaises(
+            raise KafkaParseError(
                 start, f"the bytes end within a number of {layout.size} bytes", UNDERFLOW, None
             )
         return layout.unpack_from(self.data, start)[0]
 
-    def unsigned(self) -> int:
+    def read_unsigned(self) -> int:
         """An unsigned varint, as the signed 32 bits that Java holds it in."""
         try:
             number, self.at = varint.read_unsigned(self.data, self.at)
         except CorruptBytes as fault:
             if len(self.data) - self.at < varint.VARINT_BYTES:
-                raise KafkaRaises(self.at, fault.what, UNDERFLOW, None) from None
-            raise raises(self.at, fault.what, "java.lang.IllegalArgumentException") from None
+                raise KafkaParseError(self.at, fault.what, UNDERFLOW, None) from None
+            raise kafka_error(self.at, fault.what, "java.lang.IllegalArgumentException") from None
         return _signed32(number)
 
-    def length(self, plain: str) -> int:
+    def read_length(self, plain: str) -> int:
         """The size of a string, bytes or array; negative for null."""
-        return _signed32(self.unsigned() - 1) if self.flexible else self.number(plain)
+        return _signed32(self.read_unsigned() - 1) if self.flexible else self.read_number(plain)
 
-    def stretch(self, size_bytes: int) -> bytes:
+    def read_bytes(self, size_bytes: int) -> bytes:
         """That many bytes."""
-        left = len(self.data) - self.at
-        if size_bytes > left:
-            raise raises(
+        available = len(self.data) - self.at
+        if size_bytes > available:
+            raise kafka_error(
                 self.at,
-                f"Error reading byte array of {size_bytes} byte(s): only {left} byte(s) available",
+                (
+                    f"Error reading byte array of {size_bytes} byte(s): only {available} byte(s) "
+                    "available"
+                ),
             )
         if size_bytes < 0:
-            raise raises(self.at, str(size_bytes), "java.lang.NegativeArraySizeException")
+            raise kafka_error(self.at, str(size_bytes), "java.lang.NegativeArraySizeException")
         start, self.at = self.at, self.at + size_bytes
         return self.data[start : self.at]
 
@@ -145,7 +154,7 @@ class Scalar:
 
     def read(self, reader: Reader, name: str, tagged: bool = False) -> Any:
         """The value at the reader's place."""
-        number = reader.number(self.kind)
+        number = reader.read_number(self.kind)
         if self.kind == "uuid":
             return uuid_text(number)
         return number != 0 if self.kind == "bool" else number
@@ -153,7 +162,7 @@ class Scalar:
     def text(self, value: Any, version: int) -> str:
         """The value as Jackson prints it."""
         if self.kind == "f64":
-            digits = java_text.double(value)
+            digits = java_text.format_double(value)
             return digits if digits[-1].isdigit() else f'"{digits}"'
         if self.kind == "bool":
             return "true" if value else "false"
@@ -161,7 +170,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Sized:
+class SizedValue:
     """A string or bytes behind their size."""
 
     kind: str
@@ -174,14 +183,14 @@ class Sized:
 
     def read(self, reader: Reader, name: str, tagged: bool = False) -> str | bytes | None:
         """The value at the reader's place."""
-        start, size = reader.at, reader.length("i16" if self.kind == "str" else "i32")
+        start, size = reader.at, reader.read_length("i16" if self.kind == "str" else "i32")
         if size < 0:
-            return _null(self.nullable, start, name)
+            return _check_nullable(self.nullable, start, name)
         if self.kind == "bytes":
-            return reader.stretch(size)
+            return reader.read_bytes(size)
         if size > LONGEST_STRING:
-            raise raises(start, f"string field {name} had invalid length {size}")
-        return java_text.decoded(reader.stretch(size))
+            raise kafka_error(start, f"string field {name} had invalid length {size}")
+        return java_text.decode_utf8(reader.read_bytes(size))
 
     def text(self, value: Any, version: int) -> str:
         """The value as Jackson prints it."""
@@ -208,16 +217,16 @@ class Array:
         """The items at the reader's place; each takes at least a byte, so the bytes that are left
         bound their count.
         """
-        start, count = reader.at, reader.length("i32")
+        start, count = reader.at, reader.read_length("i32")
         if count < 0:
-            return _null(self.nullable, start, name)
-        left = len(reader.data) - reader.at
-        if count > left:
-            words = (
-                f"Tried to allocate a collection of size {count}, but there are only {left} bytes "
-                "remaining."
+            return _check_nullable(self.nullable, start, name)
+        available = len(reader.data) - reader.at
+        if count > available:
+            problem = (
+                f"Tried to allocate a collection of size {count}, but there are only {available} "
+                "bytes remaining."
             )
-            raise raises(start, words)
+            raise kafka_error(start, problem)
         element = f"{name} element"
         return [self.item.read(reader, element) for _ in range(count)]
 
@@ -236,14 +245,16 @@ class Field:
 
     name: str
     type: "Type"
-    first: int = OLDEST
-    last: int | None = None
+    first_version: int = OLDEST
+    last_version: int | None = None
     tag: int | None = None
     default: Any = None  # of a tagged field
 
-    def within(self, version: int) -> bool:
+    def applies_to(self, version: int) -> bool:
         """Whether that version has it."""
-        return self.first <= version and (self.last is None or version <= self.last)
+        return self.first_version <= version and (
+            self.last_version is None or version <= self.last_version
+        )
 
 
 @dataclass(frozen=True)
@@ -258,47 +269,51 @@ class Structure:
     def default(self) -> Values:
         """All fields zero or empty."""
         return {
-            one.name: one.default if one.tag is not None else one.type.default
-            for one in self.fields
+            child.name: child.default if child.tag is not None else child.type.default
+            for child in self.fields
         }
 
     @cached_property
-    def by_tag(self) -> dict[int, Field]:
+    def fields_by_tag(self) -> dict[int, Field]:
         """The tagged fields."""
-        return {one.tag: one for one in self.fields if one.tag is not None}
+        return {child.tag: child for child in self.fields if child.tag is not None}
 
     def read(self, reader: Reader, name: str, tagged: bool = False) -> Values | None:
         """The values at the reader's place, one a field of the reader's version."""
-        if self.nullable and (reader.unsigned() <= 0 if tagged else reader.number("i8") < 0):
+        if self.nullable and (
+            reader.read_unsigned() <= 0 if tagged else reader.read_number("i8") < 0
+        ):
             return None
         if self.is_nested and reader.newest is not None and reader.version > reader.newest:
-            words = f"Can't read version {reader.version} of {name}"
-            raise raises(
-                reader.at, words, "org.apache.kafka.common.errors.UnsupportedVersionException"
+            problem = f"Can't read version {reader.version} of {name}"
+            raise kafka_error(
+                reader.at, problem, "org.apache.kafka.common.errors.UnsupportedVersionException"
             )
         values = {}
-        for one in self.fields:
-            if one.within(reader.version):
-                values[one.name] = (
-                    one.default if one.tag is not None else one.type.read(reader, one.name)
+        for child in self.fields:
+            if child.applies_to(reader.version):
+                values[child.name] = (
+                    child.default if child.tag is not None else child.type.read(reader, child.name)
                 )
         if reader.flexible:
-            self._tagged(reader, values)
+            self._read_tagged(reader, values)
         return values
 
-    def _tagged(self, reader: Reader, values: Values) -> None:
+    def _read_tagged(self, reader: Reader, values: Values) -> None:
         """Reads the tagged section; the size of a tag that is known is not looked at, as in the
         generated classes.
         """
-        for _ in range(reader.unsigned()):
-            start, tag, size_bytes = reader.at, reader.unsigned(), reader.unsigned()
-            known = self.by_tag.get(tag)
-            if known is None:
-                reader.stretch(size_bytes)
-            elif known.within(reader.version):
-                values[known.name] = known.type.read(reader, known.name, tagged=True)
+        for _ in range(reader.read_unsigned()):
+            start, tag, size_bytes = reader.at, reader.read_unsigned(), reader.read_unsigned()
+            tagged_field = self.fields_by_tag.get(tag)
+            if tagged_field is None:
+                reader.read_bytes(size_bytes)
+            elif tagged_field.applies_to(reader.version):
+                values[tagged_field.name] = tagged_field.type.read(
+                    reader, tagged_field.name, tagged=True
+                )
             else:
-                raise raises(start, f"Tag {tag} is not valid for version {reader.version}")
+                raise kafka_error(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
         """The fields of that version as Jackson prints them; a tagged field at its default is left
@@ -307,15 +322,17 @@ class Structure:
         if value is None:
             return "null"
         members = []
-        for one in self.fields:
-            if one.within(version):
-                member = value.get(one.name, one.type.default if one.tag is None else one.default)
-                if one.tag is None or not _same(member, one.default):
-                    members.append(f'"{one.name}":{one.type.text(member, version)}')
+        for child in self.fields:
+            if child.applies_to(version):
+                member = value.get(
+                    child.name, child.type.default if child.tag is None else child.default
+                )
+                if child.tag is None or not _is_default(member, child.default):
+                    members.append(f'"{child.name}":{child.type.text(member, version)}')
         return f"{{{','.join(members)}}}"
 
 
-Type = Scalar | Sized | Array | Structure
+Type = Scalar | SizedValue | Array | Structure
 
 
 def read(
@@ -324,12 +341,12 @@ def read(
     version: int = 0,
     flexible: bool = True,
     position: int = 0,
-    newest: int | None = None,
+    newest_version: int | None = None,
 ) -> tuple[Values, int]:
-    """(the values, the byte behind them) of a message; KafkaRaises, a CorruptBytes, where Kafka's
-    generated class raises.
+    """(the values, the byte behind them) of a message; KafkaParseError, a CorruptBytes, where
+    Kafka's generated class raises.
     """
-    reader = Reader(bytes(data), position, version, flexible, newest)
+    reader = Reader(bytes(data), position, version, flexible, newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the whole is never null
 
 
@@ -348,12 +365,12 @@ def uuid_text(data: bytes) -> str:
     return base64.urlsafe_b64encode(data)[:22].decode()
 
 
-def _null(nullable: bool, position: int, name: str) -> None:
+def _check_nullable(nullable: bool, position: int, name: str) -> None:
     if not nullable:
-        raise raises(position, f"non-nullable field {name} was serialized as null")
+        raise kafka_error(position, f"non-nullable field {name} was serialized as null")
 
 
-def _same(member: Any, default: Any) -> bool:
+def _is_default(member: Any, default: Any) -> bool:
     """Whether a tagged field holds its default; False is no 0 here, but no field mixes them."""
     return member is None if default is None else member is not None and member == default
 

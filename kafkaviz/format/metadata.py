@@ -21,7 +21,7 @@ from typing import Protocol, TypeVar
 from kafkaviz.binary.varint import read_unsigned
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import message, notation
-from kafkaviz.format.message import KafkaRaises, Structure, Values
+from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
@@ -41,11 +41,11 @@ class FramedType(Protocol):
 
 
 _PARTITION_KEY = struct.Struct(">i16s")  # partitionId, topicId
-Framed = TypeVar("Framed", bound=FramedType)
+FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
 
 
 @dataclass(frozen=True)
-class RecordType:
+class MetadataRecordType:
     """One type of record: its number, its name as printed, the newest version and the fields of all
     versions.
     """
@@ -60,7 +60,7 @@ class RecordType:
 class MetadataRecord:
     """A record that could be read; version may be above the newest that is known."""
 
-    type: RecordType
+    type: MetadataRecordType
     version: int
     values: Values
 
@@ -72,7 +72,7 @@ class MetadataRecord:
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ReplicaAssignment:
     """Which brokers a record says hold the replicas of a partition: their node ids, the preferred
     leader's first.
     """
@@ -92,8 +92,8 @@ class FeatureLevel:
 
 _END_POINTS = "endPoints [{name str, host str, port u16, securityProtocol i16}]"
 _FEATURES = "features [{name str, minSupportedVersion i16, maxSupportedVersion i16}]"
-RECORD_TYPES: dict[int, RecordType] = {
-    number: RecordType(number, name, newest, notation.schema(body))
+RECORD_TYPES: dict[int, MetadataRecordType] = {
+    number: MetadataRecordType(number, name, newest, notation.schema(body))
     for number, name, newest, body in (
         (
             0,
@@ -192,24 +192,24 @@ TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a C
 
 
 def decode(value: bytes | None) -> MetadataRecord:
-    """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints
-    of one it cannot read.
+    """The record in a value; KafkaParseError, a CorruptBytes, with the words that kafka-dump-log
+    prints of one it cannot read.
     """
-    type_, version, values = framed(value or b"", RECORD_TYPES)
+    type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
 
 
-def printed(value: bytes | None, offset: int) -> str:
+def dump_text(value: bytes | None, offset: int) -> str:
     """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a
     record's fault included.
     """
     try:
         return f"payload: {decode(value).text}"
-    except KafkaRaises as fault:
-        return f"payload: Error at {offset}, skipping. {fault.words}"
+    except KafkaParseError as fault:
+        return f"payload: Error at {offset}, skipping. {fault.java_message}"
 
 
-def assignment(value: bytes) -> Assignment | None:
+def assignment(value: bytes) -> ReplicaAssignment | None:
     """The replicas in the value of a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes
     them; else None.
 
@@ -224,17 +224,17 @@ def assignment(value: bytes) -> Assignment | None:
         partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
         position += _PARTITION_KEY.size
         if is_change:
-            position = _tagged(value, position, REPLICAS_TAG)
+            position = _find_tagged_field(value, position, REPLICAS_TAG)
         if position is None:
             return None
         count, position = read_unsigned(value, position)
         replicas = struct.unpack_from(f">{count - 1}i", value, position) if count else ()
     except struct.error:
-        raise _unparsable(position, f"Failed to deserialize record with type {number}") from None
-    return Assignment(message.uuid_text(topic_id), partition, replicas)
+        raise _parse_error(position, f"Failed to deserialize record with type {number}") from None
+    return ReplicaAssignment(message.uuid_text(topic_id), partition, replicas)
 
 
-def _tagged(value: bytes, position: int, wanted: int) -> int | None:
+def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:
     """Where the data of a tagged field begins, of the fields that begin at a position; None where
     it is not among them.
     """
@@ -242,9 +242,9 @@ def _tagged(value: bytes, position: int, wanted: int) -> int | None:
     for _ in range(fields):
         tag, position = read_unsigned(value, position)
         size, position = read_unsigned(value, position)
-        if tag == wanted:
+        if tag == tag_number:
             return position
-        if tag > wanted:  # they come in order
+        if tag > tag_number:  # they come in order
             return None
         position += size
     return None
@@ -265,7 +265,9 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
     """The value of the record that sets a feature, of the version 0: {"name": ..., "featureLevel":
     ...}; names of up to 126 bytes.
     """
-    number = next(number for number, one in RECORD_TYPES.items() if one.name == FEATURE_LEVEL)
+    number = next(
+        number for number, record_type in RECORD_TYPES.items() if record_type.name == FEATURE_LEVEL
+    )
     name = feature.name.encode()
     # no tagged fields
     return (
@@ -276,14 +278,16 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
     )
 
 
-def framed(data: bytes, types: Mapping[int, Framed]) -> tuple[Framed, int, Values]:
+def read_framed_record(
+    data: bytes, types: Mapping[int, FramedTypeT]
+) -> tuple[FramedTypeT, int, Values]:
     """(type, version, fields) of a value in a frame, as AbstractApiMessageSerde reads it;
-    KafkaRaises with its words.
+    KafkaParseError with its words.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)
     if type_ is None:
-        raise _unparsable(
+        raise _parse_error(
             1,
             (
                 "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id "
@@ -292,47 +296,47 @@ def framed(data: bytes, types: Mapping[int, Framed]) -> tuple[Framed, int, Value
         )
     try:
         values, end = message.read(type_.body, data, version, True, position, type_.newest_version)
-    except KafkaRaises as fault:
-        raise _unparsable(
+    except KafkaParseError as fault:
+        raise _parse_error(
             fault.position, f"Failed to deserialize record with type {number}"
         ) from fault
     if end < len(data):
-        raise _unparsable(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
+        raise _parse_error(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
     return type_, version, values
 
 
 def _frame(data: bytes) -> tuple[int, int, int]:
     """(record type, record version, the byte behind them)."""
-    frame_version, position = _framed(data, 0, "frame version")
+    frame_version, position = _read_frame_number(data, 0, "frame version")
     if frame_version == 0:
-        raise _unparsable(
+        raise _parse_error(
             0,
             "Could not deserialize metadata record with frame version 0. Note "
             "that upgrades from the preview release of KRaft in 2.8 to newer versions are not "
             "supported.",
         )
     if frame_version != FRAME_VERSION:
-        raise _unparsable(
+        raise _parse_error(
             0,
             "Could not deserialize metadata record due to unknown frame version "
             f"{frame_version}(only frame version {FRAME_VERSION} is supported)",
         )
-    number, position = _framed(data, position, "type")
-    version, position = _framed(data, position, "version")
+    number, position = _read_frame_number(data, position, "type")
+    version, position = _read_frame_number(data, position, "version")
     return number, version, position
 
 
-def _framed(data: bytes, position: int, what: str) -> tuple[int, int]:
+def _read_frame_number(data: bytes, position: int, field_name: str) -> tuple[int, int]:
     """One number of the frame, and the byte behind it."""
     try:
         number, end = read_unsigned(data, position)
     except CorruptBytes:
-        raise _unparsable(position, f"Error while reading {what}") from None
+        raise _parse_error(position, f"Error while reading {field_name}") from None
     if LARGEST < number < 2**31:
-        raise _unparsable(position, f"Value for {what} was too large.")
+        raise _parse_error(position, f"Value for {field_name} was too large.")
     # Java holds 2^31 and more as negative, and cuts them to a short
     return (number + 2**15) % 2**16 - 2**15, end
 
 
-def _unparsable(position: int, words: str) -> KafkaRaises:
-    return message.raises(position, words, METADATA_EXCEPTION)
+def _parse_error(position: int, java_message: str) -> KafkaParseError:
+    return message.kafka_error(position, java_message, METADATA_EXCEPTION)

@@ -38,7 +38,9 @@ OWN_FILES = (
     BOOTSTRAP,
     LOCK,
 )
-SIMULATED = " Simulated by kafkaviz"  # the first line of its server.properties, a comment there
+SIMULATED_COMMENT = (
+    " Simulated by kafkaviz"  # the first line of its server.properties, a comment there
+)
 # not Kafka's to find there: people put it beside the directory that they copied
 SERVER_PROPERTIES = "server.properties"
 # in a topic-partition
@@ -57,7 +59,7 @@ _SEGMENT = re.compile(
 _CHECKPOINT = re.compile(
     r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?"
 )
-_MOVED = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)")
+_RENAMED_DIRECTORY = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)")
 _PARTITION = re.compile(r"(.+)-([0-9]+)", re.DOTALL)
 
 
@@ -98,24 +100,28 @@ def parse_file(name: str) -> SegmentName | None:
     no file of Kafka's.
     """
     if match := _SEGMENT.fullmatch(name):
-        parsed = SegmentName(int(match[1]), match[2], match[3] or "")
+        segment_name = SegmentName(int(match[1]), match[2], match[3] or "")
     elif match := _CHECKPOINT.fullmatch(name):
-        parsed = SegmentName(int(match[1]), match[3], match[4] or "", int(match[2]))
+        segment_name = SegmentName(int(match[1]), match[3], match[4] or "", int(match[2]))
     else:
         return None
     return (
-        parsed
-        if parsed.base_offset <= MAX_OFFSET and (parsed.epoch or 0) <= MAX_PARTITION
+        segment_name
+        if segment_name.base_offset <= MAX_OFFSET and (segment_name.epoch or 0) <= MAX_PARTITION
         else None
     )
 
 
-def counting(directory: str) -> tuple[str, int, str]:
+def natural_sort_key(directory: str) -> tuple[str, int, str]:
     """What directories are sorted by for a reader, who counts partitions: orders-2 comes before
     orders-10.
     """
-    parsed = parse_directory(directory)
-    return (parsed.topic, parsed.partition, directory) if parsed else (directory, -1, directory)
+    partition_name = parse_directory(directory)
+    return (
+        (partition_name.topic, partition_name.partition, directory)
+        if partition_name
+        else (directory, -1, directory)
+    )
 
 
 def parse_directory(name: str) -> PartitionName | None:
@@ -127,10 +133,10 @@ def parse_directory(name: str) -> PartitionName | None:
     """
     state = "current"
     if name.endswith(("-delete", "-future", "-stray")):
-        moved = _MOVED.fullmatch(name)
-        if moved is None:
+        suffix_match = _RENAMED_DIRECTORY.fullmatch(name)
+        if suffix_match is None:
             return None
-        name, state = name[: name.rindex(".")], moved[4]
+        name, state = name[: name.rindex(".")], suffix_match[4]
     match = _PARTITION.fullmatch(name)
     if match is None:
         return None

@@ -15,7 +15,16 @@ import re
 from functools import cache
 from typing import Any, cast
 
-from kafkaviz.format.message import OLDEST, UNPACK, Array, Field, Scalar, Sized, Structure, Type
+from kafkaviz.format.message import (
+    OLDEST,
+    UNPACK,
+    Array,
+    Field,
+    Scalar,
+    SizedValue,
+    Structure,
+    Type,
+)
 
 _TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+|[\[\]{},?])")
 
@@ -34,26 +43,26 @@ def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
 
 def _tokens(line: str) -> list[str]:
     """The line cut into words and signs; ValueError where it is neither."""
-    tokens, at = [], 0
-    stripped = line.rstrip()
-    while at < len(stripped):
-        match = _TOKEN.match(stripped, at)
+    tokens, position = [], 0
+    text = line.rstrip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if not match:
-            raise ValueError(f"no schema: {stripped[at:]!r}")
+            raise ValueError(f"no schema: {text[position:]!r}")
         tokens.append(match[1])
-        at = match.end()
+        position = match.end()
     return tokens
 
 
 def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
     """Fields up to the closing brace, which is taken too."""
-    found = []
+    fields = []
     while tokens and tokens[0] != "}":
-        found.append(_field(tokens, parts))
+        fields.append(_field(tokens, parts))
         if tokens[0] == ",":
             tokens.pop(0)
     tokens.pop(0)
-    return tuple(found)
+    return tuple(fields)
 
 
 def _field(tokens: list[str], parts: dict[str, str]) -> Field:
@@ -80,16 +89,16 @@ def _type(tokens: list[str], parts: dict[str, str]) -> Type:
     if word == "[" and tokens.pop(0) != "]":
         raise ValueError("an array's type is not closed")
     fields = _fields(tokens, parts) if word == "{" else ()
-    nullable = tokens[0] == "?"
-    if nullable:
+    is_nullable = tokens[0] == "?"
+    if is_nullable:
         tokens.pop(0)
     if word == "[":
-        return Array(cast("Type", item), nullable)
+        return Array(cast("Type", item), is_nullable)
     if word == "{":
-        return Structure(fields, nullable, is_nested=True)
+        return Structure(fields, is_nullable, is_nested=True)
     if word in ("str", "bytes"):
-        return Sized(word, nullable)
-    if word not in UNPACK or nullable:
+        return SizedValue(word, is_nullable)
+    if word not in UNPACK or is_nullable:
         raise ValueError(f"no type: {word}")
     return Scalar(word)
 

@@ -15,7 +15,9 @@ ENTRY: np.dtype = np.dtype(
         ("position", ">i4"),  # the byte of the .log where that batch starts
     ]
 )
-MOST_RELATIVE = 2**31 - 1  # the largest relative offset that an entry can hold, of a time index too
+MAX_RELATIVE_OFFSET = (
+    2**31 - 1
+)  # the largest relative offset that an entry can hold, of a time index too
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
@@ -33,7 +35,7 @@ def build(entries: np.ndarray) -> bytes:
     return slots.tobytes()
 
 
-def written(entries: np.ndarray) -> int:
+def count_entries(entries: np.ndarray) -> int:
     """How many slots hold entries: all up to the last slot that is not eight zero bytes.
 
     Kafka never indexes the first append to a segment, so a genuine entry has a position above 0 and
@@ -41,5 +43,5 @@ def written(entries: np.ndarray) -> int:
     use and one left by a crash. A zero slot with entries behind it is damage: it counts here like
     any slot, as it does in Kafka's own search, which believes them all.
     """
-    nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
-    return len(nonzero) - int(np.argmax(nonzero[::-1])) if nonzero.any() else 0
+    is_nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
+    return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0

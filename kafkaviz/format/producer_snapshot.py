@@ -39,7 +39,7 @@ _INVALID = "Snapshot failed schema validation"
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class ProducerSnapshot:
     """A whole snapshot; producers has the dtype PRODUCER, in the order of the file."""
 
     version: int
@@ -47,7 +47,7 @@ class Snapshot:
     producers: np.ndarray
 
 
-def parse(data: bytes | memoryview) -> Snapshot:
+def parse(data: bytes | memoryview) -> ProducerSnapshot:
     """The producers; CorruptBytes with the words of Kafka 4.3.1 where it ignores the file and
     deletes it.
 
@@ -64,19 +64,19 @@ def parse(data: bytes | memoryview) -> Snapshot:
         raise CorruptBytes(len(data), f"{_INVALID}: null")
     header = np.frombuffer(data, HEADER, 1)[0]
     count, crc = (
-        _checked_count(int(header["producer_count"]), len(data) - HEADER.itemsize),
+        _check_count(int(header["producer_count"]), len(data) - HEADER.itemsize),
         int(header["crc"]),
     )
-    computed = crc32c(data[CRC_START:])
-    if crc != computed:
+    computed_crc = crc32c(data[CRC_START:])
+    if crc != computed_crc:
         raise CorruptBytes(
             CRC_START,
             (
                 f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: "
-                f"{computed}"
+                f"{computed_crc}"
             ),
         )
-    return Snapshot(version, crc, np.frombuffer(data, PRODUCER, count, HEADER.itemsize))
+    return ProducerSnapshot(version, crc, np.frombuffer(data, PRODUCER, count, HEADER.itemsize))
 
 
 def build(producers: np.ndarray) -> bytes:
@@ -86,8 +86,8 @@ def build(producers: np.ndarray) -> bytes:
     rows = np.empty(len(producers), PRODUCER)
     for field in field_names(PRODUCER):
         rows[field] = producers[field]
-    covered = np.array(len(rows), HEADER["producer_count"]).tobytes() + rows.tobytes()
-    return np.array((VERSION, crc32c(covered), len(rows)), HEADER).tobytes()[:CRC_START] + covered
+    body = np.array(len(rows), HEADER["producer_count"]).tobytes() + rows.tobytes()
+    return np.array((VERSION, crc32c(body), len(rows)), HEADER).tobytes()[:CRC_START] + body
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
@@ -98,19 +98,19 @@ def first_sequence(producers: np.ndarray) -> np.ndarray:
     return np.where(first < 0, first + 2**31, first)
 
 
-def _checked_count(count: int, left_bytes: int) -> int:
+def _check_count(count: int, left_bytes: int) -> int:
     """The number of producers, of which at least as many bytes as they take are there."""
-    at = field_start(HEADER, "producer_count")
+    position = field_start(HEADER, "producer_count")
     if count < 0:
         raise CorruptBytes(
-            at, f"{_INVALID}: non-nullable field producerEntries was serialized as null"
+            position, f"{_INVALID}: non-nullable field producerEntries was serialized as null"
         )
     if count > left_bytes:
-        allocating = (
+        problem = (
             f"Tried to allocate a collection of size {count}, but there are only {left_bytes} "
             "bytes remaining."
         )
-        raise CorruptBytes(at, f"{_INVALID}: {allocating}")
+        raise CorruptBytes(position, f"{_INVALID}: {problem}")
     if count * PRODUCER.itemsize > left_bytes:
         raise CorruptBytes(HEADER.itemsize + left_bytes, f"{_INVALID}: null")
     return count

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary import codec, varint
-from kafkaviz.binary.compiled import njit
-from kafkaviz.binary.java_text import decoded
+from kafkaviz.binary.java_text import decode_utf8
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 
 # one record, in the machine's own byte order; positions count from the first record's first byte
@@ -36,7 +36,7 @@ ROW: np.dtype = np.dtype(
         ("headers_position", "i4"),
     ]
 )
-LEAST_BYTES = 7  # a length, attributes, and five varints of a byte each
+MIN_BYTES = 7  # a length, attributes, and five varints of a byte each
 # of the rows that are there at once where a batch is gone through: some KB of zstd hold millions of
 # records
 RUN_ROWS = 4096
@@ -74,9 +74,9 @@ def records(
     unknown codec of an empty batch is never noticed.
     """
     return [
-        one
-        for plain, table in runs(data, codec_id, record_count, limit_bytes)
-        for one in of_rows(plain, table)
+        record
+        for body, table in runs(data, codec_id, record_count, limit_bytes)
+        for record in records_from_rows(body, table)
     ]
 
 
@@ -89,14 +89,14 @@ def runs(
     if record_count <= 0 or (name := codec.name(codec_id)) == "none":
         yield from ((data, table) for table in row_runs(data, record_count))
         return
-    plain = codec.decompress(name, data, limit_bytes)
+    body = codec.decompress(name, data, limit_bytes)
     try:
-        yield from ((plain, table) for table in row_runs(plain, record_count, compressed=True))
+        yield from ((body, table) for table in row_runs(body, record_count, is_compressed=True))
     except CorruptBytes as fault:
-        raise _inside(fault) from None
+        raise _wrap_fault(fault) from None
 
 
-def fault_of(
+def find_fault(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
     """What records raises, without any record."""
@@ -104,23 +104,23 @@ def fault_of(
         if record_count <= 0 or (name := codec.name(codec_id)) == "none":
             return first_fault(data, record_count)
         fault = first_fault(
-            codec.decompress(name, data, limit_bytes), record_count, compressed=True
+            codec.decompress(name, data, limit_bytes), record_count, is_compressed=True
         )
-    except CorruptBytes as raised:
-        return raised
-    return fault and _inside(fault)
+    except CorruptBytes as error:
+        return error
+    return fault and _wrap_fault(fault)
 
 
-def _inside(fault: CorruptBytes) -> CorruptBytes:
+def _wrap_fault(fault: CorruptBytes) -> CorruptBytes:
     return CorruptBytes(0, f"byte {fault.position} of the decompressed records: {fault.what}")
 
 
-def parse(data: bytes | memoryview, record_count: int, compressed: bool = False) -> list[Record]:
+def parse(data: bytes | memoryview, record_count: int, is_compressed: bool = False) -> list[Record]:
     """The records in bytes that are not, or no longer, compressed; CorruptBytes as rows says."""
-    return of_rows(data, rows(data, record_count, compressed))
+    return records_from_rows(data, rows(data, record_count, is_compressed))
 
 
-def of_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
+def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
     """The records that the rows of these bytes stand for."""
     data = memoryview(data)
     return [
@@ -150,7 +150,7 @@ def of_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
     ]
 
 
-def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) -> np.ndarray:
+def rows(data: bytes | memoryview, record_count: int, is_compressed: bool = False) -> np.ndarray:
     """One ROW a record, from bytes that are not, or no longer, compressed; fast, and safe on any
     bytes.
 
@@ -158,23 +158,25 @@ def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) 
     of a compressed batch by itself and one of an uncompressed batch from the rest of the batch, so
     the same damage is told in other words.
     """
-    table, fault = readable_rows(data, record_count, compressed)
+    table, fault = readable_rows(data, record_count, is_compressed)
     if fault:
         raise fault
     return table
 
 
 def readable_rows(
-    data: bytes | memoryview, record_count: int, compressed: bool = False
+    data: bytes | memoryview, record_count: int, is_compressed: bool = False
 ) -> tuple[np.ndarray, CorruptBytes | None]:
     """The rows before the first fault, and that fault; of a batch that is in order all of them, and
     None.
     """
-    return _readable_run(_array(data), 0, record_count, compressed, _most(data, record_count))[:2]
+    return _read_run(_array(data), 0, record_count, is_compressed, _max_rows(data, record_count))[
+        :2
+    ]
 
 
 def row_runs(
-    data: bytes | memoryview, record_count: int, compressed: bool = False
+    data: bytes | memoryview, record_count: int, is_compressed: bool = False
 ) -> Iterator[np.ndarray]:
     """The rows that Kafka's iterator gives, RUN_ROWS at a time; raises CorruptBytes behind them, as
     rows does.
@@ -182,63 +184,73 @@ def row_runs(
     Of records that were compressed none comes out where one of them is wrong; the last one not
     where bytes are left behind it.
     """
-    buffer, most = _array(data), _most(data, record_count)
-    if compressed and most > RUN_ROWS and (fault := first_fault(data, record_count, compressed)):
+    buffer, max_rows = _array(data), _max_rows(data, record_count)
+    if (
+        is_compressed
+        and max_rows > RUN_ROWS
+        and (fault := first_fault(data, record_count, is_compressed))
+    ):
         raise fault
-    position, left = 0, record_count
+    position, remaining = 0, record_count
     while True:
-        table, fault, position = _readable_run(
-            buffer, position, left, compressed, min(most, RUN_ROWS)
+        table, fault, position = _read_run(
+            buffer, position, remaining, is_compressed, min(max_rows, RUN_ROWS)
         )
-        left -= len(table)
-        if fault and compressed:
+        remaining -= len(table)
+        if fault and is_compressed:
             raise fault
         yield table[:-1] if fault and fault.what == LEFTOVER_TEXT else table
         if fault:
             raise fault
-        if left <= 0:
+        if remaining <= 0:
             return
 
 
 def first_fault(
-    data: bytes | memoryview, record_count: int, compressed: bool = False
+    data: bytes | memoryview, record_count: int, is_compressed: bool = False
 ) -> CorruptBytes | None:
     """What rows raises, without any row of it."""
     if record_count < 0:
-        return _negative(record_count)
-    fault, position, found, there = _fault(
-        _array(data), record_count, compressed, np.zeros(1, ROW)[0]
+        return _negative_count_error(record_count)
+    fault, position, found_number, available = _find_fault(
+        _array(data), record_count, is_compressed, np.zeros(1, ROW)[0]
     )
-    return CorruptBytes(position, _text(fault, compressed, found, there)) if fault else None
+    return (
+        CorruptBytes(position, _text(fault, is_compressed, found_number, available))
+        if fault
+        else None
+    )
 
 
-def _readable_run(
-    buffer: np.ndarray, position: int, left: int, compressed: bool, most: int
+def _read_run(
+    buffer: np.ndarray, position: int, remaining: int, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
     """At most that many of the records that are left, from a byte on; what is wrong behind them,
     and the byte behind them.
     """
-    if left < 0:
-        return np.empty(0, ROW), _negative(left), position
-    if left == 0:
+    if remaining < 0:
+        return np.empty(0, ROW), _negative_count_error(remaining), position
+    if remaining == 0:
         return np.empty(0, ROW), None, position
-    table = np.zeros(min(left, most), ROW)
-    fault, position, found, there = _fill(buffer, position, left, compressed, table)
+    table = np.zeros(min(remaining, max_rows), ROW)
+    fault, position, found_number, available = _fill(
+        buffer, position, remaining, is_compressed, table
+    )
     if fault:
         return (
             table[: np.count_nonzero(table["size_bytes"])],
-            CorruptBytes(position, _text(fault, compressed, found, there)),
+            CorruptBytes(position, _text(fault, is_compressed, found_number, available)),
             position,
         )
     return table, None, position
 
 
-def _most(data: bytes | memoryview, record_count: int) -> int:
+def _max_rows(data: bytes | memoryview, record_count: int) -> int:
     """A bound of the rows, whatever the batch says: the last may be one that is cut."""
-    return max(0, min(record_count, len(data) // LEAST_BYTES + 1))
+    return max(0, min(record_count, len(data) // MIN_BYTES + 1))
 
 
-def _negative(record_count: int) -> CorruptBytes:
+def _negative_count_error(record_count: int) -> CorruptBytes:
     return CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
 
 
@@ -253,25 +265,29 @@ def build(records: Iterable[Record]) -> bytes:
     """The bytes of these records one after another, as Kafka writes them; their position and size
     are not looked at.
     """
-    return b"".join(_built(record) for record in records)
+    return b"".join(_build_record(record) for record in records)
 
 
-def _built(record: Record) -> bytes:
+def _build_record(record: Record) -> bytes:
     """The bytes of one record."""
     body = [
         bytes([record.attributes & 0xFF]),
         varint.write_varlong(record.timestamp_delta_ms),
         varint.write_varint(record.offset_delta),
-        _sized(record.key),
-        _sized(record.value),
+        _prefix_size(record.key),
+        _prefix_size(record.value),
         varint.write_varint(len(record.headers)),
-        *(part for key, value in record.headers for part in (_sized(key.encode()), _sized(value))),
+        *(
+            part
+            for key, value in record.headers
+            for part in (_prefix_size(key.encode()), _prefix_size(value))
+        ),
     ]
-    joined = b"".join(body)
-    return varint.write_varint(len(joined)) + joined
+    content = b"".join(body)
+    return varint.write_varint(len(content)) + content
 
 
-def _sized(part: bytes | None) -> bytes:
+def _prefix_size(part: bytes | None) -> bytes:
     """A key or value behind its size."""
     return varint.write_varint(-1) if part is None else varint.write_varint(len(part)) + part
 
@@ -288,7 +304,10 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
         key_size, start = varint.read_varint(data, position)
         value_size, value_start = varint.read_varint(data, start + key_size)
         headers.append(
-            (decoded(bytes(data[start : start + key_size])), _part(data, value_start, value_size))
+            (
+                decode_utf8(bytes(data[start : start + key_size])),
+                _part(data, value_start, value_size),
+            )
         )
         position = value_start + max(value_size, 0)
     return tuple(headers)
@@ -317,23 +336,23 @@ _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
 LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 
-def _text(fault: int, compressed: bool, found: int, there: int) -> str:
+def _text(fault: int, is_compressed: bool, found_number: int, available: int) -> str:
     """What Kafka says of a fault."""
     if fault == _LENGTH_TOO_LONG:
-        return varint.too_long_text(found, varint.VARINT_BYTES)
+        return varint.too_long_text(found_number, varint.VARINT_BYTES)
     if fault == _PAST_END:
         rest = (
             "the record payload reached EOF."
-            if compressed
-            else f"instead the buffer has only {there} remaining bytes."
+            if is_compressed
+            else f"instead the buffer has only {available} remaining bytes."
         )
-        return f"Invalid record size: expected {found} bytes in record payload, but {rest}"
-    return _TEXTS[fault].format(found=found, there=there)
+        return f"Invalid record size: expected {found_number} bytes in record payload, but {rest}"
+    return _TEXTS[fault].format(found=found_number, there=available)
 
 
 @njit(cache=True, boundscheck=True)
 def _fill(
-    data: np.ndarray, position: int, count: int, compressed: bool, table: np.ndarray
+    data: np.ndarray, position: int, count: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
     """Fills the table with the next of the count records that are left; the answer is that of
     take_record.
@@ -343,30 +362,34 @@ def _fill(
     """
     end = len(data)
     for record in range(len(table)):
-        fault, position, found, there = take_record(data, position, end, compressed, table[record])
+        fault, position, found_number, available = take_record(
+            data, position, end, is_compressed, table[record]
+        )
         if fault:
-            return fault, position, found, there
+            return fault, position, found_number, available
     if count == len(table):
         return (LEFTOVER if position < end else 0), position, 0, 0
     return 0, position, 0, 0
 
 
 @njit(cache=True, boundscheck=True)
-def _fault(
-    data: np.ndarray, count: int, compressed: bool, row: np.record
+def _find_fault(
+    data: np.ndarray, count: int, is_compressed: bool, row: np.record
 ) -> tuple[int, int, int, int]:
     """Reads every record into the same row; the answer is that of take_record."""
     position, end = 0, len(data)
     for _ in range(count):
-        fault, position, found, there = take_record(data, position, end, compressed, row)
+        fault, position, found_number, available = take_record(
+            data, position, end, is_compressed, row
+        )
         if fault:
-            return fault, position, found, there
+            return fault, position, found_number, available
     return (LEFTOVER if position < end else 0), position, 0, 0
 
 
 @njit(cache=True, boundscheck=True)
 def take_record(
-    data: np.ndarray, position: int, end: int, compressed: bool, row: np.record
+    data: np.ndarray, position: int, end: int, is_compressed: bool, row: np.record
 ) -> tuple[int, int, int, int]:
     """Reads the record at a byte into a ROW, for other compiled functions; the records of its batch
     lie before end.
@@ -375,22 +398,22 @@ def take_record(
     there instead). The row is complete only without a fault: its size is written last.
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
-    if body == varint.TOO_LONG and not compressed:
+    if body == varint.TOO_LONG and not is_compressed:
         # numba gives Python an int
         return _LENGTH_TOO_LONG, position, np.int64(number), 0  # ty: ignore[invalid-explicit-return]
     size = varint.unfold32(number)
     # Java has no buffer of a negative size, and takes that for the end
-    if body < 0 or (compressed and size < 0):
+    if body < 0 or (is_compressed and size < 0):
         return TOO_FEW, position, 0, 0
     if size > end - body:
         return _PAST_END, position, size, end - body
-    fault, behind, found = _body(data, body, body + size if compressed else end, row)
+    fault, record_end, found_number = _body(data, body, body + size if is_compressed else end, row)
     if fault:
-        return fault, behind, found, 0
-    if behind - body != size:
-        return _OTHER_SIZE, position, size, behind - body
-    row.position, row.size_bytes = position, behind - position
-    return 0, behind, 0, 0
+        return fault, record_end, found_number, 0
+    if record_end - body != size:
+        return _OTHER_SIZE, position, size, record_end - body
+    row.position, row.size_bytes = position, record_end - position
+    return 0, record_end, 0, 0
 
 
 @njit(cache=True, boundscheck=True)

@@ -57,15 +57,15 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
     if len(data) < HEADER_BYTES:
         raise CorruptBytes(0, f"a batch of {len(data)} bytes is shorter than its header")
     header, body = np.frombuffer(data, HEADER, 1)[0], memoryview(data)[HEADER_BYTES:]
-    at = 0
+    position = 0
     for _ in range(int(header["record_count"])):
-        size_bytes, start = _varint(body, at)
-        at, after = start + size_bytes, start + 1
+        size_bytes, start = _varint(body, position)
+        position, next_position = start + size_bytes, start + 1
         for _ in range(2):  # the deltas of time and offset
-            _, after = _varint(body, after)
-        key_bytes, after = _varint(body, after)
-        value_bytes, start = _varint(body, after + max(0, key_bytes))
-        if not start + max(0, value_bytes) <= at <= len(body):
+            _, next_position = _varint(body, next_position)
+        key_bytes, next_position = _varint(body, next_position)
+        value_bytes, start = _varint(body, next_position + max(0, key_bytes))
+        if not start + max(0, value_bytes) <= position <= len(body):
             raise CorruptBytes(
                 HEADER_BYTES + start,
                 f"a value of {value_bytes} bytes does not end within its record",
@@ -77,36 +77,36 @@ def _messages(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead
     # compiled: a reader of today's batches need not wait for it
     from kafkaviz.format import batch_records
 
-    for one in batch_records.iterate(data, limit_bytes):
-        yield RecordHead(one.offset, one.timestamp_ms)
+    for record in batch_records.iterate(data, limit_bytes):
+        yield RecordHead(record.offset, record.timestamp_ms)
 
 
 def _deltas(body: memoryview, count: int) -> Iterator[tuple[int, int]]:
     """(offset delta, timestamp delta) of each record: its length, a byte of attributes, and the
     two; what follows is passed over.
     """
-    at = 0
+    position = 0
     for _ in range(count):
-        size_bytes, start = _varint(body, at)
+        size_bytes, start = _varint(body, position)
         if size_bytes < 0 or start + size_bytes > len(body):
             raise CorruptBytes(
-                HEADER_BYTES + at,
+                HEADER_BYTES + position,
                 f"a record of {size_bytes} bytes, of which {max(0, len(body) - start)} are there",
             )
-        timestamp_delta_ms, after = _varint(body, start + 1)
-        offset_delta, _ = _varint(body, after)
+        timestamp_delta_ms, next_position = _varint(body, start + 1)
+        offset_delta, _ = _varint(body, next_position)
         yield offset_delta, timestamp_delta_ms
-        at = start + size_bytes
+        position = start + size_bytes
 
 
-def _varint(body: memoryview, at: int) -> tuple[int, int]:
+def _varint(body: memoryview, position: int) -> tuple[int, int]:
     """A zigzag varint and where it ends."""
-    folded = 0
-    for place, byte in enumerate(body[at : at + _MAX_VARINT_BYTES]):
-        folded |= (byte & 0x7F) << 7 * place
+    number = 0
+    for place, byte in enumerate(body[position : position + _MAX_VARINT_BYTES]):
+        number |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
-            return (folded >> 1) ^ -(folded & 1), at + place + 1
-    raise CorruptBytes(HEADER_BYTES + at, "a varint that does not end")
+            return (number >> 1) ^ -(number & 1), position + place + 1
+    raise CorruptBytes(HEADER_BYTES + position, "a varint that does not end")
 
 
 def _long(number: int) -> int:

@@ -15,9 +15,19 @@ from kafkaviz.binary import codec as codecs
 from kafkaviz.binary import spans
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_names, field_start
-from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, PRODUCER, SIZE, TIME, Field, Span, torn
+from kafkaviz.binary.spans import (
+    CHECK,
+    OFFSET,
+    PAYLOAD,
+    PRODUCER,
+    SIZE,
+    TIME,
+    FieldDisplay,
+    Span,
+    torn_span,
+)
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import legacy, spans_record
+from kafkaviz.format import legacy_messages, spans_record
 from kafkaviz.format.batch import (
     CODEC_MASK,
     CODECS,
@@ -40,7 +50,7 @@ LEGACY_MAGIC_0: np.dtype = np.dtype(
 INT: np.dtype = np.dtype(">i4")
 
 
-class Inside(NamedTuple):
+class DecompressedRecords(NamedTuple):
     """The records of a compressed batch: their bytes, decompressed, and the spans that tile
     them.
     """
@@ -63,8 +73,8 @@ def batch(
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data, end = memoryview(data), position + size_bytes
-    made = (
-        _magic_2(data, position, size_bytes, start, stop)
+    result = (
+        _magic_2_spans(data, position, size_bytes, start, stop)
         if _is_magic_2(data)
         else _message(data, position, size_bytes)
     )
@@ -73,7 +83,7 @@ def batch(
             f"Of a batch of {units.group(size_bytes)} bytes, what lies behind "
             f"{units.group(len(data))} is not taken apart."
         )
-        made.append(
+        result.append(
             Span(
                 position + len(data),
                 end,
@@ -83,15 +93,15 @@ def batch(
                 note,
             )
         )
-    return spans.overlapping(made, start, end if stop is None else stop)
+    return spans.find_overlapping(result, start, end if stop is None else stop)
 
 
-def inside(
+def decompress(
     data: bytes | memoryview,
     limit_bytes: int = codecs.LIMIT_BYTES,
     start: int = 0,
     stop: int | None = None,
-) -> Inside | None:
+) -> DecompressedRecords | None:
     """What a compressed batch holds, and the spans that have a byte in [start, stop) of it; None
     where it is not compressed.
 
@@ -103,27 +113,27 @@ def inside(
         return _inside_message(data, limit_bytes)
     header = np.frombuffer(data, HEADER, 1)[0]
     try:
-        plain = codecs.decompress(
+        body = codecs.decompress(
             codecs.name(int(header["attributes"]) & CODEC_MASK), data[HEADER_BYTES:], limit_bytes
         )
     except CorruptBytes as fault:
         raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
-    return Inside(
-        plain,
+    return DecompressedRecords(
+        body,
         spans_record.records(
-            plain, int(header["record_count"]), _of_records(header), 0, start, stop
+            body, int(header["record_count"]), _record_base(header), 0, start, stop
         ),
     )
 
 
 def is_compressed(data: bytes | memoryview) -> bool:
     """Whether the header of a batch names a codec; a header that is cut does not."""
-    at, header_bytes = (
+    position, header_bytes = (
         (CRC_START + 1, HEADER_BYTES)
         if _is_magic_2(data)
         else (MAGIC_AT + 1, LEGACY_MAGIC_0.itemsize)
     )
-    return len(data) >= header_bytes and bool(data[at] & CODEC_MASK)
+    return len(data) >= header_bytes and bool(data[position] & CODEC_MASK)
 
 
 def is_intact(data: bytes | memoryview) -> bool:
@@ -148,26 +158,26 @@ def _is_magic_2(data: bytes | memoryview) -> bool:
 # ---- magic 2
 
 
-def _magic_2(
+def _magic_2_spans(
     data: memoryview, position: int, size_bytes: int, start: int, stop: int | None
 ) -> list[Span]:
     header = np.frombuffer(bytes(data[:HEADER_BYTES]).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
-    made = spans.fields(HEADER, FIELDS, data, position)
+    result = spans.field_spans(HEADER, FIELDS, data, position)
     if len(data) >= HEADER_BYTES:
-        made[field_names(HEADER).index("crc")] = _judged(
-            made[field_names(HEADER).index("crc")], data, size_bytes
+        result[field_names(HEADER).index("crc")] = _check_crc(
+            result[field_names(HEADER).index("crc")], data, size_bytes
         )
     records = data[HEADER_BYTES:]
     if not len(records):
-        return made
+        return result
     codec, first = int(header["attributes"]) & CODEC_MASK, position + HEADER_BYTES
     if _length(header) > size_bytes:
-        says = f"The batch says that it takes {units.group(_length(header))} bytes."
-        return [*made, torn(first, first + len(records), "records, cut", says)]
+        note = f"The batch says that it takes {units.group(_length(header))} bytes."
+        return [*result, torn_span(first, first + len(records), "records, cut", note)]
     if codec:
         return [
-            *made,
-            _compressed(
+            *result,
+            _compressed_span(
                 "records, compressed",
                 first,
                 first + len(records),
@@ -175,8 +185,8 @@ def _magic_2(
                 int(header["record_count"]),
             ),
         ]
-    return made + spans_record.records(
-        records, int(header["record_count"]), _of_records(header), first, start, stop
+    return result + spans_record.records(
+        records, int(header["record_count"]), _record_base(header), first, start, stop
     )
 
 
@@ -184,11 +194,11 @@ def _length(header: np.void) -> int:
     return int(header["batch_length_bytes"]) + LENGTH_END
 
 
-def _of_records(header: np.void) -> spans_record.Batch:
+def _record_base(header: np.void) -> spans_record.RecordBase:
     """What the records of a batch are counted from."""
     attributes = int(header["attributes"])
     append_time_ms = int(header["max_timestamp_ms"]) if attributes & LOG_APPEND_TIME else None
-    return spans_record.Batch(
+    return spans_record.RecordBase(
         int(header["base_offset"]),
         int(header["base_timestamp_ms"]),
         append_time_ms,
@@ -196,20 +206,20 @@ def _of_records(header: np.void) -> spans_record.Batch:
     )
 
 
-def _judged(crc: Span, data: memoryview, size_bytes: int) -> Span:
+def _check_crc(crc: Span, data: memoryview, size_bytes: int) -> Span:
     """The span of the checksum with what the bytes say."""
     if len(data) < size_bytes:
         return crc
-    computed = crc32c(data[CRC_START:])
+    computed_crc = crc32c(data[CRC_START:])
     verdict = (
         "It matches."
-        if crc.value == f"0x{computed:08x}"
-        else f"It does not match: the bytes give 0x{computed:08x}."
+        if crc.value == f"0x{computed_crc:08x}"
+        else f"It does not match: the bytes give 0x{computed_crc:08x}."
     )
     return crc._replace(note=f"{crc.note} {verdict}")
 
 
-def _compressed(name: str, start: int, end: int, codec: int, count: int) -> Span:
+def _compressed_span(name: str, start: int, end: int, codec: int, count: int) -> Span:
     codec_name = CODECS[codec] if codec < len(CODECS) else f"codec {codec}"
     records = (
         f"{units.group(count)} record{'' if count == 1 else 's'}" if count >= 0 else "Messages"
@@ -227,13 +237,13 @@ def _compressed(name: str, start: int, end: int, codec: int, count: int) -> Span
 def _codec(header: np.void) -> str:
     codec = int(header["attributes"]) & CODEC_MASK
     time = "LogAppendTime" if header["attributes"] & LOG_APPEND_TIME else "CreateTime"
-    said = [f"Codec {CODECS[codec] if codec < len(CODECS) else codec}", time]
+    parts = [f"Codec {CODECS[codec] if codec < len(CODECS) else codec}", time]
     bits = (
         (TRANSACTIONAL, "transactional"),
         (CONTROL, "control"),
         (DELETE_HORIZON, "delete horizon set"),
     )
-    return ", ".join([*said, *(word for bit, word in bits if header["attributes"] & bit)]) + "."
+    return ", ".join([*parts, *(word for bit, word in bits if header["attributes"] & bit)]) + "."
 
 
 def _first_time(header: np.void) -> str:
@@ -246,7 +256,7 @@ def _first_time(header: np.void) -> str:
     return f"First record: {time} UTC." if header["base_timestamp_ms"] != -1 else "−1: no time."
 
 
-def _newest(header: np.void) -> str:
+def _newest_time(header: np.void) -> str:
     if header["max_timestamp_ms"] == -1:
         return "−1: no time."
     return (
@@ -257,91 +267,93 @@ def _newest(header: np.void) -> str:
 
 def _last_offset(header: np.void) -> str:
     base, delta = int(header["base_offset"]), int(header["last_offset_delta"])
-    sum_of_both = f"{units.group(base)} + {units.group(delta)} = {units.group(base + delta)}"
-    return f"Last offset = {sum_of_both}. This is the key an index entry stores."
+    sum_text = f"{units.group(base)} + {units.group(delta)} = {units.group(base + delta)}"
+    return f"Last offset = {sum_text}. This is the key an index entry stores."
 
 
-def _said(field: str, none: str, some: str):
+def _optional_note(field: str, absent_note: str, present_note: str):
     """A note for a field that is −1 where there is nothing."""
-    return lambda header: none if header[field] == -1 else some
+    return lambda header: absent_note if header[field] == -1 else present_note
 
 
-def _grouped(field: str):
+def _group_field(field: str):
     return lambda row: units.group(int(row[field]))
 
 
 FIELDS = {
-    "base_offset": Field(
+    "base_offset": FieldDisplay(
         "baseOffset",
         OFFSET,
-        _grouped("base_offset"),
-        lambda h: f"The first record of this batch is offset {units.group(int(h['base_offset']))}.",
-    ),
-    "batch_length_bytes": Field(
-        "batchLength",
-        SIZE,
-        _grouped("batch_length_bytes"),
-        lambda h: (
-            f"{units.group(int(h['batch_length_bytes']))} bytes follow this field; with the 12 "
-            f"before, the batch takes {units.group(_length(h))} bytes."
+        _group_field("base_offset"),
+        lambda header: (
+            f"The first record of this batch is offset {units.group(int(header['base_offset']))}."
         ),
     ),
-    "leader_epoch": Field(
+    "batch_length_bytes": FieldDisplay(
+        "batchLength",
+        SIZE,
+        _group_field("batch_length_bytes"),
+        lambda header: (
+            f"{units.group(int(header['batch_length_bytes']))} bytes follow this field; with the "
+            f"12 before, the batch takes {units.group(_length(header))} bytes."
+        ),
+    ),
+    "leader_epoch": FieldDisplay(
         "partitionLeaderEpoch",
         PRODUCER,
         None,
-        lambda h: "Written by the leader; not covered by the CRC.",
+        lambda header: "Written by the leader; not covered by the CRC.",
     ),
-    "magic": Field(
+    "magic": FieldDisplay(
         "magic",
         CHECK,
         None,
-        lambda h: (
+        lambda header: (
             (
-                f"Record format {h['magic']}, since Kafka 0.11. The 17 bytes up to here are what "
-                "one step of a scan reads."
+                f"Record format {header['magic']}, since Kafka 0.11. The 17 bytes up to here are "
+                "what one step of a scan reads."
             )
-            if h["magic"] == MAGIC_2
-            else f"No Kafka knows magic {h['magic']}; its reader takes it for 2."
+            if header["magic"] == MAGIC_2
+            else f"No Kafka knows magic {header['magic']}; its reader takes it for 2."
         ),
     ),
-    "crc": Field(
+    "crc": FieldDisplay(
         "crc",
         CHECK,
-        lambda h: f"0x{int(h['crc']):08x}",
-        lambda h: "CRC-32C of everything from byte 21 to the end of the batch.",
+        lambda header: f"0x{int(header['crc']):08x}",
+        lambda header: "CRC-32C of everything from byte 21 to the end of the batch.",
     ),
-    "attributes": Field(
-        "attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFFFF:04x}", _codec
+    "attributes": FieldDisplay(
+        "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}", _codec
     ),
-    "last_offset_delta": Field("lastOffsetDelta", OFFSET, None, _last_offset),
-    "base_timestamp_ms": Field("baseTimestamp", TIME, None, _first_time),
-    "max_timestamp_ms": Field("maxTimestamp", TIME, None, _newest),
-    "producer_id": Field(
+    "last_offset_delta": FieldDisplay("lastOffsetDelta", OFFSET, None, _last_offset),
+    "base_timestamp_ms": FieldDisplay("baseTimestamp", TIME, None, _first_time),
+    "max_timestamp_ms": FieldDisplay("maxTimestamp", TIME, None, _newest_time),
+    "producer_id": FieldDisplay(
         "producerId",
         PRODUCER,
         None,
-        _said("producer_id", "−1: no idempotent producer.", "For idempotence."),
+        _optional_note("producer_id", "−1: no idempotent producer.", "For idempotence."),
     ),
-    "producer_epoch": Field(
+    "producer_epoch": FieldDisplay(
         "producerEpoch",
         PRODUCER,
         None,
-        _said("producer_epoch", "−1: none.", "It rises with each new instance."),
+        _optional_note("producer_epoch", "−1: none.", "It rises with each new instance."),
     ),
-    "base_sequence": Field(
+    "base_sequence": FieldDisplay(
         "baseSequence",
         PRODUCER,
         None,
-        _said("base_sequence", "−1: none.", "Sequence number of the first record."),
+        _optional_note("base_sequence", "−1: none.", "Sequence number of the first record."),
     ),
-    "record_count": Field(
+    "record_count": FieldDisplay(
         "recordCount",
         SIZE,
         None,
-        lambda h: (
-            f"{units.group(int(h['record_count']))} record"
-            f"{' follows' if h['record_count'] == 1 else 's follow'}."
+        lambda header: (
+            f"{units.group(int(header['record_count']))} record"
+            f"{' follows' if header['record_count'] == 1 else 's follow'}."
         ),
     ),
 }
@@ -353,67 +365,67 @@ FIELDS = {
 def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
     """A message: header, key and value; the value of a wrapper is one compressed span."""
     layout = LEGACY_MAGIC_0 if data[MAGIC_AT] == 0 else LEGACY_HEADER
-    made = spans.fields(layout, LEGACY_FIELDS, data, position)
+    result = spans.field_spans(layout, LEGACY_FIELDS, data, position)
     if (
         len(data) >= layout.itemsize
         and len(data)
         == size_bytes
         == int.from_bytes(data[8:LENGTH_END], "big", signed=True) + LENGTH_END
     ):
-        crc = made[field_names(layout).index("crc")]
+        crc = result[field_names(layout).index("crc")]
         verdict = (
             "It matches."
             if is_intact(data)
             else f"It does not match: the bytes give 0x{zlib.crc32(data[MAGIC_AT:]):08x}."
         )
-        made[field_names(layout).index("crc")] = crc._replace(note=f"{crc.note} {verdict}")
-    at, codec = (
+        result[field_names(layout).index("crc")] = crc._replace(note=f"{crc.note} {verdict}")
+    cursor, codec = (
         layout.itemsize,
         int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0,
     )
     for name in ("key", "value"):
-        parts, at = _sized(data, at, position, name, codec)
-        made += parts
-    if at < len(data):
-        made.append(
-            torn(
-                position + at,
+        parts, cursor = _sized_spans(data, cursor, position, name, codec)
+        result += parts
+    if cursor < len(data):
+        result.append(
+            torn_span(
+                position + cursor,
                 position + len(data),
                 "behind the value",
                 "The message says that it ends before.",
             )
         )
-    return made
+    return result
 
 
-def _sized(
-    data: memoryview, at: int, position: int, name: str, codec: int
+def _sized_spans(
+    data: memoryview, cursor: int, position: int, name: str, codec: int
 ) -> tuple[list[Span], int]:
     """The spans of a key or value behind its length, and where they end; nothing where the data
     ends before.
     """
-    if at >= len(data):
-        return [], at
-    if at + INT.itemsize > len(data):
+    if cursor >= len(data):
+        return [], cursor
+    if cursor + INT.itemsize > len(data):
         return [
-            torn(
-                position + at,
+            torn_span(
+                position + cursor,
                 position + len(data),
                 f"{name}Length",
-                f"{len(data) - at} of 4 bytes are there.",
+                f"{len(data) - cursor} of 4 bytes are there.",
             )
         ], len(data)
     size, start = (
-        int.from_bytes(data[at : at + INT.itemsize], "big", signed=True),
-        at + INT.itemsize,
+        int.from_bytes(data[cursor : cursor + INT.itemsize], "big", signed=True),
+        cursor + INT.itemsize,
     )
     note = f"{units.group(size)} bytes of {name}." if size >= 0 else f"The {name} is null."
-    made = [Span(position + at, position + start, f"{name}Length", str(size), SIZE, note)]
+    result = [Span(position + cursor, position + start, f"{name}Length", str(size), SIZE, note)]
     end = min(start + max(size, 0), len(data))
     if end - start < size:
         if start < end:
-            made.append(
-                torn(
+            result.append(
+                torn_span(
                     position + start,
                     position + end,
                     name,
@@ -421,52 +433,54 @@ def _sized(
                 )
             )
     elif size > 0 and codec and name == "value":
-        made.append(_compressed("value, compressed", position + start, position + end, codec, -1))
+        result.append(
+            _compressed_span("value, compressed", position + start, position + end, codec, -1)
+        )
     elif size > 0:
-        made.append(
+        result.append(
             Span(position + start, position + end, name, spans.text(data[start:end]), PAYLOAD)
         )
-    return made, end
+    return result, end
 
 
-def _inside_message(data: bytes | memoryview, limit_bytes: int) -> Inside:
+def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
     """The messages of a wrapper, each with all its fields; CorruptBytes where it cannot be
     decompressed.
     """
-    found = legacy.read(data, limit_bytes)
-    if found.fault and not len(found.data):
-        raise found.fault
-    plain, made, at = memoryview(found.data), [], 0
-    while len(plain) - at >= LENGTH_END:
+    messages = legacy_messages.read(data, limit_bytes)
+    if messages.fault and not len(messages.data):
+        raise messages.fault
+    body, result, cursor = memoryview(messages.data), [], 0
+    while len(body) - cursor >= LENGTH_END:
         size_bytes = (
-            int.from_bytes(plain[at + LENGTH_END - 4 : at + LENGTH_END], "big", signed=True)
+            int.from_bytes(body[cursor + LENGTH_END - 4 : cursor + LENGTH_END], "big", signed=True)
             + LENGTH_END
         )
-        if size_bytes <= MAGIC_AT or at + size_bytes > len(plain):
+        if size_bytes <= MAGIC_AT or cursor + size_bytes > len(body):
             break
-        message = _message(plain[at : at + size_bytes], at, size_bytes)
-        made += [message[0]._replace(note=_real_offset(found.rows, at)), *message[1:]]
-        at += size_bytes
-    if at < len(plain):
-        made.append(
-            torn(
-                at,
-                len(plain),
+        message = _message(body[cursor : cursor + size_bytes], cursor, size_bytes)
+        result += [message[0]._replace(note=_real_offset(messages.rows, cursor)), *message[1:]]
+        cursor += size_bytes
+    if cursor < len(body):
+        result.append(
+            torn_span(
+                cursor,
+                len(body),
                 "last message, cut",
                 "An incomplete last message is dropped without a word.",
             )
         )
-    return Inside(bytes(found.data), made)
+    return DecompressedRecords(bytes(messages.data), result)
 
 
 def _real_offset(messages: np.ndarray, position: int) -> str:
     """What the offset of the message at a position inside a wrapper stands for, where Kafka reads
     that message.
     """
-    found = messages["offset"][messages["position"] == position]
-    if not len(found):
+    offsets = messages["offset"][messages["position"] == position]
+    if not len(offsets):
         return "Kafka does not get this far."
-    return f"Offset {units.group(int(found[0]))}: the wrapper’s is that of its last message."
+    return f"Offset {units.group(int(offsets[0]))}: the wrapper’s is that of its last message."
 
 
 def _attributes(header: np.void) -> str:
@@ -478,46 +492,47 @@ def _attributes(header: np.void) -> str:
 
 
 LEGACY_FIELDS = {
-    "offset": Field(
+    "offset": FieldDisplay(
         "offset",
         OFFSET,
-        _grouped("offset"),
-        lambda h: (
+        _group_field("offset"),
+        lambda header: (
             "Of the last message inside: this is a wrapper."
-            if h["attributes"] & CODEC_MASK
+            if header["attributes"] & CODEC_MASK
             else "Of this one message."
         ),
     ),
-    "message_size_bytes": Field(
+    "message_size_bytes": FieldDisplay(
         "messageSize",
         SIZE,
-        _grouped("message_size_bytes"),
-        lambda h: f"{units.group(int(h['message_size_bytes']))} bytes follow this field.",
+        _group_field("message_size_bytes"),
+        lambda header: f"{units.group(int(header['message_size_bytes']))} bytes follow this field.",
     ),
-    "crc": Field(
+    "crc": FieldDisplay(
         "crc",
         CHECK,
-        lambda h: f"0x{int(h['crc']):08x}",
-        lambda h: "CRC-32 of everything from byte 16 on.",
+        lambda header: f"0x{int(header['crc']):08x}",
+        lambda header: "CRC-32 of everything from byte 16 on.",
     ),
-    "magic": Field(
+    "magic": FieldDisplay(
         "magic",
         CHECK,
         None,
-        lambda h: (
-            f"Message format {h['magic']}, {'until' if h['magic'] == 0 else 'since'} Kafka 0.10."
+        lambda header: (
+            f"Message format {header['magic']}, {'until' if header['magic'] == 0 else 'since'} "
+            "Kafka 0.10."
         ),
     ),
-    "attributes": Field(
-        "attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFF:02x}", _attributes
+    "attributes": FieldDisplay(
+        "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFF:02x}", _attributes
     ),
-    "timestamp_ms": Field(
+    "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
         None,
-        lambda h: (
-            f"{units.moment(int(h['timestamp_ms']))} UTC."
-            if h["timestamp_ms"] != -1
+        lambda header: (
+            f"{units.moment(int(header['timestamp_ms']))} UTC."
+            if header["timestamp_ms"] != -1
             else "−1: no time."
         ),
     ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kafkaviz import units
 from kafkaviz.binary import spans, varint
-from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn
+from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control
 
@@ -19,7 +19,7 @@ NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be
 
 
 @dataclass(frozen=True)
-class Batch:
+class RecordBase:
     """What the records are counted from; append_time_ms: the time of all of them where the broker's
     clock gave it, else None.
     """
@@ -33,7 +33,7 @@ class Batch:
 def records(
     data: bytes | memoryview,
     count: int,
-    batch: Batch,
+    batch: RecordBase,
     position: int = 0,
     start: int = 0,
     stop: int | None = None,
@@ -44,37 +44,39 @@ def records(
     The spans tile data from the first such record to the last; with the whole of it asked for, they
     tile it all.
     """
-    data, made, at = memoryview(data), [], 0
+    data, result, cursor = memoryview(data), [], 0
     lo, hi = start - position, len(data) if stop is None else stop - position
     for number in range(max(count, 0)):
-        if at >= min(hi, len(data)):
-            return made
+        if cursor >= min(hi, len(data)):
+            return result
         try:
-            size_bytes, body = varint.read_varint(data, at)
+            size_bytes, body = varint.read_varint(data, cursor)
             end = _end(data, body, size_bytes)
         except CorruptBytes as fault:
             return [
-                *made,
-                torn(
-                    position + at,
+                *result,
+                torn_span(
+                    position + cursor,
                     position + len(data),
                     f"record {number}, unreadable",
                     f"{fault.what}.",
                 ),
             ]
         if end > lo:
-            made += _Reader(data, at, end, position, number, batch).record(size_bytes, body)
-        at = end
-    if at < min(hi, len(data)):
-        made.append(
-            torn(
-                position + at,
+            result += _RecordReader(data, cursor, end, position, number, batch).record(
+                size_bytes, body
+            )
+        cursor = end
+    if cursor < min(hi, len(data)):
+        result.append(
+            torn_span(
+                position + cursor,
                 position + len(data),
                 "behind the last record",
                 f"The batch says that it holds {count} records.",
             )
         )
-    return made
+    return result
 
 
 def _end(data: memoryview, body: int, size_bytes: int) -> int:
@@ -89,95 +91,97 @@ def _end(data: memoryview, body: int, size_bytes: int) -> int:
 
 
 @dataclass
-class _Reader:
+class _RecordReader:
     """Goes through one record, span by span."""
 
     data: memoryview
-    at: int
+    cursor: int
     end: int  # of the record
     position: int  # of the data
     number: int
-    batch: Batch
-    made: list[Span] = field(default_factory=list)
+    batch: RecordBase
+    result: list[Span] = field(default_factory=list)
     control_key: bytes | None = None
 
     def record(self, size_bytes: int, body: int) -> list[Span]:
         """The spans of the record, up to its end whatever is in it."""
-        says = f"Record {self.number}: {units.group(size_bytes)} bytes after this number."
-        self._take(body, f"record {self.number} length", str(size_bytes), SIZE, says)
+        note = f"Record {self.number}: {units.group(size_bytes)} bytes after this number."
+        self._append_span(body, f"record {self.number} length", str(size_bytes), SIZE, note)
         try:
-            self._fields()
+            self._read_fields()
         except CorruptBytes as fault:
-            self._rest(f"{fault.what}.")
-        if self.at < self.end:
-            self._rest("The fields of the record end before it.")
-        return self.made
+            self._append_rest(f"{fault.what}.")
+        if self.cursor < self.end:
+            self._append_rest("The fields of the record end before it.")
+        return self.result
 
-    def _fields(self) -> None:
-        if self.at < self.end:
-            self._take(
-                self.at + 1,
+    def _read_fields(self) -> None:
+        if self.cursor < self.end:
+            self._append_span(
+                self.cursor + 1,
                 "attributes",
-                str(self.data[self.at]),
+                str(self.data[self.cursor]),
                 PAYLOAD,
                 "No bit of it means anything up to Kafka 4.3.",
             )
-        self._number("timestampDelta", TIME, self._time, varint.read_varlong)
-        self._number(
+        self._read_number("timestampDelta", TIME, self._time_note, varint.read_varlong)
+        self._read_number(
             "offsetDelta",
             OFFSET,
             lambda delta: f"Offset {units.group(self.batch.base_offset + delta)}.",
         )
-        self._sized("key")
-        self._sized("value")
-        count = self._number(
+        self._read_sized("key")
+        self._read_sized("value")
+        count = self._read_number(
             "headerCount", SIZE, lambda count: "No headers." if count == 0 else f"{count} headers."
         )
-        if count > self.end - self.at:
+        if count > self.end - self.cursor:
             raise CorruptBytes(
-                self.at, f"{count} headers do not fit into {self.end - self.at} bytes"
+                self.cursor, f"{count} headers do not fit into {self.end - self.cursor} bytes"
             )
         for number in range(count):
-            self._sized(f"header {number} key", null=False)
-            self._sized(f"header {number} value")
+            self._read_sized(f"header {number} key", is_nullable=False)
+            self._read_sized(f"header {number} value")
 
-    def _time(self, delta: int) -> str:
+    def _time_note(self, delta: int) -> str:
         if self.batch.append_time_ms is not None:
             return (
                 "Not used: the batch has the broker’s time, "
                 f"{units.moment(self.batch.append_time_ms)} UTC."
             )
-        at_ms = self.batch.base_timestamp_ms + delta
-        return f"{units.moment(at_ms)} UTC." if at_ms != -1 else "−1: no time."
+        time_ms = self.batch.base_timestamp_ms + delta
+        return f"{units.moment(time_ms)} UTC." if time_ms != -1 else "−1: no time."
 
-    def _number(
+    def _read_number(
         self, name: str, kind: str, note: Callable[[int], str], read: Callable = varint.read_varint
     ) -> int:
         """A number of variable length, which must end within the record."""
-        found, behind = read(self.data[: self.end], self.at)
-        self._take(behind, name, str(found), kind, note(found))
-        return found
+        number, end = read(self.data[: self.end], self.cursor)
+        self._append_span(end, name, str(number), kind, note(number))
+        return number
 
-    def _sized(self, name: str, null: bool = True) -> None:
+    def _read_sized(self, name: str, is_nullable: bool = True) -> None:
         """A length and as many bytes; a negative length is null, where that is allowed."""
-        nothing = f"The {name} is null." if null else f"A {name} cannot be null."
-        size = self._number(
+        null_note = f"The {name} is null." if is_nullable else f"A {name} cannot be null."
+        size = self._read_number(
             f"{name}Length",
             SIZE,
-            lambda size: f"{units.group(size)} bytes of {name}." if size >= 0 else nothing,
+            lambda size: f"{units.group(size)} bytes of {name}." if size >= 0 else null_note,
         )
-        if size < 0 and not null:
-            raise CorruptBytes(self.at, f"Invalid negative header key size {size}")
-        if size > self.end - self.at:
+        if size < 0 and not is_nullable:
+            raise CorruptBytes(self.cursor, f"Invalid negative header key size {size}")
+        if size > self.end - self.cursor:
             raise CorruptBytes(
-                self.at,
-                f"{size} bytes of {name} are said to follow, {self.end - self.at} are there",
+                self.cursor,
+                f"{size} bytes of {name} are said to follow, {self.end - self.cursor} are there",
             )
         if size > 0:
-            part = self.data[self.at : self.at + size]
-            self._take(self.at + size, name, spans.text(part), PAYLOAD, self._control(name, part))
+            part = self.data[self.cursor : self.cursor + size]
+            self._append_span(
+                self.cursor + size, name, spans.text(part), PAYLOAD, self._control_note(name, part)
+            )
 
-    def _control(self, name: str, part: memoryview) -> str:
+    def _control_note(self, name: str, part: memoryview) -> str:
         """What the value of a control record says, or which it is that a key begins; nothing of any
         other part.
         """
@@ -187,32 +191,32 @@ class _Reader:
             self.control_key = bytes(part)
             return f"Which control record this is: {_control_type(self.control_key)}."
         try:
-            return f"{control.printed(self.control_key, bytes(part))[:NOTE_CHARACTERS]}."
+            return f"{control.dump_text(self.control_key, bytes(part))[:NOTE_CHARACTERS]}."
         except CorruptBytes as fault:
             return f"{fault.what}."
 
-    def _take(self, end: int, name: str, value: str, kind: str, note: str = "") -> None:
-        self.made.append(
-            Span(self.position + self.at, self.position + end, name, value, kind, note)
+    def _append_span(self, end: int, name: str, value: str, kind: str, note: str = "") -> None:
+        self.result.append(
+            Span(self.position + self.cursor, self.position + end, name, value, kind, note)
         )
-        self.at = end
+        self.cursor = end
 
-    def _rest(self, note: str) -> None:
+    def _append_rest(self, note: str) -> None:
         """What is left of the record, unread; where nothing is, its last field is what ends too
         early.
         """
-        if self.at == self.end:
-            self.made[-1] = self.made[-1]._replace(kind=TORN, note=note)
+        if self.cursor == self.end:
+            self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return
-        self.made.append(
-            torn(
-                self.position + self.at,
+        self.result.append(
+            torn_span(
+                self.position + self.cursor,
                 self.position + self.end,
                 f"rest of record {self.number}",
                 note,
             )
         )
-        self.at = self.end
+        self.cursor = self.end
 
 
 def _control_type(key: bytes) -> str:

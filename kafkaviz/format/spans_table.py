@@ -20,34 +20,34 @@ from kafkaviz.binary.spans import (
     SIZE,
     TIME,
     UNWRITTEN,
-    Field,
+    FieldDisplay,
     Span,
-    torn,
+    torn_span,
 )
 from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_index
 
 
 @dataclass(frozen=True)
-class Table:
+class RowFormat:
     """A kind of file: the layout of a row, how its fields are shown, and what a row is called."""
 
     layout: np.dtype
-    fields: Mapping[str, Field]
+    fields: Mapping[str, FieldDisplay]
     row: str
 
 
-def offset_entries(base_offset: int) -> Table:
+def offset_entries(base_offset: int) -> RowFormat:
     """The .index of the segment with this base offset."""
-    return Table(
+    return RowFormat(
         offset_index.ENTRY,
         {
-            "relative_offset": Field(
-                "relativeOffset", OFFSET, _grouped("relative_offset"), _absolute(base_offset)
+            "relative_offset": FieldDisplay(
+                "relativeOffset", OFFSET, _group_field("relative_offset"), _offset_note(base_offset)
             ),
-            "position": Field(
+            "position": FieldDisplay(
                 "position",
                 POSITION,
-                _grouped("position"),
+                _group_field("position"),
                 lambda _: "The byte of the .log where its batch starts.",
             ),
         },
@@ -55,57 +55,57 @@ def offset_entries(base_offset: int) -> Table:
     )
 
 
-def time_entries(base_offset: int) -> Table:
+def time_entries(base_offset: int) -> RowFormat:
     """The .timeindex of the segment with this base offset."""
-    return Table(
+    return RowFormat(
         time_index.ENTRY,
         {
-            "timestamp_ms": Field(
+            "timestamp_ms": FieldDisplay(
                 "timestamp",
                 TIME,
                 None,
-                lambda e: (
-                    f"{units.moment(int(e['timestamp_ms']))} UTC: no record up to the offset "
+                lambda entry: (
+                    f"{units.moment(int(entry['timestamp_ms']))} UTC: no record up to the offset "
                     "beside it is newer."
                 ),
             ),
-            "relative_offset": Field(
-                "relativeOffset", OFFSET, _grouped("relative_offset"), _absolute(base_offset)
+            "relative_offset": FieldDisplay(
+                "relativeOffset", OFFSET, _group_field("relative_offset"), _offset_note(base_offset)
             ),
         },
         "slot",
     )
 
 
-def txn_entries() -> Table:
+def txn_entries() -> RowFormat:
     """Any .txnindex: its offsets are absolute."""
-    return Table(
+    return RowFormat(
         txn_index.ENTRY,
         {
-            "version": Field(
-                "version", CHECK, None, lambda e: "Kafka looks at its first byte alone."
+            "version": FieldDisplay(
+                "version", CHECK, None, lambda entry: "Kafka looks at its first byte alone."
             ),
-            "producer_id": Field(
-                "producerId", PRODUCER, None, lambda e: "Whose transaction was aborted."
+            "producer_id": FieldDisplay(
+                "producerId", PRODUCER, None, lambda entry: "Whose transaction was aborted."
             ),
-            "first_offset": Field(
+            "first_offset": FieldDisplay(
                 "firstOffset",
                 OFFSET,
-                _grouped("first_offset"),
-                lambda e: "Where the transaction began.",
+                _group_field("first_offset"),
+                lambda entry: "Where the transaction began.",
             ),
-            "last_offset": Field(
+            "last_offset": FieldDisplay(
                 "lastOffset",
                 OFFSET,
-                _grouped("last_offset"),
-                lambda e: "Of the marker that aborted it.",
+                _group_field("last_offset"),
+                lambda entry: "Of the marker that aborted it.",
             ),
-            "last_stable_offset": Field(
+            "last_stable_offset": FieldDisplay(
                 "lastStableOffset",
                 OFFSET,
-                _grouped("last_stable_offset"),
-                lambda e: (
-                    f"Below {units.group(int(e['last_stable_offset']))} everything was decided "
+                _group_field("last_stable_offset"),
+                lambda entry: (
+                    f"Below {units.group(int(entry['last_stable_offset']))} everything was decided "
                     "when this was written."
                 ),
             ),
@@ -115,7 +115,7 @@ def txn_entries() -> Table:
 
 
 def rows(
-    table: Table,
+    row_format: RowFormat,
     data: bytes | memoryview,
     position: int,
     stop: int,
@@ -129,28 +129,34 @@ def rows(
     the last whole slot, and what is left of a cut one another, however little of them lies before
     stop.
     """
-    row_bytes, made, data = table.layout.itemsize, [], memoryview(data)
-    whole_bytes = size_bytes - size_bytes % row_bytes
-    written_bytes = min(written_bytes, whole_bytes)
-    for at in range(position, min(stop, written_bytes), row_bytes):
-        part = data[at - position : at - position + row_bytes]
-        made += spans.fields(table.layout, table.fields, part, at, f"{table.row} {at // row_bytes}")
-    if position < whole_bytes > written_bytes and stop > written_bytes:
-        made.append(_unwritten(table, written_bytes, whole_bytes))
-    if stop > whole_bytes < size_bytes:
-        note = f"{size_bytes - whole_bytes} of {row_bytes} bytes: a reader leaves it out."
-        made.append(torn(whole_bytes, size_bytes, f"torn {table.row}", note))
-    return made
+    row_bytes, result, data = row_format.layout.itemsize, [], memoryview(data)
+    complete_bytes = size_bytes - size_bytes % row_bytes
+    written_bytes = min(written_bytes, complete_bytes)
+    for start in range(position, min(stop, written_bytes), row_bytes):
+        part = data[start - position : start - position + row_bytes]
+        result += spans.field_spans(
+            row_format.layout,
+            row_format.fields,
+            part,
+            start,
+            f"{row_format.row} {start // row_bytes}",
+        )
+    if position < complete_bytes > written_bytes and stop > written_bytes:
+        result.append(_unwritten_span(row_format, written_bytes, complete_bytes))
+    if stop > complete_bytes < size_bytes:
+        note = f"{size_bytes - complete_bytes} of {row_bytes} bytes: a reader leaves it out."
+        result.append(torn_span(complete_bytes, size_bytes, f"torn {row_format.row}", note))
+    return result
 
 
-def _unwritten(table: Table, start: int, end: int) -> Span:
-    count = (end - start) // table.layout.itemsize
-    words = f"{units.group(count)} {table.row}{'' if count == 1 else 's'}"
+def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
+    count = (end - start) // row_format.layout.itemsize
+    text = f"{units.group(count)} {row_format.row}{'' if count == 1 else 's'}"
     return Span(
         start,
         end,
-        f"unwritten {table.row}s",
-        words,
+        f"unwritten {row_format.row}s",
+        text,
         UNWRITTEN,
         "Zeros: the file was made at its full size.",
     )
@@ -159,46 +165,46 @@ def _unwritten(table: Table, start: int, end: int) -> Span:
 def snapshot(data: bytes | memoryview) -> list[Span]:
     """The spans of a whole producer snapshot: header, producers, and what does not belong."""
     head = producer_snapshot.HEADER
-    made = spans.fields(head, SNAPSHOT_FIELDS, data, 0)
+    result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:
-        return made
-    made[1] = made[1]._replace(note=f"{made[1].note} {_verdict(data, made[1].value)}")
+        return result
+    result[1] = result[1]._replace(note=f"{result[1].note} {_crc_verdict(data, result[1].value)}")
     count, row_bytes = (
         int(np.frombuffer(data, head, 1)["producer_count"][0]),
         producer_snapshot.PRODUCER.itemsize,
     )
     end = min(len(data), head.itemsize + max(count, 0) * row_bytes)
-    for number, at in enumerate(range(head.itemsize, end, row_bytes)):
-        part = memoryview(data)[at : min(at + row_bytes, end)]
-        made += spans.fields(
-            producer_snapshot.PRODUCER, PRODUCER_FIELDS, part, at, f"producer {number}"
+    for number, start in enumerate(range(head.itemsize, end, row_bytes)):
+        part = memoryview(data)[start : min(start + row_bytes, end)]
+        result += spans.field_spans(
+            producer_snapshot.PRODUCER, PRODUCER_FIELDS, part, start, f"producer {number}"
         )
     if end < len(data):
-        made.append(
-            torn(
+        result.append(
+            torn_span(
                 end,
                 len(data),
                 "behind the last producer",
                 "Kafka reads past it where the checksum covers it.",
             )
         )
-    return made
+    return result
 
 
-def _verdict(data: bytes | memoryview, stored: str) -> str:
-    computed = f"0x{crc32c(data[producer_snapshot.CRC_START :]):08x}"
+def _crc_verdict(data: bytes | memoryview, stored_crc: str) -> str:
+    computed_crc = f"0x{crc32c(data[producer_snapshot.CRC_START :]):08x}"
     return (
         "It matches."
-        if stored == computed
-        else f"It does not match: the bytes give {computed}. Kafka deletes such a file."
+        if stored_crc == computed_crc
+        else f"It does not match: the bytes give {computed_crc}. Kafka deletes such a file."
     )
 
 
-def _grouped(field: str) -> Callable[[np.void], str]:
+def _group_field(field: str) -> Callable[[np.void], str]:
     return lambda row: units.group(int(row[field]))
 
 
-def _absolute(base_offset: int) -> Callable[[np.void], str]:
+def _offset_note(base_offset: int) -> Callable[[np.void], str]:
     return lambda entry: (
         f"Offset {units.group(base_offset + int(entry['relative_offset']))}, counted from the "
         "segment’s base offset."
@@ -206,56 +212,63 @@ def _absolute(base_offset: int) -> Callable[[np.void], str]:
 
 
 SNAPSHOT_FIELDS = {
-    "version": Field("version", CHECK, None, lambda h: "1 is the only one there is."),
-    "crc": Field(
+    "version": FieldDisplay("version", CHECK, None, lambda header: "1 is the only one there is."),
+    "crc": FieldDisplay(
         "crc",
         CHECK,
-        lambda h: f"0x{int(h['crc']):08x}",
-        lambda h: "CRC-32C of everything behind it.",
+        lambda header: f"0x{int(header['crc']):08x}",
+        lambda header: "CRC-32C of everything behind it.",
     ),
-    "producer_count": Field(
-        "producerCount", SIZE, None, lambda h: "Producers, in the order of a hash map."
+    "producer_count": FieldDisplay(
+        "producerCount", SIZE, None, lambda header: "Producers, in the order of a hash map."
     ),
 }
 PRODUCER_FIELDS = {
-    "producer_id": Field("producerId", PRODUCER, None, lambda p: "Whose state this is."),
-    "producer_epoch": Field(
-        "producerEpoch", PRODUCER, None, lambda p: "An older one of the same id is fenced off."
+    "producer_id": FieldDisplay(
+        "producerId", PRODUCER, None, lambda producer: "Whose state this is."
     ),
-    "last_sequence": Field(
-        "lastSequence", PRODUCER, None, lambda p: "The next batch must go on from it."
+    "producer_epoch": FieldDisplay(
+        "producerEpoch",
+        PRODUCER,
+        None,
+        lambda producer: "An older one of the same id is fenced off.",
     ),
-    "last_offset": Field(
+    "last_sequence": FieldDisplay(
+        "lastSequence", PRODUCER, None, lambda producer: "The next batch must go on from it."
+    ),
+    "last_offset": FieldDisplay(
         "lastOffset",
         OFFSET,
-        _grouped("last_offset"),
-        lambda p: "Of its last batch." if p["last_offset"] >= 0 else "No batch of it is known.",
+        _group_field("last_offset"),
+        lambda producer: (
+            "Of its last batch." if producer["last_offset"] >= 0 else "No batch of it is known."
+        ),
     ),
-    "offset_delta": Field(
+    "offset_delta": FieldDisplay(
         "offsetDelta",
         OFFSET,
         None,
-        lambda p: "How far the last batch’s first offset lies before its last.",
+        lambda producer: "How far the last batch’s first offset lies before its last.",
     ),
-    "timestamp_ms": Field(
+    "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
         None,
-        lambda p: f"{units.moment(int(p['timestamp_ms']))} UTC, of its last batch.",
+        lambda producer: f"{units.moment(int(producer['timestamp_ms']))} UTC, of its last batch.",
     ),
-    "coordinator_epoch": Field(
+    "coordinator_epoch": FieldDisplay(
         "coordinatorEpoch",
         PRODUCER,
         None,
-        lambda p: "Of the last transaction marker; −1: none was seen.",
+        lambda producer: "Of the last transaction marker; −1: none was seen.",
     ),
-    "current_txn_first_offset": Field(
+    "current_txn_first_offset": FieldDisplay(
         "currentTxnFirstOffset",
         OFFSET,
-        _grouped("current_txn_first_offset"),
-        lambda p: (
+        _group_field("current_txn_first_offset"),
+        lambda producer: (
             "Where its open transaction began."
-            if p["current_txn_first_offset"] >= 0
+            if producer["current_txn_first_offset"] >= 0
             else "−1: no transaction is open."
         ),
     ),

@@ -6,27 +6,27 @@ from kafkaviz.binary import spans
 from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, SIZE, Span
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
-_NAMED = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
+_NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
 def lines(data: bytes, name: str) -> list[Span]:
     """The lines of the file with this name; of a checkpoint the version, the count and the
     entries.
     """
-    of_checkpoint = name.endswith("-checkpoint")
+    is_checkpoint = name.endswith("-checkpoint")
     cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
     return [
-        _line(data, start, end, number, of_checkpoint) for number, (start, end) in enumerate(cuts)
+        _line(data, start, end, number, is_checkpoint) for number, (start, end) in enumerate(cuts)
     ]
 
 
-def _line(data: bytes, start: int, end: int, number: int, of_checkpoint: bool) -> Span:
+def _line(data: bytes, start: int, end: int, number: int, is_checkpoint: bool) -> Span:
     value = spans.text(data[start:end].rstrip(b"\r\n"))
-    if of_checkpoint and number < 2:
+    if is_checkpoint and number < 2:
         title, kind = (("version", CHECK), ("number of entries", SIZE))[number]
-    elif of_checkpoint:
+    elif is_checkpoint:
         title, kind = f"entry {number - 2}", OFFSET
     else:
-        named = _NAMED.match(data, start, end)
-        title, kind = (named[1].decode() if named else f"line {number + 1}"), PAYLOAD
+        match = _NAME.match(data, start, end)
+        title, kind = (match[1].decode() if match else f"line {number + 1}"), PAYLOAD
     return Span(start, end, title, value, kind)

@@ -18,10 +18,10 @@ def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> 
     """
     if not bytes(data).strip(b"\0"):
         return ZEROS
-    return TORN if _goes_on(bytes(data[:HEADER_BYTES]), last_offset, left_bytes) else GARBAGE
+    return TORN if _continues_log(bytes(data[:HEADER_BYTES]), last_offset, left_bytes) else GARBAGE
 
 
-def _goes_on(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
+def _continues_log(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
     """Whether it reads like a header: its offset goes on from the last one, its magic exists, its
     length is more than there is.
     """

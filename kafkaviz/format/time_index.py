@@ -33,7 +33,7 @@ def build(entries: np.ndarray) -> bytes:
     return slots.tobytes()
 
 
-def written(entries: np.ndarray) -> int:
+def count_entries(entries: np.ndarray) -> int:
     """How many slots hold entries: all up to the last slot that is not twelve zero bytes.
 
     Zeros mean (timestamp 0, base offset), which only slot 0 can truly hold, since timestamps grow
@@ -44,5 +44,5 @@ def written(entries: np.ndarray) -> int:
     """
     if len(entries) == 1:
         return 1
-    nonzero = (entries["timestamp_ms"] != 0) | (entries["relative_offset"] != 0)
-    return len(nonzero) - int(np.argmax(nonzero[::-1])) if nonzero.any() else 0
+    is_nonzero = (entries["timestamp_ms"] != 0) | (entries["relative_offset"] != 0)
+    return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0

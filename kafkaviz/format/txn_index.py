@@ -44,12 +44,12 @@ def build(entries: np.ndarray) -> bytes:
     return rows.tobytes()
 
 
-def readable(entries: np.ndarray) -> np.ndarray:
+def ensure_readable(entries: np.ndarray) -> np.ndarray:
     """The same entries; CorruptBytes at the first whose version Kafka 4.3.1 refuses to read."""
     # one signed byte: 1 to 127 are refused, 128 to 255 pass as negative
-    refused = entries["version"] >> 8 > VERSION
-    if refused.any():
-        slot = int(np.argmax(refused))
+    is_refused = entries["version"] >> 8 > VERSION
+    if is_refused.any():
+        slot = int(np.argmax(is_refused))
         version = int(entries["version"][slot]) >> 8
         raise CorruptBytes(
             slot * ENTRY.itemsize,
@@ -62,14 +62,14 @@ def check(entries: np.ndarray, base_offset: int) -> None:
     """CorruptBytes where sanityCheck of Kafka 4.3.1 finds an entry below the base offset of its
     segment: recovery follows.
     """
-    below = readable(entries)["last_offset"] < base_offset
-    if below.any():
-        slot = int(np.argmax(below))
-        what = (
+    is_below = ensure_readable(entries)["last_offset"] < base_offset
+    if is_below.any():
+        slot = int(np.argmax(is_below))
+        problem = (
             f"Last offset of aborted transaction {entry_text(entries[slot])} is less than start "
             f"offset {base_offset}"
         )
-        raise CorruptBytes(slot * ENTRY.itemsize, what)
+        raise CorruptBytes(slot * ENTRY.itemsize, problem)
 
 
 def entry_text(entry: np.void) -> str:
@@ -94,17 +94,17 @@ def collect(
     As collectAbortedTxns: the entries are read until one has a last stable offset at or above the
     upper bound.
     """
-    enough = readable(entries)["last_stable_offset"] >= upper_bound_offset
-    complete = bool(enough.any())
-    seen = entries[: int(np.argmax(enough)) + 1] if complete else entries
-    return seen[
-        (seen["last_offset"] >= fetch_offset) & (seen["first_offset"] < upper_bound_offset)
-    ], complete
+    reaches_bound = ensure_readable(entries)["last_stable_offset"] >= upper_bound_offset
+    is_complete = bool(reaches_bound.any())
+    prefix = entries[: int(np.argmax(reaches_bound)) + 1] if is_complete else entries
+    return prefix[
+        (prefix["last_offset"] >= fetch_offset) & (prefix["first_offset"] < upper_bound_offset)
+    ], is_complete
 
 
-def kept_by_truncation(entries: np.ndarray, offset: int) -> int:
+def count_after_truncation(entries: np.ndarray, offset: int) -> int:
     """How many entries truncateTo(offset) leaves: those before the first whose marker is at or
     above the offset.
     """
-    gone = readable(entries)["last_offset"] >= offset
-    return int(np.argmax(gone)) if gone.any() else len(entries)
+    is_truncated = ensure_readable(entries)["last_offset"] >= offset
+    return int(np.argmax(is_truncated)) if is_truncated.any() else len(entries)

@@ -27,22 +27,22 @@ from typing import IO, Any
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_file
 from kafkaviz.log import file, tar_reader, zip_reader
-from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
+from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, Pieces
 from kafkaviz.log.scratch_folder import scratch_folder, sweep
-from kafkaviz.log.unpack_budget import UnpackBudget, Watch
-from kafkaviz.units import on_one_line
+from kafkaviz.log.unpack_budget import ProgressCallback, UnpackBudget
+from kafkaviz.units import escape_line
 
 # what is offered to open, too
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
 # of the disk's free room, or half of it where that is less: an archive of noise must not fill a
 # server
-SPARED_BYTES = 1 << 30
+RESERVE_BYTES = 1 << 30
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 NAME_CHARACTERS = 80  # of a member's path in a message
 XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 wants 65 MiB, and a header may say 4 GiB
 # what the readers of the standard library raise on bytes that are no archive, encrypted ones
 # included
-BROKEN = (
+ARCHIVE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -54,7 +54,7 @@ BROKEN = (
     RuntimeError,
     LookupError,
 )
-MEMBERS_FAULT = {  # what the system refuses of a member's path, whatever folder it should go to
+MEMBER_FAULTS = {  # what the system refuses of a member's path, whatever folder it should go to
     errno.EISDIR: "is a file and a folder at once",
     errno.EEXIST: "is a file and a folder at once",
     errno.ENOTDIR: "is a file and a folder at once",
@@ -64,16 +64,16 @@ MEMBERS_FAULT = {  # what the system refuses of a member's path, whatever folder
 
 
 # the archive that each folder of the cache holds, of those opened by this process
-_GIVEN: dict[Path, Path] = {}
+_ARCHIVE_BY_FOLDER: dict[Path, Path] = {}
 
 
 def cache_folder() -> Path:
     """Where kafkaviz keeps what it makes for itself: KAFKAVIZ_CACHE, else the user's cache
     folder.
     """
-    own = os.environ.get("KAFKAVIZ_CACHE")
-    if own:
-        return Path(own)
+    override = os.environ.get("KAFKAVIZ_CACHE")
+    if override:
+        return Path(override)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafkaviz"
 
 
@@ -84,21 +84,21 @@ def is_archive(path: Path) -> bool:
 
 def stem(path: Path) -> str:
     """The name without the archive's suffix."""
-    found = max(
+    archive_suffix = max(
         (suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len, default=""
     )
-    return path.name[: len(path.name) - len(found)]
+    return path.name[: len(path.name) - len(archive_suffix)]
 
 
-def opened(path: Path, watch: Watch | None = None) -> Path:
+def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     """The directory itself, or the one that an archive holds, unpacked into the cache unless it is
     there already; or one further in.
 
-    watch: called with the number of bytes read so far while it is unpacked; what it raises ends
-    that.
+    on_progress: called with the number of bytes read so far while it is unpacked; what it raises
+    ends that.
     """
-    path = locate(path, watch)
-    with file.failing_kindly(path):
+    path = locate(path, on_progress)
+    with file.translate_os_errors(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         return path
@@ -116,82 +116,84 @@ def opened(path: Path, watch: Watch | None = None) -> Path:
             else "give a broker directory, a .tar, .tar.gz or a .zip"
         )
         raise CannotOpen(path, "is a file", hint, kind="not-kafka")
-    home = unpacked(path)
+    home = unpack_target(path)
     if not home.exists():
-        _unpack_aside(path, home, watch)
-    root = _innermost(home / stem(path))
-    _GIVEN[home], _GIVEN[root] = path, path
+        _unpack_aside(path, home, on_progress)
+    root = _innermost_folder(home / stem(path))
+    _ARCHIVE_BY_FOLDER[home], _ARCHIVE_BY_FOLDER[root] = path, path
     return root
 
 
-def locate(path: Path, watch: Watch | None = None) -> Path:
+def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that
     of the unpacked file.
     """
-    path = file.absolute(path)
-    packed = containing(path)
-    if not packed:
+    path = file.absolute_path(path)
+    archive_path = enclosing_archive(path)
+    if not archive_path:
         return path
-    inner = path.relative_to(packed)
-    found = opened(packed, watch) / inner
-    with file.failing_kindly(path):
-        if ".." in inner.parts or not found.exists():
+    inner = path.relative_to(archive_path)
+    target = unpack_if_archive(archive_path, on_progress) / inner
+    with file.translate_os_errors(path):
+        if ".." in inner.parts or not target.exists():
             raise CannotOpen(
                 path,
                 "is not there",
-                f"the archive {packed.name} holds nothing of that name",
+                f"the archive {archive_path.name} holds nothing of that name",
                 kind="missing",
             )
-    return found
+    return target
 
 
-def containing(path: Path) -> Path | None:
+def enclosing_archive(path: Path) -> Path | None:
     """The archive that a path leads into; None of any other, an archive's own among them."""
-    with file.failing_kindly(path):
-        return next((one for one in path.parents if is_archive(one) and one.is_file()), None)
+    with file.translate_os_errors(path):
+        return next(
+            (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
+        )
 
 
-def given(path: Path) -> Path:
+def display_path(path: Path) -> Path:
     """A path as a person knows it: of what lies in an archive that was opened, the archive's own
     and the path in it.
     """
-    root = next((one for one in (path, *path.parents) if one in _GIVEN), None)
-    return path if root is None else _GIVEN[root] / path.relative_to(root)
+    root = next((parent for parent in (path, *path.parents) if parent in _ARCHIVE_BY_FOLDER), None)
+    return path if root is None else _ARCHIVE_BY_FOLDER[root] / path.relative_to(root)
 
 
-def unpacked(path: Path) -> Path:
+def unpack_target(path: Path) -> Path:
     """The folder in the cache that an archive is unpacked into, whether or not it was."""
-    return _unpacked_folder() / _identity(path)
+    return _unpack_root() / _identity(path)
 
 
 def sweep_unfinished() -> None:
     """Removes what processes that were killed had begun to unpack."""
-    sweep(_unpacked_folder())
+    sweep(_unpack_root())
 
 
-def _unpacked_folder() -> Path:
+def _unpack_root() -> Path:
     return cache_folder() / "unpacked"
 
 
 def _identity(path: Path) -> str:
     """The same for the same file: an archive that changed is unpacked anew."""
-    found = file.info(path)
+    info = file.info(path)
     return hashlib.sha256(
-        f"{path.resolve()}\0{found.size_bytes}\0{found.mtime_ns}".encode("utf-8", "surrogateescape")
+        f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
     ).hexdigest()[:16]
 
 
-def _unpack_aside(path: Path, home: Path, watch: Watch | None) -> None:
+def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) -> None:
     """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks
     whole.
     """
     try:
-        with scratch_folder(home.parent) as aside:
-            made = aside / home.name
-            made.mkdir(mode=0o700)
-            _unpack(path, made / stem(path), UnpackBudget(path, watch))
-            made.rename(home)
-    except BROKEN as error:
+        with scratch_folder(home.parent) as scratch:
+            folder = scratch / home.name
+            folder.mkdir(mode=0o700)
+            _unpack(path, folder / stem(path), UnpackBudget(path, on_progress))
+            folder.rename(home)
+    except ARCHIVE_ERRORS as error:
         if not home.exists():  # else another process was faster
             raise _refusal(path, error) from None
 
@@ -199,53 +201,56 @@ def _unpack_aside(path: Path, home: Path, watch: Watch | None) -> None:
 def _refusal(path: Path, error: Exception) -> CannotOpen:
     """What the system refused is the cache's fault; anything else is the archive's."""
     if isinstance(error, OSError) and error.errno:
-        what = (
+        problem = (
             f"cannot be unpacked into {cache_folder()} ({(error.strerror or str(error)).lower()})"
         )
         return CannotOpen(
-            path, what, "make room there, or set KAFKAVIZ_CACHE to another folder", kind="archive"
+            path,
+            problem,
+            "make room there, or set KAFKAVIZ_CACHE to another folder",
+            kind="archive",
         )
-    why = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
+    reason = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
     return CannotOpen(
         path,
-        f"is no archive that can be read ({why})",
+        f"is no archive that can be read ({reason})",
         "pack the directory again, with tar or zip",
         kind="archive",
     )
 
 
-def _unpack(path: Path, into: Path, budget: UnpackBudget) -> None:
-    into.mkdir()
-    room, folder_times = _Room(into), {}
+def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
+    destination.mkdir()
+    reserve, folder_times = _DiskReserve(destination), {}
     for member, pieces in _members(path, budget):
-        target = into.joinpath(_safe(member.path))
+        target = destination.joinpath(_ensure_inside(member.path))
         budget.check_depth(len(member.path.parts))
-        with _blaming(path, member.path):
-            room.check(0)
+        with _blame_archive(path, member.path):
+            reserve.check(0)
             _make_folders(target if member.is_directory else target.parent, budget)
             if member.is_directory:
                 folder_times[target] = member.mtime_ns
             else:
                 budget.add_file()
-                _write(target, member, pieces, room)
+                _write(target, member, pieces, reserve)
     for folder, mtime_ns in folder_times.items():  # last: their files changed them
         os.utime(folder, ns=(mtime_ns, mtime_ns))
 
 
-class _Room:
+class _DiskReserve:
     """What is left of the disk for others, in bytes and in files."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._spared_bytes = min(SPARED_BYTES, shutil.disk_usage(folder).free // 2)
-        self._spared_files = _free_files(folder) // 2  # 0 on a filesystem that has no such number
+        self._reserve_bytes = min(RESERVE_BYTES, shutil.disk_usage(folder).free // 2)
+        self._reserve_files = _free_files(folder) // 2  # 0 on a filesystem that has no such number
 
     def check(self, count: int) -> None:
         """OSError before so many bytes more, or one more file, would take it."""
-        if shutil.disk_usage(self._folder).free < self._spared_bytes + count:
-            raise OSError(errno.ENOSPC, f"only {self._spared_bytes} bytes would be left there")
-        if _free_files(self._folder) < self._spared_files:
-            raise OSError(errno.ENOSPC, f"only {self._spared_files} files more would fit there")
+        if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
+            raise OSError(errno.ENOSPC, f"only {self._reserve_bytes} bytes would be left there")
+        if _free_files(self._folder) < self._reserve_files:
+            raise OSError(errno.ENOSPC, f"only {self._reserve_files} files more would fit there")
 
 
 def _free_files(folder: Path) -> int:
@@ -262,51 +267,51 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 
 @contextmanager
-def _blaming(path: Path, member: PurePosixPath) -> Generator[None]:
+def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
     """Turns what the system refuses of a member's path into a fault of the archive; any other error
     is none of it.
     """
     try:
         yield
     except OSError as error:
-        if error.errno not in MEMBERS_FAULT:
+        if error.errno not in MEMBER_FAULTS:
             raise
-        name = on_one_line(str(member))
-        shown = (
+        name = escape_line(str(member))
+        short_name = (
             name
             if len(name) <= NAME_CHARACTERS
             else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
         )
-        what = f"holds {shown}, which {MEMBERS_FAULT[error.errno]}"
+        problem = f"holds {short_name}, which {MEMBER_FAULTS[error.errno]}"
         raise CannotOpen(
-            path, what, "pack the directory again, with tar or zip", kind="archive"
+            path, problem, "pack the directory again, with tar or zip", kind="archive"
         ) from None
 
 
-def _safe(path: PurePosixPath) -> PurePosixPath:
+def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
     """The path, if it stays below the folder it is unpacked into."""
     if path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{path} would leave the folder")
     return path
 
 
-def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]]:
+def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """Files and directories, each with its content; links, devices and the like are passed over."""
-    raw = _TimedReads(path, budget)
+    raw = _TimedFile(path, budget)
     if path.name.lower().endswith(".zip"):
         yield from zip_reader.read_members(raw, budget)
         return
-    with io.BufferedReader(raw, PIECE_BYTES) as source, _decompressed(source) as stream:
+    with io.BufferedReader(raw, PIECE_BYTES) as source, _open_decompressor(source) as stream:
         yield from tar_reader.read_members(stream, budget)
 
 
-class _TimedReads(io.FileIO):
+class _TimedFile(io.FileIO):
     """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its
     time is over.
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
-        super().__init__(path, opener=file.open_at_once)
+        super().__init__(path, opener=file.open_nonblocking)
         self._budget = budget
 
     def readinto(self, buffer: Any) -> int | None:
@@ -358,7 +363,7 @@ DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
 }
 
 
-def _decompressed(source: "io.BufferedReader[Any]") -> IO[bytes]:
+def _open_decompressor(source: "io.BufferedReader[Any]") -> IO[bytes]:
     start = source.peek(8)
     return next(
         (opener(source) for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)),
@@ -366,14 +371,14 @@ def _decompressed(source: "io.BufferedReader[Any]") -> IO[bytes]:
     )
 
 
-def _write(target: Path, member: Member, pieces: Pieces, room: _Room) -> None:
+def _write(target: Path, member: ArchiveMember, pieces: Pieces, reserve: _DiskReserve) -> None:
     """Writes a file piece by piece, leaving holes where there are only zeros; OSError before the
     disk is full.
     """
     target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
     with open(target, "xb") as out:
         for position, piece in pieces:
-            room.check(len(piece))
+            reserve.check(len(piece))
             out.seek(position)
             _write_piece(out, piece)
         out.truncate(member.size_bytes)
@@ -392,7 +397,7 @@ def _write_piece(out: IO[bytes], piece: bytes) -> None:
             out.seek(len(block), os.SEEK_CUR)
 
 
-def _innermost(path: Path) -> Path:
+def _innermost_folder(path: Path) -> Path:
     """The folder that holds more than one other folder: archives often wrap the directory once or
     twice.
     """

@@ -10,7 +10,7 @@ Pieces = Iterator[tuple[int, bytes]]
 
 
 @dataclass(frozen=True)
-class Member:
+class ArchiveMember:
     """One regular file or directory of an archive."""
 
     path: PurePosixPath

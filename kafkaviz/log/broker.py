@@ -15,7 +15,7 @@ from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
 from kafkaviz.log import archive, file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import Offsets, Partition, open_partition
+from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
 
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 # LogManager, 4.3.1
@@ -39,7 +39,7 @@ class Problem:
         return bool(self.kind)
 
     @classmethod
-    def of(cls, path: Path, fault: KafkavizError) -> "Problem":
+    def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
         """What a fault says of this path, without saying the path again."""
         return cls(path, getattr(fault, "what", str(fault)), getattr(fault, "kind", ""))
 
@@ -52,7 +52,7 @@ class Broker:
     source: Path  # what the person gave: the directory, or the archive it came from
     partitions: tuple[Partition, ...]  # by topic, then counted
     properties: Mapping[str, str] = field(default_factory=dict)
-    clean: bool = False  # it was stopped cleanly and not started since: the marker is there
+    is_clean: bool = False  # it was stopped cleanly and not started since: the marker is there
     # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
@@ -65,11 +65,11 @@ class Broker:
         return self.path.name
 
     @property
-    def left(self) -> str:
-        """How it was left: "clean", "unclean", or "unknown" of one partition directory that has no
-        broker's around it.
+    def shutdown_state(self) -> str:
+        """How it was left: "clean", "unclean", or "unknown" of one partition directory
+        that has no broker's around it.
         """
-        if self.clean:
+        if self.is_clean:
             return "clean"
         return (
             "unknown"
@@ -98,39 +98,40 @@ class Broker:
 
     def partition(self, directory: str) -> Partition:
         """The topic-partition of this directory name, such as orders-0."""
-        found = self._by_directory.get(directory)
-        if not found:
+        partition = self._by_directory.get(directory)
+        if not partition:
             raise CannotOpen(self.path, f"holds no topic-partition {directory}", kind="missing")
-        return found
+        return partition
 
 
 def open_broker(path: Path | str) -> Broker:
     """A broker directory, an archive of one, or one partition directory alone; only names, sizes
     and small files are read.
     """
-    source = file.absolute(path)
-    root = archive.opened(source)
+    source = file.absolute_path(path)
+    root = archive.unpack_if_archive(source)
     if is_partition(root):
-        return _of_partition(source, root)
+        return _open_lone_partition(source, root)
     directories, problems = _partition_directories(root)
-    offsets = _checkpoints(root, problems)
+    offsets = _read_checkpoints(root, problems)
     partitions = [
-        _opened(root / name, parsed, offsets, problems) for name, parsed in directories.items()
+        _open_partition(root / name, partition_name, offsets, problems)
+        for name, partition_name in directories.items()
     ]
-    found = tuple(filter(None, partitions))
+    readable_partitions = tuple(filter(None, partitions))
     if (
         not file.is_there(root / META_PROPERTIES)
         and not problems
-        and not any(partition.segments for partition in found)
+        and not any(partition.segments for partition in readable_partitions)
     ):
-        raise _no_broker(root)  # any folder may hold one that is called gcc-12
-    left = _clean(root, problems)
+        raise _not_a_broker(root)  # any folder may hold one that is called gcc-12
+    clean_state = _read_clean_marker(root, problems)
     return Broker(
         root,
         source,
-        found,
-        _properties(root, problems),
-        *left,
+        readable_partitions,
+        _read_properties(root, problems),
+        *clean_state,
         tuple(problems),
         is_simulated=_is_simulated(root),
     )
@@ -140,63 +141,65 @@ def own_files(root: Path) -> list[FileInfo]:
     """The files that Kafka keeps in a broker directory beside its topic-partitions, those that are
     there.
     """
-    found = []
+    files = []
     for name in OWN_FILES:
         with suppress(CannotOpen):
-            found.append(file.info(root / name))
-    return found
+            files.append(file.info(root / name))
+    return files
 
 
-def _of_partition(source: Path, path: Path) -> Broker:
+def _open_lone_partition(source: Path, path: Path) -> Broker:
     """One partition directory: its broker directory is the one around it, shown as if it held
     nothing else.
     """
     problems: list[Problem] = []
     root = path.parent
-    partition = _opened(
+    partition = _open_partition(
         path,
         cast("names.PartitionName", names.parse_directory(path.name)),
-        _checkpoints(root, problems),
+        _read_checkpoints(root, problems),
         problems,
     )
-    found = tuple(filter(None, [partition]))
+    partitions = tuple(filter(None, [partition]))
     return Broker(
         root,
         source,
-        found,
-        _properties(root, problems),
-        *_clean(root, problems),
+        partitions,
+        _read_properties(root, problems),
+        *_read_clean_marker(root, problems),
         tuple(problems),
         True,
         _is_simulated(root),
     )
 
 
-def _opened(
+def _open_partition(
     path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]
 ) -> Partition | None:
     key = (name.topic, name.partition)
-    known = (
-        Offsets(**{which: entries.get(key) for which, entries in offsets.items()})
+    checkpoint_offsets = (
+        CheckpointOffsets(
+            **{checkpoint_name: entries.get(key) for checkpoint_name, entries in offsets.items()}
+        )
         if name.state == "current"
-        else Offsets()
+        else CheckpointOffsets()
     )
     try:
-        return open_partition(path, name, known)
+        return open_partition(path, name, checkpoint_offsets)
     except CannotOpen as fault:
-        problems.append(Problem.of(path, fault))
+        problems.append(Problem.from_fault(path, fault))
         return None
 
 
 def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], list[Problem]]:
     """Every directory with a partition's name; the names decide, as in LogManager.loadLogs."""
-    found, problems = {}, []
+    directories, problems = {}, []
     with file.scan(root) as entries:
-        for entry in sorted(entries, key=lambda one: names.counting(one.name)):
-            parsed = names.parse_directory(entry.name)
-            if parsed and file.is_directory(entry):
-                found[entry.name] = parsed
-    return found, problems
+        for entry in sorted(entries, key=lambda item: names.natural_sort_key(item.name)):
+            partition_name = names.parse_directory(entry.name)
+            if partition_name and file.is_directory(entry):
+                directories[entry.name] = partition_name
+    return directories, problems
 
 
 def is_partition(path: Path) -> bool:
@@ -208,39 +211,43 @@ def _holds_log(path: Path) -> bool:
     """Whether a directory holds a .log that has the name of one."""
     with file.scan(path) as entries:
         return any(
-            (parsed := names.parse_file(entry.name)) and parsed.kind == "log" for entry in entries
+            (segment_name := names.parse_file(entry.name)) and segment_name.kind == "log"
+            for entry in entries
         )
 
 
-def _checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
+def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     """The three offset checkpoints; one that is missing or unreadable says nothing, as in
     LogManager.
     """
-    return {which: _offsets(root / name, problems) for which, name in CHECKPOINTS.items()}
+    return {
+        checkpoint_name: _read_offsets(root / name, problems)
+        for checkpoint_name, name in CHECKPOINTS.items()
+    }
 
 
-def _offsets(path: Path, problems: list[Problem]) -> dict:
+def _read_offsets(path: Path, problems: list[Problem]) -> dict:
     try:
         return checkpoint.parse_offsets(file.read_text(path)) if file.is_there(path) else {}
     except KafkavizError as fault:
-        problems.append(Problem.of(path, fault))
+        problems.append(Problem.from_fault(path, fault))
         return {}
 
 
-def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
+def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     path = root / META_PROPERTIES
     try:
         return (
-            checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES))
+            checkpoint.parse_properties(file.read_all(path, file.PROPERTIES_BYTES))
             if file.is_there(path)
             else {}
         )
     except KafkavizError as fault:
-        problems.append(Problem.of(path, fault))
+        problems.append(Problem.from_fault(path, fault))
         return {}
 
 
-def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
+def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     """Whether the marker of a clean stop is there, and what it holds; a broker goes by its being
     there alone (LogManager, 4.3.1).
     """
@@ -250,26 +257,28 @@ def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
             file.read_text(path, MARKER_BYTES)
         ) if file.is_there(path) else None
     except KafkavizError as fault:
-        problems.append(Problem.of(path, fault))
+        problems.append(Problem.from_fault(path, fault))
         return True, None
 
 
 def _is_simulated(root: Path) -> bool:
     """Whether it is a directory like any other but for a comment."""
-    path, begins = root / names.SERVER_PROPERTIES, f"#{names.SIMULATED}".encode()
+    path, prefix = root / names.SERVER_PROPERTIES, f"#{names.SIMULATED_COMMENT}".encode()
     try:
-        return path.is_file() and file.read(path, 0, len(begins)) == begins
+        return path.is_file() and file.read(path, 0, len(prefix)) == prefix
     except (CannotOpen, OSError):
         return False
 
 
-def _no_broker(root: Path) -> CannotOpen:
+def _not_a_broker(root: Path) -> CannotOpen:
     """Why this is no broker directory, and which of those below it are."""
     if _holds_log(root):
-        what = "holds a .log, but has no name of a topic-partition"
-        return CannotOpen(root, what, "rename it TOPIC-N, such as orders-0", kind="not-kafka")
+        problem = "holds a .log, but has no name of a topic-partition"
+        return CannotOpen(root, problem, "rename it TOPIC-N, such as orders-0", kind="not-kafka")
     # in an archive, by its own address
-    nearby = tuple(archive.given(path) for path in _directories(root) if _looks_like_broker(path))
+    nearby = tuple(
+        archive.display_path(path) for path in _directories(root) if _looks_like_broker(path)
+    )
     hint = (
         f"{nearby[0]} looks like one"
         if nearby
@@ -285,7 +294,7 @@ def _no_broker(root: Path) -> CannotOpen:
 
 
 def _directories(root: Path) -> list[Path]:
-    with file.failing_kindly(root), os.scandir(root) as entries:
+    with file.translate_os_errors(root), os.scandir(root) as entries:
         return sorted(Path(entry.path) for entry in entries if file.is_directory(entry))
 
 

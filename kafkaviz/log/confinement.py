@@ -32,26 +32,28 @@ def is_confined() -> bool:
     return VARIABLE in os.environ
 
 
-def refuse_outside(number: int, path: Path) -> None:
+def refuse_outside(descriptor: int, path: Path) -> None:
     """Raises CannotOpen of kind "outside" where the open file or directory lies outside.
 
-    number: its descriptor; path: by what it was opened.
+    descriptor: its descriptor; path: by what it was opened.
     """
-    confined_to = os.environ.get(VARIABLE)
-    if confined_to is not None and not _real_path(number, path).startswith(_prefixes(confined_to)):
+    allowed_json = os.environ.get(VARIABLE)
+    if allowed_json is not None and not _real_path(descriptor, path).startswith(
+        _prefixes(allowed_json)
+    ):
         raise CannotOpen(path, "lies outside what this server may open", kind="outside")
 
 
-def _real_path(number: int, path: Path) -> str:
+def _real_path(descriptor: int, path: Path) -> str:
     """Where the open file is, with the separator that ends a directory's; without /proc where its
     path leads now.
     """
     try:
-        return os.path.join(os.readlink(f"/proc/self/fd/{number}"), "")
+        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
     except OSError:
         return os.path.join(os.path.realpath(path), "")
 
 
 @lru_cache(maxsize=8)
-def _prefixes(confined_to: str) -> tuple[str, ...]:
-    return tuple(os.path.join(directory, "") for directory in json.loads(confined_to))
+def _prefixes(allowed_json: str) -> tuple[str, ...]:
+    return tuple(os.path.join(directory, "") for directory in json.loads(allowed_json))

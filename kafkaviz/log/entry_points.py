@@ -21,9 +21,9 @@ import numpy as np
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.format.batch import HEADER_BYTES, LEAST_LENGTH, LENGTH_END, UNKNOWN, rows
+from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, UNKNOWN, rows
 from kafkaviz.format.spans_batch import is_intact
-from kafkaviz.format.walk import CHUNK_BYTES, Read
+from kafkaviz.format.walk import CHUNK_BYTES, ReadInto
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
@@ -34,8 +34,8 @@ STEPS = 1024  # headers from an entry on, to the batch that holds an offset
 # of batches this large on average the headers alone are read, one by one; of smaller ones
 # everything
 HOP_BYTES = 4096
-SAMPLED = 16  # batches that the average is of
-NOWHERE = float("inf")  # the key of a slot that was never written: behind all others
+SAMPLE_BATCHES = 16  # batches that the average is of
+UNWRITTEN_KEY = float("inf")  # the key of a slot that was never written: behind all others
 
 
 @contextmanager
@@ -48,15 +48,17 @@ def entry_points(segment: Segment) -> Generator["EntryPoints"]:
         yield EntryPoints(
             segment,
             log,
-            _slots(stack, segment.index, offset_index),
-            _slots(stack, segment.timeindex, time_index),
+            _open_slots(stack, segment.index, offset_index),
+            _open_slots(stack, segment.timeindex, time_index),
         )
 
 
 class EntryPoints:
     """The proven places of one segment; each is a byte of its .log where a batch begins."""
 
-    def __init__(self, segment: Segment, log: Read, offsets: "Slots", times: "Slots") -> None:
+    def __init__(
+        self, segment: Segment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
+    ) -> None:
         """log: reads the .log."""
         self.read = log
         self._segment, self._size_bytes, self._offsets, self._times = (
@@ -66,11 +68,11 @@ class EntryPoints:
             times,
         )
 
-    def first(self, start: int, stop: int) -> int | None:
+    def find_first(self, start: int, stop: int) -> int | None:
         """The first place in [start, stop), None if no entry leads to one."""
         slot = bisect_left(self._offsets, start, key=_position)
         for entry in self._offsets[slot : slot + TRIES]:
-            if start <= _position(entry) < stop and self._batch(entry) is not None:
+            if start <= _position(entry) < stop and self._intact_batch(entry) is not None:
                 return int(entry["position"])
         return None
 
@@ -81,46 +83,46 @@ class EntryPoints:
         first, last = (
             bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
         )
-        found = np.unique(self._offsets[first:last]["position"].astype(np.int64))
-        return found[(found > start) & (found < stop)]
+        entry_positions = np.unique(self._offsets[first:last]["position"].astype(np.int64))
+        return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
-    def before_offset(self, offset: float) -> int:
+    def position_before_offset(self, offset: float) -> int:
         """A place before which all offsets are smaller; byte 0 where no entry proves one."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
-            batch = self._batch(entry)
+            batch = self._intact_batch(entry)
             if batch is not None and _first_offset(batch) <= offset:
                 return int(batch["position"])
         return 0
 
-    def behind_offset(self, offset: float) -> int:
+    def position_behind_offset(self, offset: float) -> int:
         """A place from which on all offsets are larger; the end of the .log where no entry proves
         one.
         """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
-            batch = self._batch(entry)
+            batch = self._intact_batch(entry)
             if batch is not None and UNKNOWN != batch["base_offset"] > offset:
                 return int(batch["position"])
         return self._size_bytes
 
-    def before_time(self, timestamp_ms: float) -> int:
+    def position_before_time(self, timestamp_ms: float) -> int:
         """A place before which no record is as new as this, as the .timeindex tells; byte 0 where
         no entry of it is borne out.
         """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
-            if (batch := self._newest(entry)) is not None:
+            if (batch := self._newest_batch(entry)) is not None:
                 return int(batch["position"])
         return 0
 
-    def behind_time(self, timestamp_ms: float) -> int:
+    def position_behind_time(self, timestamp_ms: float) -> int:
         """The end of a batch with a record newer than this, as early as the .timeindex has one; the
         end of the .log without one.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
-            if (batch := self._newest(entry)) is not None:
+            if (batch := self._newest_batch(entry)) is not None:
                 return int(batch["position"] + batch["size_bytes"])
         return self._size_bytes
 
@@ -132,13 +134,15 @@ class EntryPoints:
     def header(self, position: int) -> np.ndarray | None:
         """The batch whose header is at this byte (format.batch.BATCH), if its length can be."""
         header = np.zeros((1, HEADER_BYTES), np.uint8)
-        if self.read(position, header[0]) <= LENGTH_END + LEAST_LENGTH:
+        if self.read(position, header[0]) <= LENGTH_END + MIN_LENGTH:
             return None
         batch = rows(np.array([position]), header)[0]
-        fits = LENGTH_END + LEAST_LENGTH <= batch["size_bytes"] <= self._size_bytes - position
-        return batch if fits and 0 <= batch["magic"] <= 2 else None
+        has_valid_size = (
+            LENGTH_END + MIN_LENGTH <= batch["size_bytes"] <= self._size_bytes - position
+        )
+        return batch if has_valid_size and 0 <= batch["magic"] <= 2 else None
 
-    def _batch(self, entry: np.ndarray) -> np.ndarray | None:
+    def _intact_batch(self, entry: np.ndarray) -> np.ndarray | None:
         """The batch that an entry leads to, if there is a whole one that does not begin behind its
         key.
         """
@@ -156,12 +160,12 @@ class EntryPoints:
         data = np.empty(int(batch["size_bytes"]), np.uint8)
         return self.read(int(batch["position"]), data) == len(data) and is_intact(data.data)
 
-    def _newest(self, entry: np.ndarray) -> np.ndarray | None:
+    def _newest_batch(self, entry: np.ndarray) -> np.ndarray | None:
         """The batch that holds the offset of a time entry, if the entry's timestamp is that of its
         newest record.
         """
         offset = self._segment.base_offset + int(entry["relative_offset"])
-        position = self.before_offset(offset)
+        position = self.position_before_offset(offset)
         for _ in range(STEPS):
             batch = self.header(position)
             if batch is None:
@@ -172,49 +176,49 @@ class EntryPoints:
         return None
 
 
-class Slots:
+class IndexSlots:
     """The slots of an index file as a sequence, read when they are asked for."""
 
-    def __init__(self, read: Read | None, size_bytes: int, layout: np.dtype) -> None:
+    def __init__(self, read: ReadInto | None, size_bytes: int, layout: np.dtype) -> None:
         """read: None where there is no file."""
-        self._read: Read | Any = read  # Any for None: then there are no slots
+        self._read: ReadInto | Any = read  # Any for None: then there are no slots
         self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
 
     def __len__(self) -> int:
         return self._slots
 
-    def __getitem__(self, which: int | slice) -> np.ndarray:
+    def __getitem__(self, index: int | slice) -> np.ndarray:
         """An entry, or the entries of a stretch of slots; those of a file that has become shorter
         are zeros.
         """
-        if isinstance(which, int):
-            return self[which : which + 1][0]
-        first, stop, _ = which.indices(self._slots)
+        if isinstance(index, int):
+            return self[index : index + 1][0]
+        first, stop, _ = index.indices(self._slots)
         entries = np.zeros(max(0, stop - first), self._layout)
         if len(entries):
             self._read(first * self._layout.itemsize, entries.view(np.uint8))
         return entries
 
 
-def _slots(stack: ExitStack, found: FileInfo | None, layout: ModuleType) -> Slots:
+def _open_slots(stack: ExitStack, index_file: FileInfo | None, layout: ModuleType) -> IndexSlots:
     try:
-        read = stack.enter_context(file.reader(found.path)) if found else None
+        read = stack.enter_context(file.reader(index_file.path)) if index_file else None
     except CannotOpen:
         read = None
-    return Slots(read, found.size_bytes if found else 0, layout.ENTRY)
+    return IndexSlots(read, index_file.size_bytes if index_file else 0, layout.ENTRY)
 
 
 def _position(entry: np.ndarray) -> float:
-    return int(entry["position"]) if _is_written(entry) else NOWHERE
+    return int(entry["position"]) if _is_written(entry) else UNWRITTEN_KEY
 
 
 def _offset(entry: np.ndarray) -> float:
-    return int(entry["relative_offset"]) if _is_written(entry) else NOWHERE
+    return int(entry["relative_offset"]) if _is_written(entry) else UNWRITTEN_KEY
 
 
 def _timestamp(entry: np.ndarray) -> float:
-    return int(entry["timestamp_ms"]) if _is_written(entry) else NOWHERE
+    return int(entry["timestamp_ms"]) if _is_written(entry) else UNWRITTEN_KEY
 
 
 def _is_written(entry: np.ndarray) -> bool:
@@ -236,11 +240,11 @@ def chunk_bytes(points: EntryPoints, start: int) -> int:
     byte on the header of one, else much.
     """
     position = start
-    for number in range(SAMPLED):
+    for number in range(SAMPLE_BATCHES):
         batch = points.header(position)
         if batch is None:
             return (
                 HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
             )
         position += int(batch["size_bytes"])
-    return HEADER_BYTES if position - start >= SAMPLED * HOP_BYTES else CHUNK_BYTES
+    return HEADER_BYTES if position - start >= SAMPLE_BATCHES * HOP_BYTES else CHUNK_BYTES

@@ -11,14 +11,14 @@ from stat import S_ISLNK, S_ISREG
 
 import numpy as np
 
-from kafkaviz.errors import CannotOpen, failing_kindly
+from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.log import confinement
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
 INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
 # of its entries: more than ten times what segment.index.bytes leaves room for by default
-WRITTEN_BYTES = 1 << 27
-WHOLE_BYTES = 1 << 28  # of any file that is read whole
+DATA_LIMIT_BYTES = 1 << 27
+READ_LIMIT_BYTES = 1 << 28  # of any file that is read whole
 TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
 
@@ -41,26 +41,26 @@ class FileInfo:
         return self.directory / self.name
 
 
-def absolute(path: Path | str, expands_home: bool = True) -> Path:
+def absolute_path(path: Path | str, expands_home: bool = True) -> Path:
     """The whole path, a home directory put in; CannotOpen where the text names none."""
     try:
-        found = (Path(path).expanduser() if expands_home else Path(path)).absolute()
+        target = (Path(path).expanduser() if expands_home else Path(path)).absolute()
     except RuntimeError:
         raise CannotOpen(path, "names a home directory that is not there", kind="missing") from None
-    if "\0" in str(found):
+    if "\0" in str(target):
         raise CannotOpen(
-            str(found).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing"
+            str(target).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing"
         )
-    return found
+    return target
 
 
 def info(path: Path) -> FileInfo:
     """What the filesystem says of a file."""
-    with failing_kindly(path):
-        return of_stat(path.parent, path.name, os.stat(path))
+    with translate_os_errors(path):
+        return info_from_stat(path.parent, path.name, os.stat(path))
 
 
-def of_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
+def info_from_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
     """The same, of a stat that was taken already."""
     return FileInfo(directory, name, stat.st_size, stat.st_blocks * BLOCK_BYTES, stat.st_mtime_ns)
 
@@ -88,18 +88,18 @@ def is_directory(entry: os.DirEntry) -> bool:
         return False
 
 
-def listed(directory: Path) -> list[FileInfo]:
+def list_files(directory: Path) -> list[FileInfo]:
     """The files of a directory by name, with size and time, and links that cannot be followed; one
     that vanishes is left out.
     """
-    found = []
+    files = []
     with scan(directory) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
                 stat = _stat(entry)
                 if S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode):
-                    found.append(of_stat(directory, entry.name, stat))
-    return sorted(found, key=attrgetter("name"))
+                    files.append(info_from_stat(directory, entry.name, stat))
+    return sorted(files, key=attrgetter("name"))
 
 
 @contextmanager
@@ -107,13 +107,13 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
     """The entries of a directory, if it lies where this process may read; of an entry's path the
     name alone is to be had then.
     """
-    with failing_kindly(directory), ExitStack() as stack:
+    with translate_os_errors(directory), ExitStack() as stack:
         if not confinement.is_confined():
             yield stack.enter_context(os.scandir(directory))
             return
-        number = open_at_once(str(directory), os.O_RDONLY | os.O_DIRECTORY)
-        stack.callback(os.close, number)
-        yield stack.enter_context(os.scandir(number))
+        descriptor = open_nonblocking(str(directory), os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, descriptor)
+        yield stack.enter_context(os.scandir(descriptor))
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
@@ -134,18 +134,20 @@ def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
     """A stretch of a file, shorter where the file ends; by default all that is left, CannotOpen
     where that is more than WHOLE_BYTES.
     """
-    with opened(path) as file:
-        left = max(0, os.fstat(file.fileno()).st_size - position)
+    with open_file(path) as file:
+        remaining = max(0, os.fstat(file.fileno()).st_size - position)
         if length is None:
-            _refuse_large(path, left, WHOLE_BYTES)
+            _refuse_large(path, remaining, READ_LIMIT_BYTES)
         return b"".join(
-            _pieces(file.fileno(), position, left if length is None else min(left, length))
+            _pieces(
+                file.fileno(), position, remaining if length is None else min(remaining, length)
+            )
         )
 
 
-def read_whole(path: Path, limit_bytes: int = WHOLE_BYTES) -> bytes:
+def read_all(path: Path, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
     """All of a small file; CannotOpen where it is larger than the limit."""
-    with opened(path) as file:
+    with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         _refuse_large(path, size, limit_bytes)
         return b"".join(_pieces(file.fileno(), 0, size))
@@ -156,43 +158,44 @@ def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
 
     CannotOpen where it is larger than the limit.
     """
-    return read_whole(path, limit_bytes).decode("utf-8", "replace")
+    return read_all(path, limit_bytes).decode("utf-8", "replace")
 
 
-def read_written(path: Path) -> tuple[bytes, int]:
+def read_data(path: Path) -> tuple[bytes, int]:
     """The bytes up to the last one that takes room on disk, and the file's size: what follows is a
     hole, all zeros.
 
-    CannotOpen where no broker can map the file, and where those bytes are more than WRITTEN_BYTES.
+    CannotOpen where no broker can map the file, and where those bytes are more than
+    DATA_LIMIT_BYTES.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         _refuse_large(path, size, INDEX_BYTES)
         end = _data_end(file.fileno(), size)
-        _refuse_large(path, end, WRITTEN_BYTES)
+        _refuse_large(path, end, DATA_LIMIT_BYTES)
         return b"".join(_pieces(file.fileno(), 0, end)), size
 
 
 @contextmanager
-def opened(path: Path) -> Generator[io.FileIO]:
+def open_file(path: Path) -> Generator[io.FileIO]:
     """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be
     waited for, a device has no end.
     """
-    with failing_kindly(path), open(path, "rb", buffering=0, opener=open_at_once) as file:
+    with translate_os_errors(path), open(path, "rb", buffering=0, opener=open_nonblocking) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise CannotOpen(path, "is no regular file", "move it away", kind="special")
         yield file
 
 
-def open_at_once(path: str, flags: int) -> int:
+def open_nonblocking(path: str, flags: int) -> int:
     """As open() does it, without waiting, and if the file lies where this process may read."""
-    number = os.open(path, flags | os.O_NONBLOCK)
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
-        confinement.refuse_outside(number, Path(path))
+        confinement.refuse_outside(descriptor, Path(path))
     except BaseException:
-        os.close(number)
+        os.close(descriptor)
         raise
-    return number
+    return descriptor
 
 
 def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
@@ -209,44 +212,46 @@ def reader(path: Path) -> Generator[Callable[[int, np.ndarray], int]]:
     """A function read(position, buffer) that fills the buffer from that byte and gives the number
     of bytes it got.
     """
-    with opened(path) as file:
-        number = file.fileno()
+    with open_file(path) as file:
+        descriptor = file.fileno()
 
         def read_into(position: int, buffer: np.ndarray) -> int:
-            got = 0
+            read_bytes = 0
             # nothing lies before a file; of -1 the system gives what comes next
-            while position >= 0 and got < len(buffer):
-                step = os.preadv(number, [buffer[got:].data], position + got)
+            while position >= 0 and read_bytes < len(buffer):
+                step = os.preadv(descriptor, [buffer[read_bytes:].data], position + read_bytes)
                 if step == 0:
                     break
-                got += step
-            return got
+                read_bytes += step
+            return read_bytes
 
         yield read_into
 
 
-def _pieces(number: int, position: int, wanted: int) -> Iterator[bytes]:
-    while wanted > 0:
-        piece = os.pread(number, wanted, position)
+def _pieces(descriptor: int, position: int, remaining: int) -> Iterator[bytes]:
+    while remaining > 0:
+        piece = os.pread(descriptor, remaining, position)
         if not piece:
             return
         yield piece
-        position, wanted = position + len(piece), wanted - len(piece)
+        position, remaining = position + len(piece), remaining - len(piece)
 
 
-def _data_end(number: int, size: int) -> int:
+def _data_end(descriptor: int, size: int) -> int:
     """The byte after the last data on disk; the whole size where the filesystem does not tell."""
-    at = 0
+    position = 0
     try:
-        while at < size:
-            at = os.lseek(number, os.lseek(number, at, os.SEEK_DATA), os.SEEK_HOLE)
+        while position < size:
+            position = os.lseek(
+                descriptor, os.lseek(descriptor, position, os.SEEK_DATA), os.SEEK_HOLE
+            )
     except OSError:
-        return at if at else _all_or_nothing(number, size)
-    return min(at, size)
+        return position if position else _size_unless_hole(descriptor, size)
+    return min(position, size)
 
 
-def _all_or_nothing(number: int, size: int) -> int:
+def _size_unless_hole(descriptor: int, size: int) -> int:
     """A file that is one hole has no data to seek to; so has one on a filesystem that knows no
     holes.
     """
-    return 0 if os.fstat(number).st_blocks == 0 else size
+    return 0 if os.fstat(descriptor).st_blocks == 0 else size

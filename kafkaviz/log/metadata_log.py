@@ -18,7 +18,7 @@ from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import batch, batch_records, metadata, names
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.message import Values
-from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, Assignment
+from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, ReplicaAssignment
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition, open_partition
@@ -33,12 +33,12 @@ TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (
     metadata.REMOVE_TOPIC,
     metadata.FEATURE_LEVEL,
 )
-_WANTED = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL}
-_OF_USE = np.array(
+_APPLIED_TYPES = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL}
+_APPLIED_NUMBERS = np.array(
     [
         number
         for number, type_ in metadata.RECORD_TYPES.items()
-        if type_.name in _WANTED or number in PARTITION_NUMBERS
+        if type_.name in _APPLIED_TYPES or number in PARTITION_NUMBERS
     ],
     np.uint8,
 )
@@ -47,11 +47,11 @@ BATCH_BYTES = 8 << 20
 # in the compressed batches of a log together: a broker compresses none, and some KB can hold
 # millions
 COMPRESSED_RECORDS = 100_000
-MOST_PROBLEMS = 100  # with single records
+MAX_PROBLEMS = 100  # with single records
 Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
 
 
-class Given(NamedTuple):
+class ConfigValue(NamedTuple):
     """A setting's value as a CONFIG_RECORD gives it, and where that record lies."""
 
     value: str
@@ -60,7 +60,7 @@ class Given(NamedTuple):
 
 
 @dataclass
-class Image:
+class MetadataImage:
     """The state after the last record, as far as it is of use here.
 
     topic_ids: of the topics that are there, by name; configs: by resource, then by setting;
@@ -70,127 +70,129 @@ class Image:
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
-    configs: dict[Resource, dict[str, Given]] = field(default_factory=dict)
+    configs: dict[Resource, dict[str, ConfigValue]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
     replicas: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     snapshot: str | None = None
     end_offset: int = 0
     problems: list[Problem] = field(default_factory=list)
 
-    def of_topic(self, topic: str) -> dict[str, Given]:
+    def topic_configs(self, topic: str) -> dict[str, ConfigValue]:
         """The settings a topic was given."""
         return self.configs.get((TOPIC_RESOURCE, topic), {})
 
-    def of_broker(self, node_id: str | None) -> dict[str, Given]:
+    def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
         """The settings a broker was given while it ran; those of all brokers for ""."""
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 
-def image(broker: Broker) -> Image:
+def read_image(broker: Broker) -> MetadataImage:
     """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or
     another log directory).
     """
     try:
-        found = found_in(broker)
+        partition = find_partition(broker)
     except KafkavizError as fault:
-        return Image(problems=[Problem.of(broker.path / DIRECTORY, fault)])
-    return image_of(found) if found else Image()
+        return MetadataImage(problems=[Problem.from_fault(broker.path / DIRECTORY, fault)])
+    return build_image(partition) if partition else MetadataImage()
 
 
-def found_in(broker: Broker) -> Partition | None:
+def find_partition(broker: Broker) -> Partition | None:
     """The metadata log of a broker directory; beside a partition that was opened alone too.
 
     KafkavizError if it cannot be listed.
     """
-    found = next(
+    metadata_partition = next(
         (partition for partition in broker.partitions if partition.directory == DIRECTORY), None
     )
-    if found is None and (broker.path / DIRECTORY).is_dir():
+    if metadata_partition is None and (broker.path / DIRECTORY).is_dir():
         name = cast("names.PartitionName", names.parse_directory(DIRECTORY))
         return open_partition(broker.path / DIRECTORY, name)
-    return found
+    return metadata_partition
 
 
-def image_of(partition: Partition) -> Image:
+def build_image(partition: Partition) -> MetadataImage:
     """The newest snapshot that can be read, then the log; what could not be read is among the
     problems.
     """
-    started, problems, room = Image(), [], _Room()
+    state, problems, budget = MetadataImage(), [], _RecordBudget()
     for snapshot, end_offset in snapshots(partition):
         try:
-            started = _from_snapshot(snapshot, end_offset, room)
+            state = _load_snapshot(snapshot, end_offset, budget)
             break
         except KafkavizError as fault:
-            problems.append(Problem.of(snapshot.path, fault))
-    started.problems += problems
-    replay = _Replay(started)
+            problems.append(Problem.from_fault(snapshot.path, fault))
+    state.problems += problems
+    replay = _Replay(state)
     for segment in partition.live:
         try:
-            for records, behind in _batches(segment, room):
-                if behind > started.end_offset:
+            for records, next_offset in _batches(segment, budget):
+                if next_offset > state.end_offset:
                     for record in records:
-                        if record.offset >= started.end_offset:
-                            replay.take(record, segment.log)
-                    started.end_offset = behind
+                        if record.offset >= state.end_offset:
+                            replay.apply(record, segment.log)
+                    state.end_offset = next_offset
         # a broker recovers this log at every start, and cuts it there
         except KafkavizError as fault:
-            started.problems.append(Problem.of(segment.log.path, fault))
+            state.problems.append(Problem.from_fault(segment.log.path, fault))
             break
-    return started
+    return state
 
 
 def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
     """(file, end offset) of the finished snapshots, the newest first."""
-    parsed = ((names.parse_file(found.name), found) for found in partition.others)
-    finished = [
-        (name, found)
-        for name, found in parsed
+    named_files = ((names.parse_file(info.name), info) for info in partition.other_files)
+    candidates = [
+        (name, info)
+        for name, info in named_files
         if name and (name.kind, name.suffix) == ("checkpoint", "")
     ]
-    for name, found in sorted(
-        finished, key=lambda one: (one[0].base_offset, one[0].epoch), reverse=True
+    for name, info in sorted(
+        candidates, key=lambda pair: (pair[0].base_offset, pair[0].epoch), reverse=True
     ):
-        yield found, name.base_offset
+        yield info, name.base_offset
 
 
-def _from_snapshot(found: FileInfo, end_offset: int, room: "_Room") -> Image:
+def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget") -> MetadataImage:
     """The state a snapshot holds; KafkavizError if any of it cannot be read."""
-    started = Image(snapshot=found.name, end_offset=end_offset)
-    replay = _Replay(started)
-    for records, _ in _batches(Segment(0, "closed", log=found), room):
+    state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
+    replay = _Replay(state)
+    for records, _ in _batches(Segment(0, "closed", log=snapshot), budget):
         for record in records:
-            replay.take(record, found)
-    return started
+            replay.apply(record, snapshot)
+    return state
 
 
-class _Room:
+class _RecordBudget:
     """How many records of compressed batches are still read of a log and its snapshots."""
 
     def __init__(self) -> None:
-        self._left = COMPRESSED_RECORDS
+        self._remaining = COMPRESSED_RECORDS
 
-    def take(self, row: np.void, path: Path) -> None:
+    def spend(self, row: np.void, path: Path) -> None:
         """Makes room for a batch; CorruptFile where there is none."""
-        self._left -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
-        if self._left < 0:
-            what = (
+        self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
+        if self._remaining < 0:
+            problem = (
                 f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records, "
                 "and no broker writes that"
             )
-            raise CorruptFile(path, int(row["position"]), what)
+            raise CorruptFile(path, int(row["position"]), problem)
 
 
-def _batches(segment: Segment, room: _Room) -> Iterator[tuple[Iterator[BatchRecord], int]]:
+def _batches(
+    segment: Segment, budget: _RecordBudget
+) -> Iterator[tuple[Iterator[BatchRecord], int]]:
     """(the records of use here, one past the last offset) of the batches of a .log or .checkpoint
     that are not control batches.
 
     CorruptFile at a batch whose checksum is wrong, and at one that no broker writes.
     """
-    walked = segment.walk()
-    for row in walked.batches[~batch.is_control(walked.batches)]:
+    walk = segment.walk()
+    for row in walk.batches[~batch.is_control(walk.batches)]:
         position = int(row["position"])
         data = segment.batch_bytes(position)
-        if not batch_records.crc_valid(data):
+        if not batch_records.is_crc_valid(data):
             raise CorruptFile(
                 segment.log.path, position, "the checksum of a batch of metadata is wrong"
             )
@@ -200,94 +202,96 @@ def _batches(segment: Segment, room: _Room) -> Iterator[tuple[Iterator[BatchReco
                 position,
                 f"a batch of magic {row['magic']}, which is older than any metadata log",
             )
-        room.take(row, segment.log.path)
-        yield _of_batch(data, segment.log.path, position), int(row["last_offset"]) + 1
+        budget.spend(row, segment.log.path)
+        yield _applied_records(data, segment.log.path, position), int(row["last_offset"]) + 1
 
 
-def _of_batch(data: bytes, path: Path, position: int) -> Iterator[BatchRecord]:
+def _applied_records(data: bytes, path: Path, position: int) -> Iterator[BatchRecord]:
     try:
-        yield from batch_records.iterate(data, BATCH_BYTES, _of_use)
+        yield from batch_records.iterate(data, BATCH_BYTES, _select_applied)
     except CorruptBytes as fault:
         raise fault.in_file(path, position) from None
 
 
-def _of_use(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
+def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
     """Which records are of a type that is applied here; most records of a cluster are not."""
     has_type = rows["value_size_bytes"] > 1
     types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
-    return has_type & np.isin(types, _OF_USE)
+    return has_type & np.isin(types, _APPLIED_NUMBERS)
 
 
 class _Replay:
     """Applies records to an image, those of a metadata transaction once it ends."""
 
-    def __init__(self, state: Image) -> None:
+    def __init__(self, state: MetadataImage) -> None:
         self._state = state
         self._pending: list[Callable[[], None]] | None = None  # of the transaction that is open
-        self._apply: dict[str, Callable[[Values, str, int], None]] = {
-            TOPIC: self._topic,
-            CONFIG: self._config,
+        self._handlers: dict[str, Callable[[Values, str, int], None]] = {
+            TOPIC: self._add_topic,
+            CONFIG: self._set_config,
             REMOVE_TOPIC: self._remove_topic,
-            FEATURE_LEVEL: self._feature_level,
+            FEATURE_LEVEL: self._set_feature_level,
         }
-        self._names: dict[str, set[str]] = {}  # of the topics by id
+        self._names_by_id: dict[str, set[str]] = {}  # of the topics by id
         for name, topic_id in state.topic_ids.items():
-            self._names.setdefault(topic_id, set()).add(name)
+            self._names_by_id.setdefault(topic_id, set()).add(name)
 
-    def take(self, record: BatchRecord, file: FileInfo) -> None:
+    def apply(self, record: BatchRecord, file: FileInfo) -> None:
         """One record of a type that is of use here; one that cannot be read is passed over."""
         try:
             value = cast("bytes", record.value)  # as _of_use chose it: not null
             if value[1] in PARTITION_NUMBERS:
                 if assignment := metadata.assignment(value):
-                    self._change(partial(self._assign, assignment))
+                    self._apply_or_defer(partial(self._assign, assignment))
                 return
-            decoded = metadata.decode(value)
+            metadata_record = metadata.decode(value)
         except CorruptBytes as fault:
-            if len(self._state.problems) < MOST_PROBLEMS:
+            if len(self._state.problems) < MAX_PROBLEMS:
                 self._state.problems.append(
                     Problem(file.path, f"record {record.offset}: {fault.what}")
                 )
             return
-        name = decoded.type.name
-        if name in self._apply:
-            self._change(partial(self._apply[name], decoded.values, file.name, record.offset))
+        name = metadata_record.type.name
+        if name in self._handlers:
+            self._apply_or_defer(
+                partial(self._handlers[name], metadata_record.values, file.name, record.offset)
+            )
             return
-        finished, self._pending = self._pending or [], [] if name == BEGIN else None
-        for change in finished if name == END else ():
+        changes, self._pending = self._pending or [], [] if name == BEGIN else None
+        for change in changes if name == END else ():
             change()
 
-    def _change(self, change: Callable[[], None]) -> None:
+    def _apply_or_defer(self, change: Callable[[], None]) -> None:
         """Makes a change, or keeps it for the end of the transaction that is open."""
         change() if self._pending is None else self._pending.append(change)
 
-    def _assign(self, assignment: Assignment) -> None:
+    def _assign(self, assignment: ReplicaAssignment) -> None:
         self._state.replicas.setdefault(assignment.topic_id, {})[assignment.partition] = (
             assignment.replicas
         )
 
-    def _topic(self, values: Values, file: str, offset: int) -> None:
+    def _add_topic(self, values: Values, file: str, offset: int) -> None:
         self._state.topic_ids[values["name"]] = values["topicId"]
-        self._names.setdefault(values["topicId"], set()).add(values["name"])
+        self._names_by_id.setdefault(values["topicId"], set()).add(values["name"])
 
-    def _config(self, values: Values, file: str, offset: int) -> None:
+    def _set_config(self, values: Values, file: str, offset: int) -> None:
         resource = self._state.configs.setdefault(
             (values["resourceType"], values["resourceName"]), {}
         )
         if values["value"] is None:
             resource.pop(values["name"], None)
         else:
-            resource[values["name"]] = Given(values["value"], file, offset)
+            resource[values["name"]] = ConfigValue(values["value"], file, offset)
 
     def _remove_topic(self, values: Values, file: str, offset: int) -> None:
-        for name in self._names.pop(values["topicId"], ()):
+        for name in self._names_by_id.pop(values["topicId"], ()):
             # else another topic has the name by now
             if self._state.topic_ids.get(name) == values["topicId"]:
                 del self._state.topic_ids[name]
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)
         self._state.replicas.pop(values["topicId"], None)
 
-    def _feature_level(self, values: Values, file: str, offset: int) -> None:
+    def _set_feature_level(self, values: Values, file: str, offset: int) -> None:
         if values["featureLevel"]:
             self._state.features[values["name"]] = values["featureLevel"]
         else:

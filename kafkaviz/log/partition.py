@@ -9,7 +9,7 @@ from pathlib import Path
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot
 from kafkaviz.format.names import PARTITION_METADATA, PartitionName
-from kafkaviz.format.producer_snapshot import Snapshot
+from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
@@ -18,7 +18,7 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
 
 @dataclass(frozen=True)
-class Offsets:
+class CheckpointOffsets:
     """What the broker's checkpoints say of one topic-partition; None where they say nothing."""
 
     log_start: int | None = None
@@ -35,9 +35,9 @@ class Partition:
     path: Path
     name: PartitionName
     segments: tuple[Segment, ...]  # by base offset; of one base offset the plain one first
-    others: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and whatever else lies there
+    other_files: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and whatever else lies there
     topic_id: str | None = None
-    checkpoints: Offsets = field(default_factory=Offsets)
+    checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
 
     @property
     def directory(self) -> str:
@@ -67,10 +67,10 @@ class Partition:
     @cached_property
     def live(self) -> tuple[Segment, ...]:
         """The segments a broker serves: those with a .log and no suffix."""
-        return tuple(segment for segment in self.segments if segment.log and segment.in_use)
+        return tuple(segment for segment in self.segments if segment.log and segment.is_in_use)
 
     @cached_property
-    def shown(self) -> tuple[Segment, ...]:
+    def segments_with_log(self) -> tuple[Segment, ...]:
         """The segments with a .log, in the order of their offsets; of one base offset the first,
         which is the plain one.
         """
@@ -92,9 +92,9 @@ class Partition:
         """The larger of the checkpointed log start and the first base offset, as LogLoader takes it
         (4.3.1).
         """
-        known = [segment.base_offset for segment in self.live[:1]]
-        known += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
-        return max(known, default=None)
+        candidates = [segment.base_offset for segment in self.live[:1]]
+        candidates += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
+        return max(candidates, default=None)
 
     @property
     def high_watermark(self) -> int | None:
@@ -122,14 +122,14 @@ class Partition:
         """The producer snapshots in use, by the offset below which each tells the producers; in
         their order.
         """
-        named = ((names.parse_file(found.name), found) for found in self.others)
+        named_files = ((names.parse_file(info.name), info) for info in self.other_files)
         return {
-            name.base_offset: found
-            for name, found in named
+            name.base_offset: info
+            for name, info in named_files
             if name and (name.kind, name.suffix) == ("snapshot", "")
         }
 
-    def snapshot(self, offset: int) -> Snapshot:
+    def snapshot(self, offset: int) -> ProducerSnapshot:
         """The producers below this offset; CannotOpen if no snapshot has it, CorruptFile where
         Kafka would delete the file.
         """
@@ -154,52 +154,56 @@ def log_end_offset(segment: Segment) -> int:
     """One past the last whole batch of a segment; its base offset when it has none."""
     entries = segment.offset_index
     for start in [*entries["position"][-1:].tolist(), 0]:
-        last = [part["last_offset"][-1] for part in segment.scan(start)] if start >= 0 else []
-        if last:
-            return int(last[-1]) + 1
+        last_offsets = (
+            [part["last_offset"][-1] for part in segment.scan(start)] if start >= 0 else []
+        )
+        if last_offsets:
+            return int(last_offsets[-1]) + 1
     return segment.base_offset
 
 
 def open_partition(
-    path: Path, name: PartitionName, checkpoints: Offsets | None = None
+    path: Path, name: PartitionName, checkpoints: CheckpointOffsets | None = None
 ) -> Partition:
     """A topic-partition directory as it lies there; nothing in its files is read but
     partition.metadata.
     """
-    grouped: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
-    others: list[FileInfo] = []
-    for found in file.listed(path):
-        part = names.parse_file(found.name)
-        if part and part.kind in SEGMENT_FILES:
-            grouped[part.base_offset, part.suffix][part.kind] = found
+    groups: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
+    other_files: list[FileInfo] = []
+    for info in file.list_files(path):
+        segment_name = names.parse_file(info.name)
+        if segment_name and segment_name.kind in SEGMENT_FILES:
+            groups[segment_name.base_offset, segment_name.suffix][segment_name.kind] = info
         else:
-            others.append(found)
+            other_files.append(info)
     return Partition(
         path,
         name,
-        _segments(grouped),
-        tuple(others),
-        _topic_id(path, others),
-        checkpoints or Offsets(),
+        _segments(groups),
+        tuple(other_files),
+        _topic_id(path, other_files),
+        checkpoints or CheckpointOffsets(),
     )
 
 
-def _segments(grouped: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple[Segment, ...]:
-    last = max(
-        (base for (base, suffix), files in grouped.items() if not suffix and "log" in files),
+def _segments(groups: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple[Segment, ...]:
+    last_base_offset = max(
+        (base for (base, suffix), files in groups.items() if not suffix and "log" in files),
         default=None,
     )
     return tuple(
         Segment(
-            base, suffix or ("active" if base == last and "log" in files else "closed"), **files
+            base,
+            suffix or ("active" if base == last_base_offset and "log" in files else "closed"),
+            **files,
         )
-        for (base, suffix), files in sorted(grouped.items(), key=lambda item: item[0])
+        for (base, suffix), files in sorted(groups.items(), key=lambda item: item[0])
     )
 
 
-def _topic_id(path: Path, others: Iterable[FileInfo]) -> str | None:
+def _topic_id(path: Path, other_files: Iterable[FileInfo]) -> str | None:
     """The topic's id, or None where the file is missing or broken: a finding, not the end."""
-    if not any(found.name == PARTITION_METADATA for found in others):
+    if not any(info.name == PARTITION_METADATA for info in other_files):
         return None
     try:
         return checkpoint.parse_partition_metadata(

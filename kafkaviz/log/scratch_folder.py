@@ -16,7 +16,7 @@ PREFIX = ".unpacking-"
 LOCK = "in-use"
 TRIES = 3  # a thread that still writes may put a file into a folder while it is removed
 
-_IN_USE: set[Path] = set()  # of this process
+_OPEN_FOLDERS: set[Path] = set()  # of this process
 
 
 @contextmanager
@@ -31,19 +31,19 @@ def scratch_folder(parent: Path) -> Generator[Path]:
         lock = _lock(folder)
         if lock:
             break
-    _IN_USE.add(folder)
+    _OPEN_FOLDERS.add(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        _IN_USE.discard(folder)
+        _OPEN_FOLDERS.discard(folder)
         lock.close()
 
 
 @atexit.register
-def _remove_own() -> None:
+def _remove_open_folders() -> None:
     """A server that is stopped does not wait for its threads, nor do they come to their end."""
-    for folder in list(_IN_USE) * TRIES:
+    for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format import batch_records, legacy, offset_index, time_index, txn_index
+from kafkaviz.format import batch_records, legacy_messages, offset_index, time_index, txn_index
 from kafkaviz.format.batch import BATCH, MAGIC_2, MAGIC_END, UNKNOWN
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.format.walk import CHUNK_BYTES, End, Read, Walk
+from kafkaviz.format.walk import CHUNK_BYTES, ReadInto, Walk, WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.units import file_stem
 
-LOOKED_INSIDE_BYTES = 64 << 20  # decompressing takes seconds for more; that is left to the pipeline
+LOOK_INSIDE_LIMIT_BYTES = (
+    64 << 20
+)  # decompressing takes seconds for more; that is left to the pipeline
 OFFSET_ENTRY: np.dtype = np.dtype(
     [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")]
 )
@@ -27,11 +29,11 @@ TIME_ENTRY: np.dtype = np.dtype(
 )
 
 
-class Walked(NamedTuple):
+class WalkResult(NamedTuple):
     """Every batch of a log, one BATCH row each, and where the walk ended."""
 
     batches: np.ndarray
-    end: End
+    end: WalkEnd
 
 
 class Index(NamedTuple):
@@ -46,7 +48,7 @@ class Index(NamedTuple):
     trailing_bytes: int
 
     @property
-    def unwritten(self) -> int:
+    def unwritten_slots(self) -> int:
         """Slots behind the last written one: zeros, preallocated and never filled."""
         return self.slots - len(self.entries)
 
@@ -74,16 +76,14 @@ class Segment:
         return file_stem(self.base_offset)
 
     @property
-    def in_use(self) -> bool:
+    def is_in_use(self) -> bool:
         """Whether a broker would serve it: its files carry no suffix."""
         return self.state in ("active", "closed")
 
     @property
     def files(self) -> tuple[FileInfo, ...]:
         """The files that exist."""
-        return tuple(
-            found for found in (self.log, self.index, self.timeindex, self.txnindex) if found
-        )
+        return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def scan(
         self,
@@ -91,7 +91,7 @@ class Segment:
         stop: int | None = None,
         chunk_bytes: int = CHUNK_BYTES,
         look_inside: bool = False,
-    ) -> "Scan":
+    ) -> "BatchScan":
         """The batches from one byte of the .log to another, array by array; its .end says where it
         stopped.
 
@@ -99,23 +99,25 @@ class Segment:
         first offset and time and how many messages it holds. Of one that cannot be read these stay
         UNKNOWN.
         """
-        log = self._existing_log()
-        return Scan(log, start, log.size_bytes if stop is None else stop, chunk_bytes, look_inside)
+        log = self._require_log()
+        return BatchScan(
+            log, start, log.size_bytes if stop is None else stop, chunk_bytes, look_inside
+        )
 
-    def whole_scan(self) -> "Scan":
+    def full_scan(self) -> "BatchScan":
         """Every batch of the .log, array by array.
 
         Old wrappers are looked into in small logs only.
         """
-        return self.scan(look_inside=self._existing_log().size_bytes <= LOOKED_INSIDE_BYTES)
+        return self.scan(look_inside=self._require_log().size_bytes <= LOOK_INSIDE_LIMIT_BYTES)
 
-    def walk(self) -> Walked:
-        """Every batch of the .log at once, as whole_scan(); a segment without a .log has none."""
+    def walk(self) -> WalkResult:
+        """Every batch of the .log at once, as full_scan(); a segment without a .log has none."""
         if self.log is None:
-            return Walked(np.empty(0, BATCH), End(0, "end"))
-        scan = self.whole_scan()
+            return WalkResult(np.empty(0, BATCH), WalkEnd(0, "end"))
+        scan = self.full_scan()
         parts = list(scan)
-        return Walked(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
+        return WalkResult(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
 
     def batches(self) -> np.ndarray:
         """One row a batch of the .log: format.batch.BATCH."""
@@ -138,14 +140,14 @@ class Segment:
     @cached_property
     def offset_slots(self) -> Index:
         """The .index as it lies on disk: its entries, and the slots that were never written."""
-        slots, count, trailing = _slots(self.index, offset_index)
-        return Index(_offset_entries(slots, self.base_offset), count, trailing)
+        slots, count, trailing_bytes = _read_slots(self.index, offset_index)
+        return Index(_offset_entries(slots, self.base_offset), count, trailing_bytes)
 
     @cached_property
     def time_slots(self) -> Index:
         """The .timeindex as it lies on disk: its entries, and the slots that were never written."""
-        slots, count, trailing = _slots(self.timeindex, time_index)
-        return Index(_time_entries(slots, self.base_offset), count, trailing)
+        slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
+        return Index(_time_entries(slots, self.base_offset), count, trailing_bytes)
 
     @cached_property
     def txn_index(self) -> np.ndarray:
@@ -158,7 +160,7 @@ class Segment:
 
     def records(self, position: int) -> list[BatchRecord]:
         """The records of the batch that starts at this byte of the .log, of any magic; CorruptFile
-        as batch_records.of_batch.
+        as batch_records.read_batch.
         """
         return list(self.iterate(position))
 
@@ -167,13 +169,13 @@ class Segment:
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
-            raise fault.in_file(self._existing_log().path, position) from None
+            raise fault.in_file(self._require_log().path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
         """The whole batch that starts at this byte of the .log; CorruptFile if none does, or one
         above LIMIT_BYTES.
         """
-        path = self._existing_log().path
+        path = self._require_log().path
         try:
             size_bytes = batch_records.size_bytes(
                 file.read(path, position, MAGIC_END) if position >= 0 else b""
@@ -182,11 +184,11 @@ class Segment:
                 raise CorruptBytes(
                     0, f"a batch of {size_bytes} bytes is more than the {LIMIT_BYTES} that are read"
                 )
-            return bytes(batch_records.whole(file.read(path, position, size_bytes)))
+            return bytes(batch_records.batch_bytes(file.read(path, position, size_bytes)))
         except CorruptBytes as fault:
             raise fault.in_file(path, position) from None
 
-    def _existing_log(self) -> FileInfo:
+    def _require_log(self) -> FileInfo:
         if self.log is None:
             raise CannotOpen(
                 f"{self.name}.log",
@@ -197,7 +199,7 @@ class Segment:
         return self.log
 
 
-class Scan:
+class BatchScan:
     """A pass over a stretch of a .log that is open only while it is read."""
 
     def __init__(
@@ -210,7 +212,7 @@ class Scan:
             chunk_bytes,
             look_inside,
         )
-        self.end: End | Any = None  # Any for None: known once all were taken
+        self.end: WalkEnd | Any = None  # Any for None: known once all were taken
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Arrays of format.batch.BATCH, up to 16 384 rows each."""
@@ -223,37 +225,35 @@ class Scan:
             self.end = walk.end
 
 
-def look_inside(batches: np.ndarray, read: Read) -> None:
+def look_inside(batches: np.ndarray, read: ReadInto) -> None:
     """Puts in what the headers of wrappers of magic 0 and 1 do not tell, where they can be read: as
     Segment.scan describes.
     """
-    for place in np.flatnonzero(
-        (batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)
-    ):
-        position, size_bytes = int(batches["position"][place]), int(batches["size_bytes"][place])
+    for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
+        position, size_bytes = int(batches["position"][row]), int(batches["size_bytes"][row])
         if size_bytes > LIMIT_BYTES:
             continue
         buffer = np.empty(size_bytes, np.uint8)
-        messages = legacy.read(buffer[: read(position, buffer)].data)
+        messages = legacy_messages.read(buffer[: read(position, buffer)].data)
         if messages.fault is None:
-            first = messages.rows[0]
-            batches["base_offset"][place], batches["base_timestamp_ms"][place] = (
-                first["offset"],
-                first["timestamp_ms"],
+            first_message = messages.rows[0]
+            batches["base_offset"][row], batches["base_timestamp_ms"][row] = (
+                first_message["offset"],
+                first_message["timestamp_ms"],
             )
-            batches["record_count"][place] = len(messages.rows)
+            batches["record_count"][row] = len(messages.rows)
 
 
-def _slots(found: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
+def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
     """The written slots of an index file, the number of slots in it, and the bytes after the last
     whole one.
     """
-    if found is None:
+    if info is None:
         return np.empty(0, layout.ENTRY), 0, 0
-    data, size = file.read_written(found.path)
-    whole = -len(data) % layout.ENTRY.itemsize
-    entries = layout.parse(data + bytes(min(whole, size - len(data))))
-    return entries[: layout.written(entries)], *divmod(size, layout.ENTRY.itemsize)
+    data, size = file.read_data(info.path)
+    padding = -len(data) % layout.ENTRY.itemsize
+    entries = layout.parse(data + bytes(min(padding, size - len(data))))
+    return entries[: layout.count_entries(entries)], *divmod(size, layout.ENTRY.itemsize)
 
 
 def _offset_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:

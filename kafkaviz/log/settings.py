@@ -22,7 +22,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
 from kafkaviz.log import archive, file, metadata_log
 from kafkaviz.log.broker import Broker, Problem
-from kafkaviz.log.metadata_log import Given, Image
+from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 
 # KafkaRaftLog, 4.3.1
 METADATA_NAMES = {
@@ -45,17 +45,17 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sourced:
+class SettingValue:
     """A setting's value in the topic's unit, and where it came from.
 
-    given_as: the name under which it was found, such as log.roll.hours; source: that and the place,
-    in words.
+    source_name: the name under which it was found, such as log.roll.hours; source: that and the
+    place, in words.
     """
 
     name: str
     value: Value
     origin: Origin
-    given_as: str
+    source_name: str
     source: str
 
 
@@ -64,9 +64,9 @@ class Settings:
     """All that is known of the settings of a broker directory."""
 
     release: Release
-    image: Image
+    image: MetadataImage
     node_id: str | None = None
-    typed: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     properties_path: Path | None = None
     problems: tuple[Problem, ...] = ()
@@ -76,75 +76,99 @@ class Settings:
         """The id of each topic of the cluster, by name; of KRaft alone."""
         return self.image.topic_ids
 
-    def of_topic(self, topic: str) -> dict[str, Sourced]:
+    def topic_settings(self, topic: str) -> dict[str, SettingValue]:
         """Every setting of a topic that the release knows, and any other it was given; by name.
 
         The release's limits are asked of what a person typed alone: RefusedSetting with Kafka's
         reason.
         """
-        known = {
+        known_settings = {
             name: self.find(topic, name)
-            for name, one in config_def.TOPIC_SETTINGS.items()
-            if one.known_to(self.release)
+            for name, definition in config_def.TOPIC_SETTINGS.items()
+            if definition.is_known_to(self.release)
         }
-        others = {
-            name: given for name, given in self.image.of_topic(topic).items() if name not in known
+        extra = {
+            name: config_value
+            for name, config_value in self.image.topic_configs(topic).items()
+            if name not in known_settings
         }
-        return known | {
-            name: Sourced(name, given.value, Origin.TOPIC, name, _place(given))
-            for name, given in others.items()
+        return known_settings | {
+            name: SettingValue(
+                name, config_value.value, Origin.TOPIC, name, _describe_record(config_value)
+            )
+            for name, config_value in extra.items()
         }
 
-    def find(self, topic: str, name: str) -> Sourced:
+    def find(self, topic: str, name: str) -> SettingValue:
         """One setting of a topic, by the topic's name for it."""
-        one = config_def.TOPIC_SETTINGS[name]
+        definition = config_def.TOPIC_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
-        dynamic = {} if is_metadata else self._dynamic(topic)
-        if name in self.typed:
-            return self._as_typed(one, name)
-        for origin, given in dynamic.items():
-            given_names = (name,) if origin == Origin.TOPIC else _names(one, is_metadata)
-            for given_as in (found for found in given_names if found in given):
-                value = self._read(one, given_as, given[given_as].value)
+        config_records = {} if is_metadata else self._config_records(topic)
+        if name in self.overrides:
+            return self._typed_value(definition, name)
+        for origin, values in config_records.items():
+            candidate_names = (
+                (name,) if origin == Origin.TOPIC else _broker_names(definition, is_metadata)
+            )
+            for source_name in (candidate for candidate in candidate_names if candidate in values):
+                value = self._broker_value(definition, source_name, values[source_name].value)
                 if value is not None:
-                    return Sourced(
-                        name, value, origin, given_as, f"{given_as}, {_place(given[given_as])}"
+                    return SettingValue(
+                        name,
+                        value,
+                        origin,
+                        source_name,
+                        f"{source_name}, {_describe_record(values[source_name])}",
                     )
-        for given_as in (found for found in _names(one, is_metadata) if found in self.typed):
-            return self._as_typed(one, given_as)
-        for given_as in (found for found in _names(one, is_metadata) if found in self.properties):
-            value = self._read(one, given_as, self.properties[given_as])
+        for source_name in (
+            candidate
+            for candidate in _broker_names(definition, is_metadata)
+            if candidate in self.overrides
+        ):
+            return self._typed_value(definition, source_name)
+        for source_name in (
+            candidate
+            for candidate in _broker_names(definition, is_metadata)
+            if candidate in self.properties
+        ):
+            value = self._broker_value(definition, source_name, self.properties[source_name])
             if value is not None:
-                path = archive.given(self.properties_path or Path(SERVER_PROPERTIES))
-                return Sourced(name, value, Origin.FILE, given_as, f"{given_as}, in {path}")
-        return Sourced(
+                path = archive.display_path(self.properties_path or Path(SERVER_PROPERTIES))
+                return SettingValue(
+                    name, value, Origin.FILE, source_name, f"{source_name}, in {path}"
+                )
+        return SettingValue(
             name,
-            one.default(self.release),
+            definition.default(self.release),
             Origin.DEFAULT,
             name,
             f"default of Kafka {versions.text(self.release)}",
         )
 
-    def _dynamic(self, topic: str) -> dict[Origin, Mapping[str, Given]]:
+    def _config_records(self, topic: str) -> dict[Origin, Mapping[str, ConfigValue]]:
         """What ConfigRecords say, the strongest first."""
         return {
-            Origin.TOPIC: self.image.of_topic(topic),
-            Origin.BROKER: self.image.of_broker(self.node_id),
-            Origin.CLUSTER: self.image.of_broker(""),
+            Origin.TOPIC: self.image.topic_configs(topic),
+            Origin.BROKER: self.image.broker_configs(self.node_id),
+            Origin.CLUSTER: self.image.broker_configs(""),
         }
 
-    def _as_typed(self, one: Setting, given_as: str) -> Sourced:
-        broker_name = given_as if given_as in dict(one.broker_names) else None
-        value = one.parse(self.typed[given_as], self.release, broker_name)
-        return Sourced(one.name, value, Origin.TYPED, given_as, f"{given_as}, as typed")
+    def _typed_value(self, definition: Setting, source_name: str) -> SettingValue:
+        broker_name = source_name if source_name in dict(definition.broker_names) else None
+        value = definition.parse(self.overrides[source_name], self.release, broker_name)
+        return SettingValue(
+            definition.name, value, Origin.TYPED, source_name, f"{source_name}, as typed"
+        )
 
-    def _read(self, one: Setting, given_as: str, text: str) -> Value:
+    def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
         """What a broker ran with; None for a text that no release takes."""
         broker_name = (
-            given_as if given_as in dict(one.broker_names) and given_as != one.name else None
+            source_name
+            if source_name in dict(definition.broker_names) and source_name != definition.name
+            else None
         )
         try:
-            return one.parse(text, self.release, broker_name, within_limits=False)
+            return definition.parse(text, self.release, broker_name, within_limits=False)
         except RefusedSetting:
             return None
 
@@ -152,32 +176,32 @@ class Settings:
 def open_settings(
     broker: Broker,
     release: Release = versions.NEWEST_RELEASE,
-    typed: Mapping[str, str] | None = None,
+    overrides: Mapping[str, str] | None = None,
     server_properties: Path | None = None,
 ) -> Settings:
     """The settings of a broker directory; CannotOpen for a server.properties that was given and
     cannot be read.
 
-    typed: by a topic's or a broker's name; RefusedSetting for a name that is neither. Without
+    overrides: by a topic's or a broker's name; RefusedSetting for a name that is neither. Without
     server_properties the file is looked for in the directory and beside it; one that names another
     node is passed over.
     """
-    for name in typed or {}:
+    for name in overrides or {}:
         config_def.setting(name)
-    found = metadata_log.image(broker)
-    problems = list(found.problems)
-    path = server_properties or _beside(broker, problems)
+    image = metadata_log.read_image(broker)
+    problems = list(image.problems)
+    path = server_properties or _find_server_properties(broker, problems)
     properties = _properties(path) if path else {}
     return Settings(
-        release, found, broker.node_id, dict(typed or {}), properties, path, tuple(problems)
+        release, image, broker.node_id, dict(overrides or {}), properties, path, tuple(problems)
     )
 
 
-def _beside(broker: Broker, problems: list[Problem]) -> Path | None:
+def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
     """A server.properties in the directory or beside it that may be this broker's."""
     for path in (broker.path / SERVER_PROPERTIES, broker.path.parent / SERVER_PROPERTIES):
         try:
-            if path.is_file() and _is_of(broker, _properties(path)):
+            if path.is_file() and _belongs_to(broker, _properties(path)):
                 return path
         except (KafkavizError, OSError) as fault:
             # what this server may not open is not there for it
@@ -186,26 +210,29 @@ def _beside(broker: Broker, problems: list[Problem]) -> Path | None:
     return None
 
 
-def _is_of(broker: Broker, properties: Mapping[str, str]) -> bool:
+def _belongs_to(broker: Broker, properties: Mapping[str, str]) -> bool:
     node_id = properties.get("node.id") or properties.get("broker.id")
     return node_id is None or broker.node_id is None or node_id == broker.node_id
 
 
 def _properties(path: Path) -> dict[str, str]:
     try:
-        return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES))
+        return checkpoint.parse_properties(file.read_all(path, file.PROPERTIES_BYTES))
     except KafkavizError as fault:
         raise fault.in_file(path) if isinstance(fault, CorruptBytes) else fault from None
 
 
-def _names(one: Setting, is_metadata: bool) -> Iterable[str]:
+def _broker_names(definition: Setting, is_metadata: bool) -> Iterable[str]:
     """The names under which a broker has the setting; the metadata log has two of its own, and of
     the rest Kafka's defaults.
     """
     if is_metadata:
-        return (METADATA_NAMES[one.name],) if one.name in METADATA_NAMES else ()
-    return (name for name, _ in one.broker_names)
+        return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()
+    return (name for name, _ in definition.broker_names)
 
 
-def _place(given: Given) -> str:
-    return f"ConfigRecord at offset {given.offset} of {metadata_log.DIRECTORY}/{given.file}"
+def _describe_record(config_value: ConfigValue) -> str:
+    return (
+        f"ConfigRecord at offset {config_value.offset} of {metadata_log.DIRECTORY}/"
+        f"{config_value.file}"
+    )

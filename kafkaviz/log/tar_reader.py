@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO
 
-from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
+from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, Pieces
 from kafkaviz.log.unpack_budget import UnpackBudget
 
 BLOCK_BYTES = 512
@@ -60,7 +60,7 @@ class TarStream:
         while count:
             piece = self.read(min(count, PIECE_BYTES))
             if not piece:
-                raise ValueError(cut_at(self.position))
+                raise ValueError(describe_cut(self.position))
             count -= len(piece)
             yield piece
 
@@ -73,12 +73,12 @@ class TarStream:
         """The contents of a header of names and notes, and past what fills its last block."""
         if count > NOTES_BYTES:
             raise ValueError(f"a header says that {count} bytes of names and notes follow")
-        block = b"".join(self.pieces(_padded(count)))
+        block = b"".join(self.pieces(_pad_to_block(count)))
         return block[:count]
 
 
 @dataclass
-class _Notes:
+class _MemberNotes:
     """What the headers before a member say of it."""
 
     long_name: bytes | None = None
@@ -88,12 +88,12 @@ class _Notes:
     is_begun: bool = False
 
 
-def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]]:
+def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """Files and directories, each with its content; links, devices and the like are passed over.
 
     ValueError for damage, and for a kind of member that is not known: its size may mean anything.
     """
-    stream, shared, notes = TarStream(source, budget), {}, _Notes()
+    stream, global_fields, notes = TarStream(source, budget), {}, _MemberNotes()
     while block := _header(stream, notes.is_begun):
         kind, size = block[156:157], _number(block[124:136], "size")
         if size < 0:
@@ -103,18 +103,18 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Memb
         if kind in PAX:
             _add_notes(notes, stream.notes(size))
         elif kind == PAX_GLOBAL:
-            of_all = _Notes()
-            _add_notes(of_all, stream.notes(size))
-            shared |= of_all.fields
+            global_notes = _MemberNotes()
+            _add_notes(global_notes, stream.notes(size))
+            global_fields |= global_notes.fields
             continue
         elif kind == LONG_NAME:
             notes.long_name = stream.notes(size).partition(b"\0")[0]
         elif kind == LONG_LINK:
             stream.notes(size)
         else:
-            notes.fields = shared | notes.fields
+            notes.fields = global_fields | notes.fields
             yield from _member(stream, block, kind, size, notes)
-            notes = _Notes()
+            notes = _MemberNotes()
             continue
         notes.is_begun = True
 
@@ -131,8 +131,8 @@ def _header(stream: TarStream, is_expected: bool) -> bytes | None:
         if sum(map(len, _tail(stream))) > TAIL_BYTES:
             raise ValueError(f"more than {TAIL_BYTES} bytes follow its end at byte {position}")
         return None
-    if len(block) < BLOCK_BYTES or not _has_its_checksum(block):
-        raise ValueError(cut_at(position))
+    if len(block) < BLOCK_BYTES or not _has_valid_checksum(block):
+        raise ValueError(describe_cut(position))
     return block
 
 
@@ -142,12 +142,12 @@ def _tail(stream: TarStream) -> Iterator[bytes]:
         yield piece
 
 
-def cut_at(position: int) -> str:
+def describe_cut(position: int) -> str:
     """What is said of an archive that breaks off."""
     return f"damaged or cut at byte {position} of what it holds"
 
 
-def _has_its_checksum(block: bytes) -> bool:
+def _has_valid_checksum(block: bytes) -> bool:
     """The sum of all bytes, its own taken for blanks; of old archives the bytes have a sign."""
     text = block[148:156].partition(b"\0")[0].strip()
     if not re.fullmatch(rb"[0-7]+", text):
@@ -175,18 +175,18 @@ def _decimal(text: str | bytes, name: str) -> int:
     return int(digits)
 
 
-def _add_notes(notes: _Notes, block: bytes) -> None:
+def _add_notes(notes: _MemberNotes, block: bytes) -> None:
     """The records of a pax header, "LENGTH KEYWORD=VALUE\\n" each; those that say nothing of a
     file's bytes and time are not kept.
     """
-    at, offset = 0, None
-    while at < len(block):
-        digits = block[at : at + 8].partition(b" ")[0]
-        end = at + (int(digits) if DIGITS.fullmatch(digits) else 0)
-        keyword, equals, value = block[at + len(digits) + 1 : end - 1].partition(b"=")
-        if end <= at or not equals or block[end - 1 : end] != b"\n":
+    position, offset = 0, None
+    while position < len(block):
+        digits = block[position : position + 8].partition(b" ")[0]
+        end = position + (int(digits) if DIGITS.fullmatch(digits) else 0)
+        keyword, separator, value = block[position + len(digits) + 1 : end - 1].partition(b"=")
+        if end <= position or not separator or block[end - 1 : end] != b"\n":
             raise ValueError("a pax header whose records cannot be read")
-        at = end
+        position = end
         name, text = os.fsdecode(keyword), os.fsdecode(value)
         if name == "GNU.sparse.offset":
             offset = _decimal(text, name)
@@ -198,8 +198,8 @@ def _add_notes(notes: _Notes, block: bytes) -> None:
 
 
 def _member(
-    stream: TarStream, block: bytes, kind: bytes, size: int, notes: _Notes
-) -> Iterator[tuple[Member, Pieces]]:
+    stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
+) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """The file or directory of a header, if it is one; afterwards the stream stands at the next
     header.
     """
@@ -210,45 +210,48 @@ def _member(
         )
     if "size" in notes.fields:
         size = _decimal(notes.fields["size"], "size")
-    stored = 0 if kind in WITHOUT_DATA else size
+    stored_bytes = 0 if kind in WITHOUT_DATA else size
     path, mtime_ns = _path(block, notes), _mtime_ns(block, notes.fields)
-    stream.budget.expect_bytes(stored)
+    stream.budget.expect_bytes(stored_bytes)
     if kind == SPARSE:
-        chunks, real = _old_map(stream, block)
+        chunks, real_bytes = _read_gnu_map(stream, block)
     elif kind in REGULAR and any(name in notes.fields for name in SPARSE_FIELDS):
-        before = stream.position
-        chunks, real = _pax_map(stream, notes)
-        stored -= stream.position - before  # of the map in front
+        map_start = stream.position
+        chunks, real_bytes = _pax_map(stream, notes)
+        stored_bytes -= stream.position - map_start  # of the map in front
     else:
-        chunks, real = [(0, stored)], stored
-    end = stream.position + _padded(max(stored, 0))
+        chunks, real_bytes = [(0, stored_bytes)], stored_bytes
+    end = stream.position + _pad_to_block(max(stored_bytes, 0))
     is_folder = kind in FOLDERS or (kind in REGULAR and path.endswith("/"))
     if is_folder:
-        yield Member(PurePosixPath(path), True, 0, mtime_ns), iter(())
+        yield ArchiveMember(PurePosixPath(path), True, 0, mtime_ns), iter(())
     elif kind in REGULAR or kind == SPARSE:
-        _check_map(chunks, real, stored, path)
+        _check_map(chunks, real_bytes, stored_bytes, path)
         # holes are not read here, but by all who open the file
-        stream.budget.add_bytes(real - stored)
-        yield Member(PurePosixPath(path), False, real, mtime_ns), _placed(stream, chunks)
+        stream.budget.add_bytes(real_bytes - stored_bytes)
+        yield (
+            ArchiveMember(PurePosixPath(path), False, real_bytes, mtime_ns),
+            _iterate_chunks(stream, chunks),
+        )
     stream.skip(end - stream.position)
 
 
-def _placed(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
+def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
     for offset, count in chunks:
         for piece in stream.pieces(count):
             yield offset, piece
             offset += len(piece)
 
 
-def _path(block: bytes, notes: _Notes) -> str:
+def _path(block: bytes, notes: _MemberNotes) -> str:
     """The longest name that was given: of a pax header, of GNU's header before, of the header
     itself with its prefix.
     """
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
         name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]
-        whole = prefix + b"/" + name if prefix and block[257:263] == USTAR else name
-        path = os.fsdecode(whole if notes.long_name is None else notes.long_name)
+        full_name = prefix + b"/" + name if prefix and block[257:263] == USTAR else name
+        path = os.fsdecode(full_name if notes.long_name is None else notes.long_name)
     if "\0" in path:
         raise ValueError("a name with a zero byte in it")
     return path
@@ -274,57 +277,57 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
 # other; the rest are holes
 
 
-def _old_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
+def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
     """GNU's first format: four stretches in the header itself, 21 in each block that follows."""
-    chunks, is_extended = _stretches(block[386:482]), block[482]
+    chunks, is_extended = _parse_chunks(block[386:482]), block[482]
     while is_extended:
         stream.budget.add_headers()
-        more = b"".join(stream.pieces(BLOCK_BYTES))
-        chunks += _stretches(more[:504])
+        extension = b"".join(stream.pieces(BLOCK_BYTES))
+        chunks += _parse_chunks(extension[:504])
         _check_count(len(chunks))
-        is_extended = more[504]
+        is_extended = extension[504]
     return chunks, _number(block[483:495], "size")
 
 
-def _stretches(table: bytes) -> list[tuple[int, int]]:
-    rows = (table[at : at + 24] for at in range(0, len(table), 24))
+def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
+    rows = (table[start : start + 24] for start in range(0, len(table), 24))
     pairs = [(_number(row[:12], "map"), _number(row[12:], "map")) for row in rows]
     return [(offset, count) for offset, count in pairs if offset or count]
 
 
-def _pax_map(stream: TarStream, notes: _Notes) -> tuple[list[tuple[int, int]], int]:
+def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
     """GNU's three formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the file's
     content.
     """
     fields = notes.fields
-    real = _decimal(
+    real_bytes = _decimal(
         fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"
     )
     if "GNU.sparse.map" in fields:
         numbers = [_decimal(text, "map") for text in fields["GNU.sparse.map"].split(",")]
     elif fields.get("GNU.sparse.major") == "1":
-        numbers = _map_in_front(stream)
+        numbers = _read_map(stream)
     else:
-        return notes.chunks, real
-    return list(zip(numbers[::2], numbers[1::2], strict=True)), real
+        return notes.chunks, real_bytes
+    return list(zip(numbers[::2], numbers[1::2], strict=True)), real_bytes
 
 
-def _map_in_front(stream: TarStream) -> list[int]:
+def _read_map(stream: TarStream) -> list[int]:
     """A number of stretches, then offset and length of each, all in decimal lines; zeros fill the
     last block.
     """
     numbers: list[int] = []
-    wanted, rest = 1, b""
-    while len(numbers) < wanted:
+    expected_count, rest = 1, b""
+    while len(numbers) < expected_count:
         *lines, rest = (rest + b"".join(stream.pieces(BLOCK_BYTES))).split(b"\n")
-        for line in lines[: BLOCK_BYTES if not numbers else wanted - len(numbers)]:
+        for line in lines[: BLOCK_BYTES if not numbers else expected_count - len(numbers)]:
             numbers.append(_decimal(line, "map"))
             if len(numbers) == 1:
                 _check_count(numbers[0])
-                wanted += 2 * numbers[0]
-            if len(numbers) == wanted:
+                expected_count += 2 * numbers[0]
+            if len(numbers) == expected_count:
                 break
-        if len(numbers) < wanted and len(rest) > BLOCK_BYTES:
+        if len(numbers) < expected_count and len(rest) > BLOCK_BYTES:
             raise ValueError("a header without a number for its map")
     return numbers[1:]
 
@@ -334,16 +337,18 @@ def _check_count(chunks: int) -> None:
         raise ValueError(f"a sparse file in more than {SPARSE_CHUNKS} pieces")
 
 
-def _check_map(chunks: list[tuple[int, int]], real: int, stored: int, path: str) -> None:
+def _check_map(
+    chunks: list[tuple[int, int]], real_bytes: int, stored_bytes: int, path: str
+) -> None:
     """Stretches ascend, overlap nowhere, end within the file, and are what is stored."""
     end = 0
     for offset, count in chunks:
         if offset < end or count < 0:
             raise ValueError(f"{path} is a sparse file whose map cannot be read")
         end = offset + count
-    if end > real or sum(count for _, count in chunks) != stored:
+    if end > real_bytes or sum(count for _, count in chunks) != stored_bytes:
         raise ValueError(f"{path} is a sparse file whose map cannot be read")
 
 
-def _padded(count: int) -> int:
+def _pad_to_block(count: int) -> int:
     return -(-count // BLOCK_BYTES) * BLOCK_BYTES

@@ -19,24 +19,24 @@ LIMIT_FILES = 1_000_000  # files and folders, also those that only a path names
 LIMIT_DEPTH = 64  # folders in one another: whoever walks or removes them needs a call for each
 BASE_S = 300
 BYTES_PER_S = 1 << 20  # of the packed file: a large archive has longer
-WATCHED_S = 0.25  # how often whoever waits is told
+PROGRESS_INTERVAL_S = 0.25  # how often whoever waits is told
 UNPACK_YOURSELF = "unpack it yourself, and give the directory"
 
-Watch = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
 
 
 class UnpackBudget:
     """The account of one archive; raises CannotOpen of kind "archive" when something is used up."""
 
-    def __init__(self, path: Path, watch: Watch | None = None) -> None:
+    def __init__(self, path: Path, on_progress: ProgressCallback | None = None) -> None:
         """watch: called a few times a second with the number of bytes read so far; what it raises
         ends the unpacking.
         """
-        self.path, self._watch = path, watch
+        self.path, self._on_progress = path, on_progress
         self._headers = self._files = self._bytes = 0
         self._limit_s = BASE_S + os.stat(path).st_size // BYTES_PER_S
         self._deadline_s = time.monotonic() + self._limit_s
-        self._watch_at_s = time.monotonic() + WATCHED_S
+        self._next_progress_s = time.monotonic() + PROGRESS_INTERVAL_S
 
     def add_bytes(self, count: int) -> None:
         """Counts bytes that are read, or that a hole will be read as, before it is done."""
@@ -71,9 +71,9 @@ class UnpackBudget:
         now_s = time.monotonic()
         if now_s > self._deadline_s:
             raise self._refusal(f"takes longer than {self._limit_s} s to unpack")
-        if self._watch and now_s >= self._watch_at_s:
-            self._watch_at_s = now_s + WATCHED_S
-            self._watch(self._bytes)
+        if self._on_progress and now_s >= self._next_progress_s:
+            self._next_progress_s = now_s + PROGRESS_INTERVAL_S
+            self._on_progress(self._bytes)
 
-    def _refusal(self, what: str) -> CannotOpen:
-        return CannotOpen(self.path, what, UNPACK_YOURSELF, kind="archive")
+    def _refusal(self, problem: str) -> CannotOpen:
+        return CannotOpen(self.path, problem, UNPACK_YOURSELF, kind="archive")

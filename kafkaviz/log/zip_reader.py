@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import IO
 
-from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
+from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, Pieces
 from kafkaviz.log.unpack_budget import UnpackBudget
 
 # zipfile reads the central directory at once, and makes ten times as much of it
@@ -23,7 +23,7 @@ EXTENDED_TIME = 0x5455  # an extra field that holds the time in UTC
 ZIP_UNIX = 3
 
 
-class _BoundedReads(io.BufferedReader):
+class _BoundedReader(io.BufferedReader):
     """A file that gives no more than DIRECTORY_BYTES at once; of contents nobody asks for so
     much.
     """
@@ -35,20 +35,20 @@ class _BoundedReads(io.BufferedReader):
         return super().read(size)
 
 
-def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]]:
+def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
     """Files and directories, each with its content; links are passed over.
 
     ValueError and zipfile's own errors for damage.
     """
-    with _BoundedReads(raw) as source, zipfile.ZipFile(source) as packed:
-        entries = packed.infolist()
+    with _BoundedReader(raw) as source, zipfile.ZipFile(source) as archive:
+        entries = archive.infolist()
         budget.add_headers(len(entries))
         _refuse_overlaps(entries, source.seek(0, io.SEEK_END))
         for entry in entries:
             kind = stat.S_IFMT(entry.external_attr >> 16) if entry.create_system == ZIP_UNIX else 0
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 continue
-            member = Member(
+            member = ArchiveMember(
                 PurePosixPath(entry.filename), entry.is_dir(), entry.file_size, _mtime_ns(entry)
             )
             if entry.is_dir():
@@ -60,8 +60,8 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Memb
                     "nor deflated"
                 )
             budget.expect_bytes(entry.file_size)
-            with packed.open(entry) as content:
-                yield member, _placed(content, member, budget)
+            with archive.open(entry) as content:
+                yield member, _iterate_chunks(content, member, budget)
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
@@ -80,7 +80,7 @@ def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
         raise ValueError("a member that reaches beyond the file")
 
 
-def _placed(content: IO[bytes], member: Member, budget: UnpackBudget) -> Pieces:
+def _iterate_chunks(content: IO[bytes], member: ArchiveMember, budget: UnpackBudget) -> Pieces:
     position = 0
     while piece := content.read(PIECE_BYTES):
         budget.add_bytes(len(piece))
@@ -92,12 +92,12 @@ def _placed(content: IO[bytes], member: Member, budget: UnpackBudget) -> Pieces:
 
 def _mtime_ns(entry: zipfile.ZipInfo) -> int:
     """The UTC time of the extra field, else the date in the archive, taken for UTC."""
-    at = 0
-    while at + 4 <= len(entry.extra):
-        kind, length = struct.unpack_from("<HH", entry.extra, at)
-        if kind == EXTENDED_TIME and length >= 5 and entry.extra[at + 4] & 1:
-            return struct.unpack_from("<i", entry.extra, at + 5)[0] * 1_000_000_000
-        at += 4 + length
+    position = 0
+    while position + 4 <= len(entry.extra):
+        kind, length = struct.unpack_from("<HH", entry.extra, position)
+        if kind == EXTENDED_TIME and length >= 5 and entry.extra[position + 4] & 1:
+            return struct.unpack_from("<i", entry.extra, position + 5)[0] * 1_000_000_000
+        position += 4 + length
     year, month, day, *clock = entry.date_time  # some packers write no date at all, zeros
     return (
         int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp())

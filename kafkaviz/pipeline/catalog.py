@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kafkaviz.analyse.finding import SEVERITIES
+from kafkaviz.analysis.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.pipeline.catalog_info import FORMAT, CatalogInfo, from_json, no_garbage
+from kafkaviz.pipeline.catalog_info import FORMAT, CatalogInfo, from_json, pause_gc
 from kafkaviz.pipeline.schema import TABLES
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
-    from kafkaviz.pipeline.findings import Told
+    from kafkaviz.pipeline.findings import StoredHealth
 
 NAME = "_catalog.json"
-AGAIN = "run kafkaviz ingest --full"
+FULL_INGEST = "run kafkaviz ingest --full"
 
 
 class Catalog:
@@ -57,7 +57,7 @@ class Catalog:
             raise CannotOpen(
                 self.path / "segments",
                 f"has {rows.num_rows} rows for {len(info.segments)} segments",
-                AGAIN,
+                FULL_INGEST,
             )
         return info, rows
 
@@ -70,26 +70,26 @@ class Catalog:
         from kafkaviz.pipeline.inventory import inventory
 
         info = self.info
-        return inventory(brokers).is_in(info, findings) and not lost(self.path, info)
+        return inventory(brokers).is_in(info, findings) and not missing_files(self.path, info)
 
-    def health(self, broker: str) -> "Told":
-        """What was found about a broker, by its name in the tables: what analyse.health.check says
+    def health(self, broker: str) -> "StoredHealth":
+        """What was found about a broker, by its name in the tables: what analysis.health.check says
         of it.
 
         Raises CannotOpen of kind "missing" where the catalog was made without findings, or not of
         this broker.
         """
-        from kafkaviz.pipeline.findings import told
+        from kafkaviz.pipeline.findings import stored_health
 
-        own = [("broker", "==", broker)]
+        broker_filter = [("broker", "==", broker)]
         while True:
-            info, findings = self._read("findings", filters=own)
-            (same, steps), (also, kept) = (
-                self._read(name, filters=own) for name in ("restart_steps", "retention")
+            info, findings = self._read("findings", filters=broker_filter)
+            (steps_info, steps), (retention_info, retention) = (
+                self._read(name, filters=broker_filter) for name in ("restart_steps", "retention")
             )
-            if same == info == also:
+            if steps_info == info == retention_info:
                 break
-        source = next((one for one in info.sources if one.broker == broker), None)
+        source = next((candidate for candidate in info.sources if candidate.broker == broker), None)
         if source is None or source.checked is None:
             raise CannotOpen(
                 self.path,
@@ -98,14 +98,16 @@ class Catalog:
                 kind="missing",
             )
         try:
-            return told(source.checked, findings, steps, kept)
+            return stored_health(source.checked, findings, steps, retention)
         except ValueError:
-            raise CannotOpen(self.path / "findings", "holds what no check finds", AGAIN) from None
+            raise CannotOpen(
+                self.path / "findings", "holds what no check finds", FULL_INGEST
+            ) from None
 
     def severities(self) -> dict[str, int]:
         """How many findings there are of each severity."""
-        told = self.table("findings", columns=["severity"])["severity"].to_pylist()
-        return {severity: told.count(severity) for severity in SEVERITIES}
+        names = self.table("findings", columns=["severity"])["severity"].to_pylist()
+        return {severity: names.count(severity) for severity in SEVERITIES}
 
     def _read(
         self, name: str, columns: Sequence[str] | None = None, filters: Any = None
@@ -120,12 +122,12 @@ class Catalog:
             self.info = read_info(self.path)
             if self.info == info:
                 raise CannotOpen(
-                    self.path, "lacks files that it names", AGAIN, kind="missing"
+                    self.path, "lacks files that it names", FULL_INGEST, kind="missing"
                 ) from None
             return self._read(name, columns, filters)
         except (pa.ArrowException, OSError) as fault:
             raise CannotOpen(
-                self.path / name, f"cannot be read ({_first_line(fault)})", AGAIN
+                self.path / name, f"cannot be read ({_first_line(fault)})", FULL_INGEST
             ) from None
 
 
@@ -140,16 +142,16 @@ def read_info(path: Path) -> CatalogInfo:
     understands.
     """
     try:
-        with no_garbage():
-            found = json.loads((path / NAME).read_bytes())
-            if found["format"] != FORMAT:
+        with pause_gc():
+            document = json.loads((path / NAME).read_bytes())
+            if document["format"] != FORMAT:
                 raise CannotOpen(
                     path,
-                    f"is a catalog of format {found['format']}, not {FORMAT}",
+                    f"is a catalog of format {document['format']}, not {FORMAT}",
                     "run kafkaviz ingest again",
                     kind="file",
                 )
-            return from_json(found)
+            return from_json(document)
     except FileNotFoundError:
         raise CannotOpen(
             path, "is no catalog", "make one: kafkaviz ingest DIR --catalog OUT", kind="missing"
@@ -164,18 +166,24 @@ def read_info(path: Path) -> CatalogInfo:
         ) from None
 
 
-def lost(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
+def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
     """The Parquet files that the description names and that are missing or damaged: each one's
     table and name.
 
     Of most only the footer is read; the table of segments, which every reader needs, is read whole.
     """
-    named = [
+    stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
     ]
-    found = {(table, file) for table, file, rows in named if not _holds(path, table, file, rows)}
+    missing = {
+        (table, file)
+        for table, file, rows in stored_files
+        if not _is_intact(path, table, file, rows)
+    }
     # rows of other segments
-    return found if info.rows["segments"] == len(info.segments) else found | {("segments", NAME)}
+    return (
+        missing if info.rows["segments"] == len(info.segments) else missing | {("segments", NAME)}
+    )
 
 
 def _rows(
@@ -197,7 +205,7 @@ def _rows(
     return rows
 
 
-def _holds(path: Path, table: str, file: str, rows: int) -> bool:
+def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
     """Whether the file can be read and has so many rows."""
     import pyarrow.parquet as pq
 

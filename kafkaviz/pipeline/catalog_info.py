@@ -21,7 +21,7 @@ Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SourceCheck:
     """How a broker directory was checked, and the start that is foretold: None where that could not
     be told.
     """
@@ -33,7 +33,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Source:
+class CatalogSource:
     """A broker directory as it was when it was read."""
 
     broker: str  # the name in the tables
@@ -44,11 +44,11 @@ class Source:
     directories: tuple[str, ...]  # of its partitions
     files: Mapping[str, Stamp]  # all but those of segments, by path from the directory
     # None where the findings were left out
-    checked: Verdict | None = field(default=None, compare=False)
+    checked: SourceCheck | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
-class Span:
+class RowRange:
     """Rows of a segment in a Parquet file of a table: `rows` of them from first_row on."""
 
     file: str
@@ -75,7 +75,7 @@ class StoredSegment:
     base_offset: int
     suffix: str  # "", deleted, cleaned or swap
     files: Mapping[str, Stamp]  # by path from the broker directory
-    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)  # by table, in order
+    spans: Mapping[str, tuple[RowRange, ...]] = field(default_factory=dict)  # by table, in order
     first_batch: FirstBatch | None = None
     codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
     problems: tuple[Problem, ...] = ()  # its files that could not be read
@@ -92,7 +92,7 @@ class CatalogInfo:
     """All that _catalog.json says."""
 
     kafkaviz: str  # the version that wrote it
-    sources: tuple[Source, ...]
+    sources: tuple[CatalogSource, ...]
     tables: Mapping[str, Mapping[str, int]]  # each table's files and the rows in each
     segments: tuple[StoredSegment, ...] = ()
     # whatever could not be read: of the directories, and of all segments
@@ -105,16 +105,16 @@ class CatalogInfo:
 
 
 @contextmanager
-def no_garbage() -> Generator[None]:
+def pause_gc() -> Generator[None]:
     """No search for garbage meanwhile: of 100 000 segments it takes two thirds of the time, and all
     of it stays.
     """
-    searched = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if searched:
+        if was_enabled:
             gc.enable()
 
 
@@ -133,15 +133,19 @@ def to_json(info: CatalogInfo) -> dict:
     }
 
 
-def from_json(found: dict[str, Any]) -> CatalogInfo:
+def from_json(document: dict[str, Any]) -> CatalogInfo:
     """The description that was stored so; ValueError, LookupError, TypeError or AttributeError
     where it is none.
     """
-    tables = {table: _files(table, found["tables"][table]["files"]) for table in TABLES}
-    segments = tuple(_segment(segment, tables) for segment in found["segments"])
-    sources = tuple(_source(source) for source in found["sources"])
+    tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
+    segments = tuple(_parse_segment(segment, tables) for segment in document["segments"])
+    sources = tuple(_parse_source(source) for source in document["sources"])
     return CatalogInfo(
-        _is(str, found["kafkaviz"]), sources, tables, segments, _problems(found["problems"])
+        _ensure_type(str, document["kafkaviz"]),
+        sources,
+        tables,
+        segments,
+        _parse_problems(document["problems"]),
     )
 
 
@@ -153,21 +157,21 @@ def version() -> str:
         return "unknown"
 
 
-def _is(kind: Any, value: Any) -> Any:
+def _ensure_type(kind: Any, value: Any) -> Any:
     """The value, if JSON gave one of this type."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind}")
     return value
 
 
-def _files(table: str, found: Mapping) -> dict[str, int]:
+def _parse_files(table: str, row_counts: Mapping) -> dict[str, int]:
     """A table's files, which all lie in its folder, and the rows in each."""
-    if not all(re.fullmatch(rf"{table}-[\w-]+\.parquet", file) for file in found):
+    if not all(re.fullmatch(rf"{table}-[\w-]+\.parquet", file) for file in row_counts):
         raise ValueError("a file has no name of this table")
-    return {file: _is(int, rows) for file, rows in found.items()}
+    return {file: _ensure_type(int, rows) for file, rows in row_counts.items()}
 
 
-def _source_json(source: Source) -> dict:
+def _source_json(source: CatalogSource) -> dict:
     return vars(source) | {
         "path": str(source.path),
         "given": str(source.given),
@@ -175,21 +179,30 @@ def _source_json(source: Source) -> dict:
     }
 
 
-def _source(found: dict[str, Any]) -> Source:
-    _is(str, found["broker"])
-    paths = {"path": Path(found["path"]), "given": Path(found["given"])}
-    lists = {"directories": tuple(found["directories"]), "files": _stamps(found["files"])}
-    checked = {"checked": found["checked"] and _verdict(found["checked"])}
-    given: dict[str, Any] = found | paths | lists | checked
-    return Source(**given)
+def _parse_source(document: dict[str, Any]) -> CatalogSource:
+    _ensure_type(str, document["broker"])
+    paths = {"path": Path(document["path"]), "given": Path(document["given"])}
+    lists = {
+        "directories": tuple(document["directories"]),
+        "files": _parse_stamps(document["files"]),
+    }
+    checked = {"checked": document["checked"] and _parse_source_check(document["checked"])}
+    values: dict[str, Any] = document | paths | lists | checked
+    return CatalogSource(**values)
 
 
-def _verdict(found: Mapping) -> Verdict:
-    version, because = _is(str, found["assumed_version"]), _is(str, found["because"])
+def _parse_source_check(document: Mapping) -> SourceCheck:
+    version, because = (
+        _ensure_type(str, document["assumed_version"]),
+        _ensure_type(str, document["because"]),
+    )
     if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}", version):
         raise ValueError("a version has no number")
-    return Verdict(
-        version, because, _is(bool | None, found["clean"]), _is(bool | None, found["starts"])
+    return SourceCheck(
+        version,
+        because,
+        _ensure_type(bool | None, document["clean"]),
+        _ensure_type(bool | None, document["starts"]),
     )
 
 
@@ -201,35 +214,46 @@ def _segment_json(segment: StoredSegment) -> dict:
     return vars(segment) | {"spans": spans, "problems": _problems_json(segment.problems)}
 
 
-def _segment(found: dict[str, Any], tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
+def _parse_segment(
+    document: dict[str, Any], tables: Mapping[str, Mapping[str, int]]
+) -> StoredSegment:
     spans = {
-        table: tuple(_span(span, tables[table]) for span in spans)
-        for table, spans in found["spans"].items()
+        table: tuple(_parse_row_range(span, tables[table]) for span in spans)
+        for table, spans in document["spans"].items()
     }
-    first_batch = found["first_batch"] and FirstBatch(*map(int, found["first_batch"]))
-    codecs = tuple(_is(str, codec) for codec in found["codecs"])
+    first_batch = document["first_batch"] and FirstBatch(*map(int, document["first_batch"]))
+    codecs = tuple(_ensure_type(str, codec) for codec in document["codecs"])
     for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):
-        _is(kind, found[name])
-    told = {"first_batch": first_batch, "codecs": codecs, "problems": _problems(found["problems"])}
-    stored = {"files": _stamps(found["files"]), "spans": spans}
-    given: dict[str, Any] = found | stored | told
-    return StoredSegment(**given)
+        _ensure_type(kind, document[name])
+    contents = {
+        "first_batch": first_batch,
+        "codecs": codecs,
+        "problems": _parse_problems(document["problems"]),
+    }
+    locations = {"files": _parse_stamps(document["files"]), "spans": spans}
+    values: dict[str, Any] = document | locations | contents
+    return StoredSegment(**values)
 
 
 def _problems_json(problems: Iterable[Problem]) -> list[dict]:
     return [{"path": str(problem.path), "what": problem.what} for problem in problems]
 
 
-def _problems(found: Iterable[Mapping]) -> tuple[Problem, ...]:
-    return tuple(Problem(Path(problem["path"]), _is(str, problem["what"])) for problem in found)
+def _parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(Path(problem["path"]), _ensure_type(str, problem["what"])) for problem in documents
+    )
 
 
-def _span(found: Sequence, files: Mapping[str, int]) -> Span:
-    file, first_row, rows = found
+def _parse_row_range(values: Sequence, files: Mapping[str, int]) -> RowRange:
+    file, first_row, rows = values
     if not 0 <= first_row <= first_row + rows <= files[file]:
         raise ValueError("a segment's rows lie outside their file")
-    return Span(file, first_row, rows)
+    return RowRange(file, first_row, rows)
 
 
-def _stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
-    return {path: (_is(int, size), _is(int, mtime_ns)) for path, (size, mtime_ns) in files.items()}
+def _parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
+    return {
+        path: (_ensure_type(int, size), _ensure_type(int, mtime_ns))
+        for path, (size, mtime_ns) in files.items()
+    }

@@ -35,12 +35,12 @@ import pyarrow.parquet as pq
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.file import failing_kindly
+from kafkaviz.log.file import translate_os_errors
 from kafkaviz.pipeline.catalog import NAME, read_info
 from kafkaviz.pipeline.catalog_info import (
     CatalogInfo,
-    Source,
-    Span,
+    CatalogSource,
+    RowRange,
     StoredSegment,
     to_json,
     version,
@@ -52,12 +52,12 @@ STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
 
 
-class Busy(KafkavizError):
+class CatalogBusy(KafkavizError):
     """Another run writes this catalog."""
 
 
-class Workplace:
-    """A catalog's folder while one run holds it; see `workplace`."""
+class CatalogTransaction:
+    """A catalog's folder while one run holds it; see `catalog_transaction`."""
 
     def __init__(self, path: Path, old: CatalogInfo | None) -> None:
         """old: what the catalog holds until the commit; None if there is none, or none that can be
@@ -87,15 +87,17 @@ class Workplace:
         """Takes these segments' rows over from the old catalog; their spans change where a file
         held others' rows too.
         """
-        moved: dict[tuple[str, Span], Span] = {}
+        new_ranges: dict[tuple[str, RowRange], RowRange] = {}
         for table in TASK_TABLES:
-            by_file: dict[str, list[Span]] = defaultdict(list)
+            by_file: dict[str, list[RowRange]] = defaultdict(list)
             for segment in segments:
                 for span in segment.spans.get(table, ()):
                     by_file[span.file].append(span)
             for file, spans in by_file.items():
-                moved |= {(table, old): new for old, new in self._kept(table, file, spans)}
-        return [_with_spans(segment, moved) for segment in segments]
+                new_ranges |= {
+                    (table, old): new for old, new in self._carry_over(table, file, spans)
+                }
+        return [_with_spans(segment, new_ranges) for segment in segments]
 
     def add(self, segments: Iterable[StoredSegment]) -> None:
         """Takes in the files that the tasks wrote for these segments; a file that none of them
@@ -114,7 +116,7 @@ class Workplace:
 
     def commit(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[CatalogSource],
         segments: Sequence[StoredSegment],
         problems: Sequence[Problem],
     ) -> CatalogInfo:
@@ -139,18 +141,20 @@ class Workplace:
         What a format before 8 had there goes to where the link leads, so that its rows are seen
         until the swap.
         """
-        shown, target = self.path / name, f"{CURRENT}/{name}"
-        if shown.is_symlink() and os.readlink(shown) == target:
+        link, target = self.path / name, f"{CURRENT}/{name}"
+        if link.is_symlink() and os.readlink(link) == target:
             return
-        if os.path.lexists(shown):
+        if os.path.lexists(link):
             if not (self.path / CURRENT).exists():
                 former = self.path / f"{RUN}{uuid.uuid4().hex}"
                 former.mkdir()
                 (self.staging / "former").symlink_to(former.name)
                 self._replace_current(self.staging / "former")
-            moved = self.path / CURRENT / name
-            shown.rename(self.staging / f"{name}.was" if os.path.lexists(moved) else moved)
-        shown.symlink_to(target)
+            destination = self.path / CURRENT / name
+            link.rename(
+                self.staging / f"{name}.was" if os.path.lexists(destination) else destination
+            )
+        link.symlink_to(target)
 
     def _replace_current(self, link: Path) -> None:
         current = self.path / CURRENT
@@ -158,7 +162,9 @@ class Workplace:
             current.rename(self.staging / f"{CURRENT}.was")
         os.replace(link, current)
 
-    def _kept(self, table: str, file: str, spans: list[Span]) -> Iterator[tuple[Span, Span]]:
+    def _carry_over(
+        self, table: str, file: str, spans: list[RowRange]
+    ) -> Iterator[tuple[RowRange, RowRange]]:
         """Each span and where its rows are from now on: in the same file if nothing else was in it,
         else in a new one.
         """
@@ -170,7 +176,7 @@ class Workplace:
             return
         name, first_row = self._write(table, _slices(self.path / table / file, spans)), 0
         for span in spans:
-            yield span, Span(name, first_row, span.rows)
+            yield span, RowRange(name, first_row, span.rows)
             first_row += span.rows
 
     def _write(self, table: str, parts: Iterable[pa.Table]) -> str:
@@ -186,31 +192,31 @@ class Workplace:
 
 
 @contextmanager
-def workplace(path: Path) -> Generator[Workplace]:
+def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
     """Holds the catalog's folder, which is made if need be, for one run; whatever the run has not
     committed is gone afterwards.
 
     Raises Busy while another run holds it, CannotOpen where the folder holds something else.
     """
-    with failing_kindly(path):
+    with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()) and not any((path / name).is_file() for name in (NAME, LOCK)):
             raise CannotOpen(path, "holds other files and is no catalog", "give a new folder")
-    with _locked(path):
-        place = Workplace(path, _read_old(path))
+    with _hold_lock(path):
+        transaction = CatalogTransaction(path, _read_old(path))
         _sweep(path)
         try:
-            yield place
+            yield transaction
         finally:
-            shutil.rmtree(place.staging, ignore_errors=True)
-            if _current(path) != place.run:
-                shutil.rmtree(place.run, ignore_errors=True)
+            shutil.rmtree(transaction.staging, ignore_errors=True)
+            if _current(path) != transaction.run:
+                shutil.rmtree(transaction.run, ignore_errors=True)
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _hold_lock(path: Path) -> Generator[None]:
     """A lock that ends with its process, however that ends."""
-    with failing_kindly(path):
+    with translate_os_errors(path):
         file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file
     with file:
         _lock(path, file)
@@ -232,7 +238,7 @@ def _lock(path: Path, file: TextIO) -> None:
             file.seek(0)
             holder = file.read().strip()
         if holder != str(os.getpid()) or time.monotonic() > waits_until:
-            raise Busy(
+            raise CatalogBusy(
                 f"{path} is being written by another run (process {holder or 'unknown'}); wait for "
                 "it to end"
             )
@@ -272,27 +278,30 @@ def _link(file: Path, link: Path) -> None:
         shutil.copyfile(file, link)
 
 
-def _slices(path: Path, spans: Sequence[Span]) -> Iterator[pa.Table]:
+def _slices(path: Path, spans: Sequence[RowRange]) -> Iterator[pa.Table]:
     """Rows of a Parquet file, a row group at a time; spans in order of their rows."""
     with pq.ParquetFile(path) as file:
         first_row = 0
         for group in range(file.num_row_groups):
             end_row = first_row + file.metadata.row_group(group).num_rows
-            wanted = [
+            row_ranges = [
                 (max(span.first_row, first_row), min(span.first_row + span.rows, end_row))
                 for span in spans
             ]
-            wanted = [(start, end) for start, end in wanted if start < end]
-            if wanted:
+            row_ranges = [(start, end) for start, end in row_ranges if start < end]
+            if row_ranges:
                 rows = file.read_row_group(group)
                 yield pa.concat_tables(
-                    rows.slice(start - first_row, end - start) for start, end in wanted
+                    rows.slice(start - first_row, end - start) for start, end in row_ranges
                 )
             first_row = end_row
 
 
-def _with_spans(segment: StoredSegment, moved: dict[tuple[str, Span], Span]) -> StoredSegment:
+def _with_spans(
+    segment: StoredSegment, new_ranges: dict[tuple[str, RowRange], RowRange]
+) -> StoredSegment:
     spans = {
-        table: tuple(moved[table, span] for span in spans) for table, spans in segment.spans.items()
+        table: tuple(new_ranges[table, span] for span in spans)
+        for table, spans in segment.spans.items()
     }
     return replace(segment, spans=spans)

@@ -58,7 +58,7 @@ def content(batches: np.ndarray) -> Content:
     )
 
 
-def merged(parts: Iterable[Content]) -> Content:
+def merge(parts: Iterable[Content]) -> Content:
     """What the parts of a segment tell together, given in its order."""
     parts = [part for part in parts if part.batches]
     if not parts:
@@ -89,8 +89,8 @@ def _earliest_ms(batches: np.ndarray) -> np.ndarray:
 
 def _least(values: Iterable[int | None]) -> int | None:
     """The least timestamp; -1, which says that there is none, only where nothing else is."""
-    known = [value for value in values if value is not None]
-    return min((value for value in known if value >= 0), default=min(known, default=None))
+    present = [value for value in values if value is not None]
+    return min((value for value in present if value >= 0), default=min(present, default=None))
 
 
 def _most(values: Iterable[int | None]) -> int | None:

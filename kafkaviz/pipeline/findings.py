@@ -8,19 +8,26 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from kafkaviz.analyse.finding import CODES, SEVERITIES, Evidence, Finding
-from kafkaviz.analyse.health import Assumed, Health
-from kafkaviz.analyse.plain import plain_of, value_of
-from kafkaviz.analyse.restart import Restart, Step
-from kafkaviz.analyse.retention import COUNTED_BY, STATES, Aged, Kept, Limits, LogRetention
+from kafkaviz.analysis.finding import CODES, SEVERITIES, Evidence, Finding
+from kafkaviz.analysis.health import AssumedRelease, Health
+from kafkaviz.analysis.restart import Restart, StartupStep
+from kafkaviz.analysis.retention import (
+    COUNTED_BY,
+    STATES,
+    LogRetention,
+    RetentionLimits,
+    SegmentAge,
+    SegmentRetention,
+)
+from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.format import names
-from kafkaviz.pipeline.catalog_info import Verdict
+from kafkaviz.pipeline.catalog_info import SourceCheck
 from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.simulate.steps import ACTIONS, CAUSES
-from kafkaviz.units import encodable
+from kafkaviz.units import replace_surrogates
 
 # columns of that name
-SAME = (
+SHARED_COLUMNS = (
     "code",
     "severity",
     "file",
@@ -31,17 +38,17 @@ SAME = (
     "next_step",
     "reference",
 )
-MOST_LONG = 2**63 - 1
+MAX_LONG = 2**63 - 1
 # those that a step calls otherwise
 STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}
-AGED_COLUMNS = {
+AGE_COLUMNS = {
     "segment_base_offset": "base_offset",
     "bytes": "size_bytes",
     "timestamp_ms": "timestamp_ms",
     "counted_by": "counted_by",
     "offset": "offset",
 }
-KEPT_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
+RETENTION_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
 LIMITS_COLUMNS = {
     "retention_ms_source": "ms_source",
     "retention_bytes_source": "bytes_source",
@@ -52,12 +59,12 @@ LIMITS_COLUMNS = {
 }
 
 
-class Told(NamedTuple):
-    """What a catalog says of a broker: analyse.health.Health(broker, *told) is what a check of it
+class StoredHealth(NamedTuple):
+    """What a catalog says of a broker: analysis.health.Health(broker, *told) is what a check of it
     gives.
     """
 
-    version: Assumed
+    version: AssumedRelease
     findings: tuple[Finding, ...]
     restart: Restart | None
     retention: tuple[LogRetention, ...]
@@ -66,19 +73,19 @@ class Told(NamedTuple):
 def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a finding, the worst of a broker first; each health comes with the broker's name."""
     rows = [
-        _owner(name, one.partition) | _finding_row(one)
+        _owner(name, finding.partition) | _finding_row(finding)
         for name, health in healths
-        for one in health.findings
+        for finding in health.findings
     ]
     return pa.Table.from_pylist([_storable(row) for row in rows], FINDINGS)
 
 
 def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a step of each broker's next start, in its order."""
-    known = [(name, health.restart) for name, health in healths if health.restart is not None]
+    restarts = [(name, health.restart) for name, health in healths if health.restart is not None]
     rows = [
         _owner(name, step.partition) | _step_row(step)
-        for name, restart in known
+        for name, restart in restarts
         for step in restart.steps
     ]
     return pa.Table.from_pylist([_storable(row) for row in rows], RESTART_STEPS)
@@ -86,39 +93,45 @@ def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
 
 def retention_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a segment: what keeps it, and the settings of its log."""
-    kept = [
-        (_owner(name, log.partition), log, one)
+    segments = [
+        (_owner(name, log.partition), log, segment)
         for name, health in healths
         for log in health.retention
-        for one in log.segments
+        for segment in log.segments
     ]
     return pa.Table.from_pylist(
-        [_storable(owner | _kept_row(log, one)) for owner, log, one in kept], RETENTION
+        [_storable(owner | _retention_row(log, segment)) for owner, log, segment in segments],
+        RETENTION,
     )
 
 
-def verdict(health: Health) -> Verdict:
+def source_check(health: Health) -> SourceCheck:
     """What _catalog.json says of it."""
-    told = health.restart
-    return Verdict(
+    restart = health.restart
+    return SourceCheck(
         health.version.text,
-        health.version.because,
-        told.clean if told else None,
-        told.starts if told else None,
+        health.version.reason,
+        restart.clean if restart else None,
+        restart.starts if restart else None,
     )
 
 
-def told(verdict: Verdict, findings: pa.Table, steps: pa.Table, kept: pa.Table) -> Told:
+def stored_health(
+    check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
+) -> StoredHealth:
     """The values again, of the rows of one broker; ValueError where a row holds none."""
-    version = tuple(map(int, verdict.assumed_version.split(".")))
-    done = tuple(_step(row) for row in steps.to_pylist())
-    restart = None if verdict.starts is None else Restart(bool(verdict.clean), verdict.starts, done)
-    logs = tuple(
-        _log(list(rows)) for _, rows in groupby(kept.to_pylist(), key=lambda row: row["directory"])
+    version = tuple(map(int, check.assumed_version.split(".")))
+    restart_steps = tuple(_parse_step(row) for row in steps.to_pylist())
+    restart = (
+        None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
     )
-    return Told(
-        Assumed(version, verdict.because),
-        tuple(_finding(row) for row in findings.to_pylist()),
+    logs = tuple(
+        _parse_log(list(rows))
+        for _, rows in groupby(retention.to_pylist(), key=lambda row: row["directory"])
+    )
+    return StoredHealth(
+        AssumedRelease(version, check.because),
+        tuple(_parse_finding(row) for row in findings.to_pylist()),
         restart,
         logs,
     )
@@ -131,9 +144,9 @@ def _owner(broker: str, directory: str | None) -> dict:
     return {"broker": broker, "directory": directory, **partition}
 
 
-def _finding_row(one: Finding) -> dict:
-    evidence = one.evidence
-    row = {name: getattr(one, name) for name in SAME} | {
+def _finding_row(finding: Finding) -> dict:
+    evidence = finding.evidence
+    row = {name: getattr(finding, name) for name in SHARED_COLUMNS} | {
         "evidence": evidence.text,
         "evidence_found": evidence.found,
     }
@@ -144,32 +157,36 @@ def _finding_row(one: Finding) -> dict:
     }
 
 
-def _finding(row: dict) -> Finding:
+def _parse_finding(row: dict) -> Finding:
     evidence = Evidence(
         row["evidence_found"], row["evidence_expected"], row["found_hex"], row["expected_hex"]
     )
-    found = Finding(
-        partition=row["directory"], evidence=evidence, **{name: row[name] for name in SAME}
+    finding = Finding(
+        partition=row["directory"],
+        evidence=evidence,
+        **{name: row[name] for name in SHARED_COLUMNS},
     )
-    if found.code not in CODES or found.severity not in SEVERITIES:
-        raise ValueError(f"{found.code}, {found.severity} is no finding")
-    return value_of(Finding, plain_of(found))
+    if finding.code not in CODES or finding.severity not in SEVERITIES:
+        raise ValueError(f"{finding.code}, {finding.severity} is no finding")
+    return from_plain(Finding, to_plain(finding))
 
 
-def _step_row(step: Step) -> dict:
+def _step_row(step: StartupStep) -> dict:
     return {name: getattr(step, STEP_COLUMNS.get(name, name)) for name in RESTART_STEPS.names[3:]}
 
 
-def _step(row: dict) -> Step:
-    step = Step(**{STEP_COLUMNS.get(name, name): row[name] for name in RESTART_STEPS.names[3:]})
+def _parse_step(row: dict) -> StartupStep:
+    step = StartupStep(
+        **{STEP_COLUMNS.get(name, name): row[name] for name in RESTART_STEPS.names[3:]}
+    )
     if step.action not in ACTIONS or step.cause not in CAUSES:
         raise ValueError(f"{step.action}, {step.cause} is no step of a start")
-    return value_of(Step, plain_of(step))
+    return from_plain(StartupStep, to_plain(step))
 
 
-def _kept_row(log: LogRetention, one: Kept) -> dict:
-    row = {column: getattr(one.aged, name) for column, name in AGED_COLUMNS.items()} | {
-        name: getattr(one, name) for name in KEPT_COLUMNS
+def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
+    row = {column: getattr(segment.age, name) for column, name in AGE_COLUMNS.items()} | {
+        name: getattr(segment, name) for name in RETENTION_COLUMNS
     }
     return (
         row
@@ -178,31 +195,35 @@ def _kept_row(log: LogRetention, one: Kept) -> dict:
     )
 
 
-def _log(rows: list[dict]) -> LogRetention:
+def _parse_log(rows: list[dict]) -> LogRetention:
     """What keeps the segments of a log, of its rows."""
-    limits = Limits(**{name: rows[0][column] for column, name in LIMITS_COLUMNS.items()})
-    log = LogRetention(rows[0]["directory"], limits, rows[0]["now_ms"], tuple(map(_kept, rows)))
-    return value_of(LogRetention, plain_of(log))
+    limits = RetentionLimits(**{name: rows[0][column] for column, name in LIMITS_COLUMNS.items()})
+    log = LogRetention(
+        rows[0]["directory"], limits, rows[0]["now_ms"], tuple(map(_parse_segment, rows))
+    )
+    return from_plain(LogRetention, to_plain(log))
 
 
-def _kept(row: dict) -> Kept:
-    aged = Aged(**{name: row[column] for column, name in AGED_COLUMNS.items()})
-    if row["state"] not in STATES or aged.counted_by not in COUNTED_BY:
-        raise ValueError(f"{row['state']}, {aged.counted_by} keeps no segment")
-    return Kept(aged, **{name: row[name] for name in KEPT_COLUMNS})
+def _parse_segment(row: dict) -> SegmentRetention:
+    age = SegmentAge(**{name: row[column] for column, name in AGE_COLUMNS.items()})
+    if row["state"] not in STATES or age.counted_by not in COUNTED_BY:
+        raise ValueError(f"{row['state']}, {age.counted_by} keeps no segment")
+    return SegmentRetention(age, **{name: row[name] for name in RETENTION_COLUMNS})
 
 
 def _storable(row: dict) -> dict:
     """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in
     that of a file no long.
     """
-    texts = {name: encodable(value) for name, value in row.items() if isinstance(value, str)}
+    texts = {
+        name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)
+    }
     return (
         row
         | texts
         | {
             name: None
             for name, value in row.items()
-            if isinstance(value, int) and abs(value) > MOST_LONG
+            if isinstance(value, int) and abs(value) > MAX_LONG
         }
     )

@@ -16,14 +16,14 @@ from kafkaviz.log.broker import OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, Stamp, StoredSegment, version
-from kafkaviz.units import encodable
+from kafkaviz.pipeline.catalog_info import CatalogInfo, CatalogSource, Stamp, StoredSegment, version
+from kafkaviz.units import replace_surrogates
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)
 
 
 @dataclass(frozen=True)
-class Found:
+class InventoryEntry:
     """A segment as it lies there now."""
 
     broker: str
@@ -36,10 +36,10 @@ class Found:
 class Inventory:
     """Every segment of some broker directories, in the order of their names."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[CatalogSource, ...]
     brokers: tuple[tuple[str, Broker], ...]  # each with its name, in the order of the sources
     partitions: tuple[tuple[str, Partition], ...]  # each with its broker's name
-    segments: tuple[Found, ...]
+    segments: tuple[InventoryEntry, ...]
     problems: tuple[Problem, ...]
 
     def is_in(self, catalog: CatalogInfo, findings: bool = False) -> bool:
@@ -48,57 +48,68 @@ class Inventory:
         """
         if findings and not all(source.checked for source in catalog.sources):
             return False
-        keys = [found.stored.key for found in self.segments] == [
+        has_same_keys = [entry.stored.key for entry in self.segments] == [
             old.key for old in catalog.segments
         ]
-        same = keys and self.sources == catalog.sources and catalog.kafkaviz == version()
-        return same and all(map(_same, self.segments, catalog.segments))
+        is_same = (
+            has_same_keys and self.sources == catalog.sources and catalog.kafkaviz == version()
+        )
+        return is_same and all(map(_is_unchanged, self.segments, catalog.segments))
 
-    def known(
-        self, old: CatalogInfo | None, lost: Collection[tuple[str, str]] = (), swept: bool = False
+    def catalog_numbers(
+        self,
+        old: CatalogInfo | None,
+        missing: Collection[tuple[str, str]] = (),
+        needs_sweep: bool = False,
     ) -> list[int | None]:
         """For each segment the number of the catalog's own that still holds, or None where it must
         be read.
 
-        lost: files of the catalog that are gone, by table and name: what they told must be read
-        again. Those of table partitions tell nothing that takes reading. swept: whether the rows of
-        a sweep must be there too.
+        missing: files of the catalog that are gone, by table and name: what they told must be read
+        again. Those of table partitions tell nothing that takes reading. needs_sweep: whether the
+        rows of a sweep must be there too.
         """
         if (
             old is None
             or old.kafkaviz != version()
-            or any(table == "segments" for table, _ in lost)
+            or any(table == "segments" for table, _ in missing)
         ):
             return [None] * len(self.segments)
         paths = {source.broker: source.path for source in old.sources}
-        here = {source.broker for source in self.sources if paths.get(source.broker) == source.path}
-        numbers = {
-            one.key: number
-            for number, one in enumerate(old.segments)
-            if one.broker in here and _has_rows(one, lost, swept)
+        brokers = {
+            source.broker for source in self.sources if paths.get(source.broker) == source.path
         }
-        known = [numbers.get(found.stored.key) for found in self.segments]
+        numbers = {
+            segment.key: number
+            for number, segment in enumerate(old.segments)
+            if segment.broker in brokers and _has_rows(segment, missing, needs_sweep)
+        }
+        candidates = [numbers.get(entry.stored.key) for entry in self.segments]
         return [
-            number if number is not None and _same_to_read(found, old.segments[number]) else None
-            for found, number in zip(self.segments, known, strict=True)
+            number
+            if number is not None and _has_same_content(entry, old.segments[number])
+            else None
+            for entry, number in zip(self.segments, candidates, strict=True)
         ]
 
 
 def inventory(brokers: Iterable[Broker]) -> Inventory:
     """The partitions and segments of these directories."""
-    brokers = _one_a_path(brokers)
-    called = _names(brokers)
+    brokers = _merge_by_path(brokers)
+    broker_names = _names(brokers)
     partitions = [
         (name, partition)
-        for name, broker in zip(called, brokers, strict=True)
+        for name, broker in zip(broker_names, brokers, strict=True)
         for partition in broker.partitions
     ]
     return Inventory(
-        tuple(_source(name, broker) for name, broker in zip(called, brokers, strict=True)),
-        tuple(zip(called, brokers, strict=True)),
+        tuple(
+            _build_source(name, broker) for name, broker in zip(broker_names, brokers, strict=True)
+        ),
+        tuple(zip(broker_names, brokers, strict=True)),
         tuple(partitions),
         tuple(
-            _found(name, partition, segment)
+            _build_entry(name, partition, segment)
             for name, partition in partitions
             for segment in partition.segments
         ),
@@ -106,21 +117,23 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
     )
 
 
-def _one_a_path(brokers: Iterable[Broker]) -> list[Broker]:
+def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
     """Each directory once; partition directories given one by one become one broker with them
     all.
     """
-    found: dict[Path, Broker] = {}
+    by_path: dict[Path, Broker] = {}
     for broker in brokers:
         path = broker.path.resolve()
-        if before := found.get(path):
-            both = {
+        if earlier := by_path.get(path):
+            partitions = {
                 partition.directory: partition
-                for partition in (*before.partitions, *broker.partitions)
+                for partition in (*earlier.partitions, *broker.partitions)
             }
-            broker = replace(before, partitions=tuple(both[name] for name in sorted(both)))
-        found[path] = broker
-    return [found[path] for path in sorted(found)]
+            broker = replace(
+                earlier, partitions=tuple(partitions[name] for name in sorted(partitions))
+            )
+        by_path[path] = broker
+    return [by_path[path] for path in sorted(by_path)]
 
 
 def _names(brokers: list[Broker]) -> list[str]:
@@ -135,7 +148,7 @@ def _names(brokers: list[Broker]) -> list[str]:
         for broker in brokers
     ]
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
-        names = [encodable("/".join(path.parts[-length:])) for path in paths]
+        names = [replace_surrogates("/".join(path.parts[-length:])) for path in paths]
         if len(set(names)) == len(names):
             return names
     return [str(path).encode("utf-8", "backslashreplace").decode() for path in paths]
@@ -145,8 +158,8 @@ def _is_packed(broker: Broker) -> bool:
     return archive.is_archive(broker.source) and broker.source.is_file()
 
 
-def _source(name: str, broker: Broker) -> Source:
-    return Source(
+def _build_source(name: str, broker: Broker) -> CatalogSource:
+    return CatalogSource(
         name,
         broker.path.resolve(),
         broker.source,
@@ -163,19 +176,26 @@ def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
     """
     for partition in broker.partitions:
         yield from (
-            (f"{partition.directory}/{found.name}", _stamp(found)) for found in partition.others
+            (f"{partition.directory}/{other.name}", _stamp(other))
+            for other in partition.other_files
         )
     yield from ((name, stamp) for name in SMALL_FILES if (stamp := _stamp_of(broker.path / name)))
-    beside = f"../{SERVER_PROPERTIES}"
-    yield from ((beside, stamp) for stamp in [_stamp_of(broker.path / beside)] if stamp)
+    properties_path = f"../{SERVER_PROPERTIES}"
+    yield from (
+        (properties_path, stamp) for stamp in [_stamp_of(broker.path / properties_path)] if stamp
+    )
     # else partitions were opened, and whatever lies beside them may be anything
-    if broker.path == archive.opened(broker.source):
-        yield from _beside(broker)
+    if broker.path == archive.unpack_if_archive(broker.source):
+        yield from _other_entries(broker)
 
 
-def _beside(broker: Broker) -> Iterator[tuple[str, Stamp]]:
+def _other_entries(broker: Broker) -> Iterator[tuple[str, Stamp]]:
     """What else lies in a broker directory: a start does not like everything."""
-    with suppress(CannotOpen), file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
+    with (
+        suppress(CannotOpen),
+        file.translate_os_errors(broker.path),
+        os.scandir(broker.path) as entries,
+    ):
         for entry in entries:
             if file.is_directory(entry):
                 yield from [] if names.parse_directory(entry.name) else [(f"{entry.name}/", (0, 0))]
@@ -183,10 +203,10 @@ def _beside(broker: Broker) -> Iterator[tuple[str, Stamp]]:
                 yield entry.name, stamp
 
 
-def _found(name: str, partition: Partition, segment: Segment) -> Found:
-    suffix = "" if segment.in_use else segment.state
+def _build_entry(name: str, partition: Partition, segment: Segment) -> InventoryEntry:
+    suffix = "" if segment.is_in_use else segment.state
     files = {f"{partition.directory}/{file.path.name}": _stamp(file) for file in segment.files}
-    return Found(
+    return InventoryEntry(
         name,
         partition,
         segment,
@@ -205,24 +225,26 @@ def _stamp_of(path: Path) -> Stamp | None:
         return None
 
 
-def _same(found: Found, old: StoredSegment) -> bool:
+def _is_unchanged(entry: InventoryEntry, old: StoredSegment) -> bool:
     """Whether a segment's files are as they were, and what could not be read then cannot be read
     now.
     """
-    return old.files == found.stored.files and not _became_readable(found, old)
+    return old.files == entry.stored.files and not _became_readable(entry, old)
 
 
-def _same_to_read(found: Found, old: StoredSegment) -> bool:
+def _has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
     """The same of the files whose content a catalog holds: of a .txnindex it has the size alone."""
-    return _content(old) == _content(found.stored) and not _became_readable(found, old)
+    return _content(old) == _content(entry.stored) and not _became_readable(entry, old)
 
 
-def _has_rows(segment: StoredSegment, lost: Collection[tuple[str, str]], swept: bool) -> bool:
+def _has_rows(
+    segment: StoredSegment, missing: Collection[tuple[str, str]], needs_sweep: bool
+) -> bool:
     """Whether the files that hold its rows are all there."""
-    if swept and "batches" in segment.spans and "sweep" not in segment.spans:
+    if needs_sweep and "batches" in segment.spans and "sweep" not in segment.spans:
         return False
-    return not lost or not any(
-        (table, span.file) in lost for table, spans in segment.spans.items() for span in spans
+    return not missing or not any(
+        (table, span.file) in missing for table, spans in segment.spans.items() for span in spans
     )
 
 
@@ -239,5 +261,5 @@ def is_readable(segment: Segment) -> bool:
     return all(os.access(file.path, os.R_OK) for file in segment.files)
 
 
-def _became_readable(found: Found, old: StoredSegment) -> bool:
-    return old.unreadable and is_readable(found.segment)
+def _became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
+    return old.unreadable and is_readable(entry.segment)

@@ -58,11 +58,11 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
 def version_of(java: Path) -> int | None:
     """The feature release of a java program (17, 21, 8 for "1.8.0"); None where it does not run."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
+        process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
-    return int(match[1]) if match and told.returncode == 0 else None
+    match = re.search(r'version "(?:1\.)?(\d+)', process.stderr + process.stdout)
+    return int(match[1]) if match and process.returncode == 0 else None
 
 
 def launcher(cache: Path, java: Path, version: int) -> Path:
@@ -75,10 +75,10 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
         # a whole file, closed, then renamed: else "Text file busy"
-        aside = program.with_name(f"java.{os.getpid()}")
-        aside.write_text(text)
-        aside.chmod(0o755)
-        aside.replace(program)
+        temporary = program.with_name(f"java.{os.getpid()}")
+        temporary.write_text(text)
+        temporary.chmod(0o755)
+        temporary.replace(program)
     return program
 
 

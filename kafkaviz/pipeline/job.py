@@ -6,34 +6,49 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kafkaviz.analyse.infer.version import assumed_version
+from kafkaviz.analysis.inference.version import assumed_version
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.pipeline import session, work
-from kafkaviz.pipeline.catalog import Catalog, lost
-from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, StoredSegment
-from kafkaviz.pipeline.checking import Checking, Load, Loaded
-from kafkaviz.pipeline.commit import Workplace, workplace
-from kafkaviz.pipeline.findings import findings_table, retention_table, steps_table, verdict
-from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
-from kafkaviz.pipeline.plan import LoadTask, Task, Wanted, in_one_piece, load_tasks, plan
+from kafkaviz.pipeline import session, task_runner
+from kafkaviz.pipeline.catalog import Catalog, missing_files
+from kafkaviz.pipeline.catalog_info import CatalogInfo, CatalogSource, StoredSegment
+from kafkaviz.pipeline.commit import CatalogTransaction, catalog_transaction
+from kafkaviz.pipeline.findings import findings_table, retention_table, source_check, steps_table
+from kafkaviz.pipeline.ingest_checks import IngestChecks, LoadResult, LogLoad
+from kafkaviz.pipeline.inventory import Inventory, InventoryEntry, inventory, is_readable
+from kafkaviz.pipeline.plan import (
+    IngestTask,
+    LoadTask,
+    SegmentTask,
+    load_tasks,
+    plan,
+    tasks_per_segment,
+)
 from kafkaviz.pipeline.rows import codec_names
-from kafkaviz.pipeline.run import Cancelled, Done, Failed, Ingest, Progress
-from kafkaviz.pipeline.summary import SegmentRead, Summary, whole
-from kafkaviz.pipeline.transform import (
-    Facts,
-    facts_of_read,
-    facts_of_rows,
+from kafkaviz.pipeline.run import CancelledError, Ingest, IngestError, IngestResult, Progress
+from kafkaviz.pipeline.segment_tables import (
+    SegmentStatistics,
     first_batch,
     partitions_table,
     segments_table,
+    statistics_of_read,
+    statistics_of_rows,
 )
+from kafkaviz.pipeline.summary import RangeSummary, SegmentSummary, merge_ranges
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Cancelled", "Done", "Failed", "Ingest", "Progress", "ingest", "start_ingest"]
+__all__ = [
+    "CancelledError",
+    "Ingest",
+    "IngestError",
+    "IngestResult",
+    "Progress",
+    "ingest",
+    "start_ingest",
+]
 
 
 def start_ingest(
@@ -56,7 +71,7 @@ def start_ingest(
     One of Spark Connect will not do.
     """
     directories, catalog_path = (
-        [Path(one) for one in directories],
+        [Path(directory) for directory in directories],
         Path(catalog_path).expanduser().absolute(),
     )
     return Ingest(
@@ -81,32 +96,59 @@ def ingest(
         session.refuse_unusable(spark)
     brokers = [open_broker(directory) for directory in directories]
     refuse_inside(catalog_path, brokers)
-    found = inventory(brokers)
-    with workplace(catalog_path) as place:
-        old = None if full else place.old
-        gone = lost(catalog_path, old) if old is not None else set()
-        if old is not None and not gone and found.is_in(old, findings):
-            run.ends("fresh", kept_segments=len(found.segments))
+    disk_inventory = inventory(brokers)
+    with catalog_transaction(catalog_path) as transaction:
+        old = None if full else transaction.old
+        missing = missing_files(catalog_path, old) if old is not None else set()
+        if old is not None and not missing and disk_inventory.is_in(old, findings):
+            run.finish("fresh", kept_segments=len(disk_inventory.segments))
             return old
-        known = found.known(old, gone, swept=findings)
-        checking = (
-            Checking(found, Catalog(catalog_path, old) if old else None) if findings else None
+        catalog_numbers = disk_inventory.catalog_numbers(old, missing, needs_sweep=findings)
+        checks = (
+            IngestChecks(disk_inventory, Catalog(catalog_path, old) if old else None)
+            if findings
+            else None
         )
-        wanted, loads = to_read(found, known, checking), checking.loads() if checking else []
-        staging = place.make_staging()
-        reads = read(run, wanted, loads, staging, spark, checking) if wanted or loads else {}
+        segment_tasks, loads = (
+            plan_segments(disk_inventory, catalog_numbers, checks),
+            checks.loads() if checks else [],
+        )
+        staging = transaction.make_staging()
+        segment_summaries = (
+            read_segments(run, segment_tasks, loads, staging, spark, checks)
+            if segment_tasks or loads
+            else {}
+        )
         run.enter("writing")
-        stored, facts = put_together(place, found, known, reads)
-        place.write("segments", segments_table(found.segments, facts, settings(found.brokers)))
-        place.write("partitions", partitions_table(found.partitions, found.segments, facts))
-        sources = write_findings(place, found, checking) if checking else found.sources
-        info = place.commit(
-            sources,
-            stored,
-            [*found.problems, *(problem for one in stored for problem in one.problems)],
+        stored_segments, statistics = collect_segments(
+            transaction, disk_inventory, catalog_numbers, segment_summaries
         )
-    run.ends(
-        "done", len(wanted), sum(one.log_bytes for one in wanted), len(found.segments) - len(wanted)
+        transaction.write(
+            "segments",
+            segments_table(disk_inventory.segments, statistics, settings(disk_inventory.brokers)),
+        )
+        transaction.write(
+            "partitions",
+            partitions_table(disk_inventory.partitions, disk_inventory.segments, statistics),
+        )
+        sources = (
+            write_findings(transaction, disk_inventory, checks)
+            if checks
+            else disk_inventory.sources
+        )
+        info = transaction.commit(
+            sources,
+            stored_segments,
+            [
+                *disk_inventory.problems,
+                *(problem for segment in stored_segments for problem in segment.problems),
+            ],
+        )
+    run.finish(
+        "done",
+        len(segment_tasks),
+        sum(task.log_bytes for task in segment_tasks),
+        len(disk_inventory.segments) - len(segment_tasks),
     )
     return info
 
@@ -125,38 +167,38 @@ def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
             )
 
 
-def to_read(
-    found: Inventory, known: Sequence[int | None], checking: Checking | None
-) -> list[Wanted]:
+def plan_segments(
+    disk_inventory: Inventory, catalog_numbers: Sequence[int | None], checks: IngestChecks | None
+) -> list[SegmentTask]:
     """The segments that must be read, for their rows, their findings or both.
 
-    known: for each segment its number in the old catalog, or None. checking: None where no findings
-    are asked for.
+    catalog_numbers: for each segment its number in the old catalog, or None. checks: None where no
+    findings are asked for.
     """
     return [
-        Wanted(
+        SegmentTask(
             number,
-            one.broker,
-            one.partition.topic,
-            one.partition.partition,
-            one.segment,
-            checking.facts(one) if checking else None,
-            only_checked=known[number] is not None,
-            swept=checking is not None,
+            entry.broker,
+            entry.partition.topic,
+            entry.partition.partition,
+            entry.segment,
+            checks.facts(entry) if checks else None,
+            skips_rows=catalog_numbers[number] is not None,
+            needs_sweep=checks is not None,
         )
-        for number, one in enumerate(found.segments)
-        if known[number] is None or (checking and checking.lacks(one))
+        for number, entry in enumerate(disk_inventory.segments)
+        if catalog_numbers[number] is None or (checks and checks.must_read(entry))
     ]
 
 
-def read(
+def read_segments(
     run: Ingest,
-    wanted: Sequence[Wanted],
-    loads: Sequence[Load],
+    segment_tasks: Sequence[SegmentTask],
+    loads: Sequence[LogLoad],
     staging: Path,
     spark: "SparkSession | str | None",
-    checking: Checking | None,
-) -> dict[int, SegmentRead]:
+    checks: IngestChecks | None,
+) -> dict[int, SegmentSummary]:
     """Reads the segments and loads the logs on Spark: what each segment told, by its number.
 
     Its rows lie in the staging folder.
@@ -166,75 +208,94 @@ def read(
     if isinstance(spark, str | None):
         spark = session.session(spark)
     cores = spark.sparkContext.defaultParallelism
-    told = run_tasks(run, spark, [*plan(wanted, cores), *load_tasks(loads, cores)], staging)
-    tried = whole_segments(one for one in told if isinstance(one, Summary))
-    again = [one for one in wanted if tried[one.number] is None]
-    if again:
-        summaries = cast(list[Summary], run_tasks(run, spark, in_one_piece(again), staging))
-        tried |= whole_segments(summaries)
-    reads = cast(dict[int, SegmentRead], tried)  # one piece is whole
-    if checking:
-        checking.add_loads(one for one in told if isinstance(one, Loaded))
-        checking.add(
-            {number: one.checked for number, one in reads.items() if one.checked is not None}
+    results = run_tasks(
+        run, spark, [*plan(segment_tasks, cores), *load_tasks(loads, cores)], staging
+    )
+    by_number = merge_by_segment(result for result in results if isinstance(result, RangeSummary))
+    retries = [task for task in segment_tasks if by_number[task.number] is None]
+    if retries:
+        summaries = cast(
+            list[RangeSummary], run_tasks(run, spark, tasks_per_segment(retries), staging)
         )
-    return {one.number: reads[one.number] for one in wanted if not one.only_checked}
+        by_number |= merge_by_segment(summaries)
+    segment_summaries = cast(dict[int, SegmentSummary], by_number)  # one piece is whole
+    if checks:
+        checks.add_loads(result for result in results if isinstance(result, LoadResult))
+        checks.add(
+            {
+                number: summary.check_json
+                for number, summary in segment_summaries.items()
+                if summary.check_json is not None
+            }
+        )
+    return {
+        task.number: segment_summaries[task.number] for task in segment_tasks if not task.skips_rows
+    }
 
 
 def run_tasks(
-    run: Ingest, spark: "SparkSession", tasks: Sequence[Task | LoadTask], staging: Path
-) -> list[Summary | Loaded]:
+    run: Ingest, spark: "SparkSession", tasks: Sequence[IngestTask | LoadTask], staging: Path
+) -> list[RangeSummary | LoadResult]:
     """One Spark job."""
-    run.reads(spark, tasks)
-    return work.done(spark, tasks, staging)
+    run.start_reading(spark, tasks)
+    return task_runner.run_tasks(spark, tasks, staging)
 
 
-def whole_segments(summaries: Iterable[Summary]) -> dict[int, SegmentRead | None]:
+def merge_by_segment(summaries: Iterable[RangeSummary]) -> dict[int, SegmentSummary | None]:
     """What the stretches of each segment tell together, by the segment's number."""
-    by_number: dict[int, list[Summary]] = defaultdict(list)
+    by_number: dict[int, list[RangeSummary]] = defaultdict(list)
     for summary in summaries:
         by_number[summary.number].append(summary)
-    return {number: whole(parts) for number, parts in by_number.items()}
+    return {number: merge_ranges(parts) for number, parts in by_number.items()}
 
 
-def put_together(
-    place: Workplace, found: Inventory, known: Sequence[int | None], reads: dict[int, SegmentRead]
-) -> tuple[list[StoredSegment], list[Facts]]:
+def collect_segments(
+    transaction: CatalogTransaction,
+    disk_inventory: Inventory,
+    catalog_numbers: Sequence[int | None],
+    segment_summaries: dict[int, SegmentSummary],
+) -> tuple[list[StoredSegment], list[SegmentStatistics]]:
     """Each segment and what it told, in the inventory's order: those just read, and those that the
     old catalog still has right.
     """
-    stored = {number: stored_read(found.segments[number], read) for number, read in reads.items()}
-    facts = {number: facts_of_read(found.segments[number], read) for number, read in reads.items()}
-    place.add(stored.values())
-    held = {number: old for number, old in enumerate(known) if old is not None}
-    if held:
-        old, old_numbers = cast(CatalogInfo, place.old), list(held.values())
-        kept = place.keep([old.segments[number] for number in old_numbers])
-        rows = Catalog(place.path, old).table("segments").take(old_numbers)
-        facts |= dict(zip(held, facts_of_rows(rows, kept), strict=True))
-        stored |= {
-            number: stored_again(found.segments[number], one)
-            for number, one in zip(held, kept, strict=True)
+    stored_by_number = {
+        number: new_stored_segment(disk_inventory.segments[number], summary)
+        for number, summary in segment_summaries.items()
+    }
+    statistics = {
+        number: statistics_of_read(disk_inventory.segments[number], summary)
+        for number, summary in segment_summaries.items()
+    }
+    transaction.add(stored_by_number.values())
+    reuse = {number: old for number, old in enumerate(catalog_numbers) if old is not None}
+    if reuse:
+        old, old_numbers = cast(CatalogInfo, transaction.old), list(reuse.values())
+        reused_segments = transaction.keep([old.segments[number] for number in old_numbers])
+        rows = Catalog(transaction.path, old).table("segments").take(old_numbers)
+        statistics |= dict(zip(reuse, statistics_of_rows(rows, reused_segments), strict=True))
+        stored_by_number |= {
+            number: reused_stored_segment(disk_inventory.segments[number], segment)
+            for number, segment in zip(reuse, reused_segments, strict=True)
         }
-    return [stored[number] for number in sorted(stored)], [
-        facts[number] for number in sorted(facts)
+    return [stored_by_number[number] for number in sorted(stored_by_number)], [
+        statistics[number] for number in sorted(statistics)
     ]
 
 
-def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
+def new_stored_segment(entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
     """How the catalog will name a segment that was just read."""
-    unreadable = bool(read.problems) and not is_readable(found.segment)
-    told = {
-        "first_batch": first_batch(read),
-        "codecs": codec_names(read.content.codecs),
-        "problems": read.problems,
+    unreadable = bool(summary.problems) and not is_readable(entry.segment)
+    contents = {
+        "first_batch": first_batch(summary),
+        "codecs": codec_names(summary.content.codecs),
+        "problems": summary.problems,
     }
-    return replace(found.stored, spans=read.spans, unreadable=unreadable, **told)
+    return replace(entry.stored, spans=summary.spans, unreadable=unreadable, **contents)
 
 
-def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:
+def reused_stored_segment(entry: InventoryEntry, segment: StoredSegment) -> StoredSegment:
     """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
-    return replace(kept, files=found.stored.files)
+    return replace(segment, files=entry.stored.files)
 
 
 def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
@@ -244,14 +305,19 @@ def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
     }
 
 
-def write_findings(place: Workplace, found: Inventory, checking: Checking) -> list[Source]:
+def write_findings(
+    transaction: CatalogTransaction, disk_inventory: Inventory, checks: IngestChecks
+) -> list[CatalogSource]:
     """Writes all that was found, and what the next run need not find again; the sources with what
     became of each.
     """
-    healths = list(checking.healths())
-    place.write("findings", findings_table(healths))
-    place.write("restart_steps", steps_table(healths))
-    place.write("retention", retention_table(healths))
-    place.write("checked", checking.table())
-    verdicts = {name: verdict(health) for name, health in healths}
-    return [replace(source, checked=verdicts[source.broker]) for source in found.sources]
+    healths = list(checks.healths())
+    transaction.write("findings", findings_table(healths))
+    transaction.write("restart_steps", steps_table(healths))
+    transaction.write("retention", retention_table(healths))
+    transaction.write("checked", checks.table())
+    checks_by_broker = {name: source_check(health) for name, health in healths}
+    return [
+        replace(source, checked=checks_by_broker[source.broker])
+        for source in disk_inventory.sources
+    ]

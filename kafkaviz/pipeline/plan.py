@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch import HEADER_BYTES, LEAST_LENGTH, LENGTH_END, rows
+from kafkaviz.format.batch import HEADER_BYTES, LENGTH_END, MIN_LENGTH, rows
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.checking import Load
+    from kafkaviz.pipeline.ingest_checks import LogLoad
 
 # of .log a task, which costs Spark about as much as reading 100 MiB
 MOST_BYTES, LEAST_BYTES = 256 << 20, 128 << 20
@@ -33,11 +33,11 @@ TRIES = 16  # entries looked at around each place for a cut
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SegmentTask:
     """A segment to read: its number in this run, and whose it is.
 
-    facts: what its checks go by; None where it is not checked. only_checked: its rows are known.
-    swept: whether a sweep is wanted.
+    facts: what its checks go by; None where it is not checked. skips_rows: its rows are known.
+    needs_sweep: whether a sweep is wanted.
     """
 
     number: int
@@ -45,9 +45,9 @@ class Wanted:
     topic: str
     partition: int
     segment: Segment
-    facts: Facts | None = None
-    only_checked: bool = False
-    swept: bool = False
+    facts: PartitionFacts | None = None
+    skips_rows: bool = False
+    needs_sweep: bool = False
 
     @property
     def log_bytes(self) -> int:
@@ -56,77 +56,80 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class SegmentRange:
     """A segment's .log from one byte to another; that from byte 0 has the indexes and the checks
     with it.
     """
 
-    wanted: Wanted
+    segment_task: SegmentTask
     start: int
     stop: int
 
     @property
     def is_whole(self) -> bool:
         """Whether no other stretch belongs to the same segment."""
-        return self.start == 0 and self.stop == self.wanted.log_bytes
+        return self.start == 0 and self.stop == self.segment_task.log_bytes
 
 
 @dataclass(frozen=True)
-class Task:
+class IngestTask:
     """What one Spark task reads, in order."""
 
     number: int
-    stretches: tuple[Stretch, ...]
+    ranges: tuple[SegmentRange, ...]
 
     @property
     def log_bytes(self) -> int:
         """The bytes of .log in it."""
-        return sum(stretch.stop - stretch.start for stretch in self.stretches)
+        return sum(segment_range.stop - segment_range.start for segment_range in self.ranges)
 
 
 @dataclass(frozen=True)
 class LoadTask:
     """What one Spark task foretells: what a start would do to some logs."""
 
-    loads: tuple["Load", ...]
+    loads: tuple["LogLoad", ...]
     # as of a Task; what a load reads of a .log, a task with its segment in it has read
     log_bytes: int = 0
 
 
-def load_tasks(loads: Sequence["Load"], cores: int) -> list[LoadTask]:
+def load_tasks(loads: Sequence["LogLoad"], cores: int) -> list[LoadTask]:
     """The tasks that load these logs: few of large ones, many of small ones, so that all take about
     as long.
     """
     costs = [_load_cost(load) for load in loads]
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
-    tasks: list[list[Load]] = []
-    left = 0
+    tasks: list[list[LogLoad]] = []
+    remaining = 0
     for load, cost in zip(loads, costs, strict=True):
-        if not tasks or cost > left:
+        if not tasks or cost > remaining:
             tasks.append([])
-            left = target
+            remaining = target
         tasks[-1].append(load)
-        left -= cost
+        remaining -= cost
     return [LoadTask(tuple(task)) for task in tasks]
 
 
-def plan(wanted: Sequence[Wanted], cores: int) -> list[Task]:
+def plan(segment_tasks: Sequence[SegmentTask], cores: int) -> list[IngestTask]:
     """The tasks that read these segments; every byte of every .log is in exactly one.
 
     A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64
     MiB.
     """
-    total_bytes = sum(one.log_bytes for one in wanted)
+    total_bytes = sum(task.log_bytes for task in segment_tasks)
     target_bytes = min(max(total_bytes // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
     return [
-        Task(number, tuple(stretches))
-        for number, stretches in enumerate(_packed(wanted, target_bytes))
+        IngestTask(number, tuple(ranges))
+        for number, ranges in enumerate(_pack(segment_tasks, target_bytes))
     ]
 
 
-def in_one_piece(wanted: Iterable[Wanted]) -> list[Task]:
+def tasks_per_segment(segment_tasks: Iterable[SegmentTask]) -> list[IngestTask]:
     """A task a segment, none cut."""
-    return [Task(number, (Stretch(one, 0, one.log_bytes),)) for number, one in enumerate(wanted)]
+    return [
+        IngestTask(number, (SegmentRange(segment_task, 0, segment_task.log_bytes),))
+        for number, segment_task in enumerate(segment_tasks)
+    ]
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
@@ -138,45 +141,51 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
     pieces = ceil(segment.log.size_bytes / target_bytes)
     goals = [segment.log.size_bytes * piece // pieces for piece in range(1, pieces)]
     entries = _entries(segment) if goals else np.empty(0)
-    found = [_first_start(segment, entries, goal) for goal in goals if len(entries)]
-    return sorted({position for position in found if position is not None})
+    positions = [_first_start(segment, entries, goal) for goal in goals if len(entries)]
+    return sorted({position for position in positions if position is not None})
 
 
-def _load_cost(load: "Load") -> int:
+def _load_cost(load: "LogLoad") -> int:
     """About the bytes that a start reads: of the segments that it would recover, and something for
     each that it opens.
     """
     live = load.log.partition.live
-    read = (
+    sizes = (
         []
         if load.clean
         else [
-            one.log.size_bytes
-            for one in live
-            if one.base_offset >= load.log.recovery_point or one is live[-1]
+            segment.log.size_bytes
+            for segment in live
+            if segment.base_offset >= load.log.recovery_point or segment is live[-1]
         ]
     )
-    return SEGMENT_COST_BYTES * (1 + len(live)) + sum(read)
+    return SEGMENT_COST_BYTES * (1 + len(live)) + sum(sizes)
 
 
-def _packed(wanted: Iterable[Wanted], target_bytes: int) -> Iterator[list[Stretch]]:
+def _pack(segment_tasks: Iterable[SegmentTask], target_bytes: int) -> Iterator[list[SegmentRange]]:
     """Small segments together, in order; the stretches of one that was cut alone, so that their
     files can be dropped alone.
     """
-    together: list[Stretch] = []
+    group: list[SegmentRange] = []
     cost = 0
-    for one in wanted:
-        edges = [0, *([] if one.only_checked else cuts(one.segment, target_bytes)), one.log_bytes]
+    for segment_task in segment_tasks:
+        edges = [
+            0,
+            *([] if segment_task.skips_rows else cuts(segment_task.segment, target_bytes)),
+            segment_task.log_bytes,
+        ]
         if len(edges) > 2:
-            yield from ([Stretch(one, start, stop)] for start, stop in pairwise(edges))
+            yield from (
+                [SegmentRange(segment_task, start, stop)] for start, stop in pairwise(edges)
+            )
             continue
-        if together and cost + one.log_bytes + SEGMENT_COST_BYTES > target_bytes:
-            yield together
-            together, cost = [], 0
-        together.append(Stretch(one, 0, one.log_bytes))
-        cost += one.log_bytes + SEGMENT_COST_BYTES
-    if together:
-        yield together
+        if group and cost + segment_task.log_bytes + SEGMENT_COST_BYTES > target_bytes:
+            yield group
+            group, cost = [], 0
+        group.append(SegmentRange(segment_task, 0, segment_task.log_bytes))
+        cost += segment_task.log_bytes + SEGMENT_COST_BYTES
+    if group:
+        yield group
 
 
 def _entries(segment: Segment) -> np.ndarray:
@@ -210,5 +219,5 @@ def _looks_like_start(segment: Segment, position: int, offset: int) -> bool:
     if len(header) < HEADER_BYTES:
         return False
     batch = rows(np.array([position]), np.frombuffer(header, np.uint8).reshape(1, -1))[0]
-    fits = LENGTH_END + LEAST_LENGTH <= batch["size_bytes"] <= segment.log.size_bytes - position
+    fits = LENGTH_END + MIN_LENGTH <= batch["size_bytes"] <= segment.log.size_bytes - position
     return bool(fits and 0 <= batch["magic"] <= 2 and batch["base_offset"] <= offset)

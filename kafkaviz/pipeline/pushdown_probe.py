@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 BOTH = (0, 1)
 # of each session whether it keeps the filters of its scans apart
-_KNOWN: WeakKeyDictionary = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
@@ -28,19 +28,19 @@ def is_safe(spark: "SparkSession") -> bool:
     """
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
-    if spark not in _KNOWN:
-        _KNOWN[spark] = keeps_apart(spark)
-    return _KNOWN[spark]
+    if spark not in _CACHE:
+        _CACHE[spark] = isolates_filters(spark)
+    return _CACHE[spark]
 
 
-def keeps_apart(spark: "SparkSession") -> bool:
+def isolates_filters(spark: "SparkSession") -> bool:
     """Whether two scans of one frame get their own filters each, in one query and one query after
     the other.
     """
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
-    zero, one = (frame.where(f"number = {number}") for number in BOTH)
-    return zero.union(one).count() == 2 and frame.count() == 2
+    first_frame, second_frame = (frame.where(f"number = {number}") for number in BOTH)
+    return first_frame.union(second_frame).count() == 2 and frame.count() == 2
 
 
 class TwoRows(DataSource):
@@ -68,9 +68,9 @@ class TwoRowsReader(DataSourceReader):
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
         """Keeps the number that is asked for."""
-        for one in filters:
-            if isinstance(one, EqualTo):
-                self._numbers = (one.value,)
+        for predicate in filters:
+            if isinstance(predicate, EqualTo):
+                self._numbers = (predicate.value,)
         return filters
 
     def read(self, partition: InputPartition) -> Iterator[tuple[int]]:

@@ -17,13 +17,13 @@ import pyarrow as pa
 from crc32c import crc32c
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, record
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.format.walk import Read
-from kafkaviz.pipeline.pushed import ALL, Limits
+from kafkaviz.format.walk import ReadInto
+from kafkaviz.pipeline.pushdown import ALL, NumberRange
 
 RUN_BYTES = 8 << 20  # of .log, read at once
 PLAIN_BYTES = 32 << 20  # of records decompressed, before they become rows
@@ -31,7 +31,7 @@ HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 Columns = dict[str, pa.Array | np.ndarray]
 
 
-class Trouble(NamedTuple):
+class UnreadableBatch(NamedTuple):
     """A batch whose records cannot be had, and why."""
 
     position: int
@@ -40,11 +40,11 @@ class Trouble(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wish:
+class RecordSelection:
     """Which records are wanted; payload: with their keys, values and headers."""
 
-    offsets: Limits = ALL
-    times_ms: Limits = ALL
+    offsets: NumberRange = ALL
+    times_ms: NumberRange = ALL
     payload: bool = False
 
 
@@ -52,12 +52,14 @@ class _Body(NamedTuple):
     """What follows the header of a batch of magic 2, decompressed."""
 
     number: int  # of the batch among those given
-    whole: memoryview  # as it lies in the .log
+    batch_bytes: memoryview  # as it lies in the .log
     records: bytes | memoryview
     compressed: bool
 
 
-def records(read: Read, batches: np.ndarray, wish: Wish) -> Iterator[Columns | Trouble]:
+def records(
+    read: ReadInto, batches: np.ndarray, selection: RecordSelection
+) -> Iterator[Columns | UnreadableBatch]:
     """Columns of the wanted records, some thousands at a time, in the order of the batches; what
     cannot be read stands between them.
 
@@ -71,20 +73,20 @@ def records(read: Read, batches: np.ndarray, wish: Wish) -> Iterator[Columns | T
             bodies.append(body)
             plain_bytes += len(body.records)
         if bodies and (body is None or plain_bytes > PLAIN_BYTES):
-            yield from _together(batches, bodies, wish)
+            yield from _decode_batches(batches, bodies, selection)
             bodies, plain_bytes = [], 0
         if body is None:
-            yield from _alone(batches[number], data, wish)
+            yield from _decode_single(batches[number], data, selection)
     if bodies:
-        yield from _together(batches, bodies, wish)
+        yield from _decode_batches(batches, bodies, selection)
 
 
-def crcs_valid(read: Read, batches: np.ndarray) -> np.ndarray:
+def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
     """Whether the checksum of each batch is right; of one that is not all there it is not."""
-    return np.fromiter(map(batch_records.crc_valid, _batches(read, batches)), bool, len(batches))
+    return np.fromiter(map(batch_records.is_crc_valid, _batches(read, batches)), bool, len(batches))
 
 
-def _batches(read: Read, batches: np.ndarray) -> Iterator[memoryview]:
+def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
     """The bytes of each batch; of one too large to be held its header alone."""
     for run in _runs(batches):
         first, last = run[0], run[-1]
@@ -94,10 +96,10 @@ def _batches(read: Read, batches: np.ndarray) -> Iterator[memoryview]:
         )
         buffer = np.empty(size_bytes if size_bytes <= codec.LIMIT_BYTES else HEADER_BYTES, np.uint8)
         data = buffer[: read(start, buffer)].data
-        for at, size_bytes in zip(
+        for position, size_bytes in zip(
             (run["position"] - start).tolist(), run["size_bytes"].tolist(), strict=True
         ):
-            yield data[at : at + size_bytes]
+            yield data[position : position + size_bytes]
 
 
 def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
@@ -106,10 +108,10 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
     ends = starts + batches["size_bytes"]
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
     first = 0
-    for behind in [*gaps.tolist(), len(batches)]:
-        while first < behind:
+    for end in [*gaps.tolist(), len(batches)]:
+        while first < end:
             length = max(
-                1, int(np.searchsorted(ends[first:behind], starts[first] + RUN_BYTES, "right"))
+                1, int(np.searchsorted(ends[first:end], starts[first] + RUN_BYTES, "right"))
             )
             yield batches[first : first + length]
             first += length
@@ -127,28 +129,28 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
         plain = codec.decompress(codec.name(codec_id), body) if codec_id and count > 0 else body
     except CorruptBytes:
         return None
-    most = len(plain) // record.LEAST_BYTES
+    most = len(plain) // record.MIN_BYTES
     return _Body(number, data, plain, bool(codec_id)) if 0 <= count <= most else None
 
 
-def _together(
-    batches: np.ndarray, bodies: Sequence[_Body], wish: Wish
-) -> Iterator[Columns | Trouble]:
+def _decode_batches(
+    batches: np.ndarray, bodies: Sequence[_Body], selection: RecordSelection
+) -> Iterator[Columns | UnreadableBatch]:
     """The records of these batches; where one has a fault, that."""
-    data = np.frombuffer(b"".join(one.records for one in bodies), np.uint8)
-    ends = np.cumsum([len(one.records) for one in bodies])
-    headers = batches[[one.number for one in bodies]]
+    data = np.frombuffer(b"".join(body.records for body in bodies), np.uint8)
+    ends = np.cumsum([len(body.records) for body in bodies])
+    headers = batches[[body.number for body in bodies]]
     counts = headers["record_count"].astype(np.int64)
     rows = np.zeros(int(counts.sum()), record.ROW)
     edges = np.append(0, np.cumsum(counts))
-    faulty = _fill(data, ends, edges, np.array([one.compressed for one in bodies]), rows)
+    faulty = _fill(data, ends, edges, np.array([body.compressed for body in bodies]), rows)
     first = 0
     for place in [*np.flatnonzero(faulty).tolist(), len(bodies)]:
         if place > first:
             owners = np.repeat(np.arange(first, place), counts[first:place])
-            yield from _columns(data, rows[edges[first] : edges[place]], headers[owners], wish)
+            yield from _columns(data, rows[edges[first] : edges[place]], headers[owners], selection)
         if place < len(bodies):
-            yield from _alone(headers[place], bodies[place].whole, wish)
+            yield from _decode_single(headers[place], bodies[place].batch_bytes, selection)
         first = place + 1
 
 
@@ -175,7 +177,7 @@ def _fill(data, ends, edges, compressed, rows):
 
 
 def _columns(
-    data: np.ndarray, rows: np.ndarray, headers: np.ndarray, wish: Wish
+    data: np.ndarray, rows: np.ndarray, headers: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns]:
     """The wanted ones of these records; headers: of each the header of its batch
     (format.batch.BATCH).
@@ -183,20 +185,20 @@ def _columns(
     offsets = headers["base_offset"] + rows["offset_delta"]
     created_ms = headers["base_timestamp_ms"] + rows["timestamp_delta_ms"]
     times_ms = np.where(batch.is_log_append_time(headers), headers["max_timestamp_ms"], created_ms)
-    wanted = wish.offsets.rows(offsets) & wish.times_ms.rows(times_ms)
-    if not wanted.any():
+    mask = selection.offsets.rows(offsets) & selection.times_ms.rows(times_ms)
+    if not mask.any():
         return
-    rows, headers = rows[wanted], headers[wanted]
+    rows, headers = rows[mask], headers[mask]
     columns = {
         "batch_position": headers["position"],
-        "offset": offsets[wanted],
-        "timestamp_ms": times_ms[wanted],
+        "offset": offsets[mask],
+        "timestamp_ms": times_ms[mask],
         "is_control": batch.is_control(headers),
         "key_size_bytes": _size(rows["key_size_bytes"]),
         "value_size_bytes": _size(rows["value_size_bytes"]),
         "header_count": rows["header_count"],
     }
-    if wish.payload:
+    if selection.payload:
         columns["key"] = _binary(data, rows["key_position"], rows["key_size_bytes"])
         columns["value"] = _binary(data, rows["value_position"], rows["value_size_bytes"])
         columns["headers"] = _headers(data, rows)
@@ -215,7 +217,7 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
     _gather(data, np.ascontiguousarray(positions), offsets, values)
     present = np.packbits(sizes >= 0, bitorder="little")
     return pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), len(sizes), [pa.py_buffer(one) for one in (present, offsets, values)]
+        pa.large_binary(), len(sizes), [pa.py_buffer(array) for array in (present, offsets, values)]
     )
 
 
@@ -230,56 +232,68 @@ def _gather(data, positions, offsets, values):
 
 def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
     """The headers of each record: most have none."""
-    found: list[list[tuple]] = [[] for _ in range(len(rows))]
+    headers: list[list[tuple]] = [[] for _ in range(len(rows))]
     for place in np.flatnonzero(rows["header_count"]).tolist():
-        (one,) = record.of_rows(data.data, rows[place : place + 1])
-        found[place] = list(one.headers)
-    return pa.array(found, HEADERS)
+        (batch_record,) = record.records_from_rows(data.data, rows[place : place + 1])
+        headers[place] = list(batch_record.headers)
+    return pa.array(headers, HEADERS)
 
 
-def _alone(row: np.void, data: memoryview, wish: Wish) -> Iterator[Columns | Trouble]:
+def _decode_single(
+    row: np.void, data: memoryview, selection: RecordSelection
+) -> Iterator[Columns | UnreadableBatch]:
     """The records of one batch, some thousand at a time, or its fault; of messages within a wrapper
     each has a checksum too.
     """
     try:
         batch_records.ensure_valid(data)
-        if fault := batch_records.fault_of(data):
+        if fault := batch_records.find_fault(data):
             raise fault
-        checked = batch_records.iterate(data) if row["magic"] < 2 else ()
-        if wrong := next((one for one in checked if one.is_valid is False), None):
+        inner_records = batch_records.iterate(data) if row["magic"] < 2 else ()
+        if invalid := next(
+            (batch_record for batch_record in inner_records if batch_record.is_valid is False), None
+        ):
             # within a wrapper that is whole
-            raise CorruptBytes(0, f"Record is corrupt (stored crc = {wrong.crc})")
+            raise CorruptBytes(0, f"Record is corrupt (stored crc = {invalid.crc})")
     except CorruptBytes as fault:
         position = int(row["position"])
-        yield Trouble(
+        yield UnreadableBatch(
             position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}"
         )
         return
-    wanted = (
-        one
-        for one in batch_records.iterate(data)
-        if wish.offsets.has(one.offset) and wish.times_ms.has(one.timestamp_ms)
+    matches = (
+        batch_record
+        for batch_record in batch_records.iterate(data)
+        if selection.offsets.has(batch_record.offset)
+        and selection.times_ms.has(batch_record.timestamp_ms)
     )
-    while some := list(islice(wanted, record.RUN_ROWS)):
-        yield _columns_of(row, some, wish.payload)
+    while chunk := list(islice(matches, record.RUN_ROWS)):
+        yield _columns_of(row, chunk, selection.payload)
 
 
-def _columns_of(row: np.void, found: Sequence[BatchRecord], payload: bool) -> Columns:
+def _columns_of(row: np.void, chunk: Sequence[BatchRecord], payload: bool) -> Columns:
     columns: Columns = {
-        "batch_position": np.full(len(found), row["position"]),
-        "offset": np.array([one.offset for one in found]),
-        "timestamp_ms": np.array([one.timestamp_ms for one in found]),
-        "is_control": np.full(len(found), batch.is_control(np.array([row]))[0]),
+        "batch_position": np.full(len(chunk), row["position"]),
+        "offset": np.array([batch_record.offset for batch_record in chunk]),
+        "timestamp_ms": np.array([batch_record.timestamp_ms for batch_record in chunk]),
+        "is_control": np.full(len(chunk), batch.is_control(np.array([row]))[0]),
         "key_size_bytes": pa.array(
-            [None if one.key is None else len(one.key) for one in found], pa.int32()
+            [None if batch_record.key is None else len(batch_record.key) for batch_record in chunk],
+            pa.int32(),
         ),
         "value_size_bytes": pa.array(
-            [None if one.value is None else len(one.value) for one in found], pa.int32()
+            [
+                None if batch_record.value is None else len(batch_record.value)
+                for batch_record in chunk
+            ],
+            pa.int32(),
         ),
-        "header_count": np.array([len(one.headers) for one in found]),
+        "header_count": np.array([len(batch_record.headers) for batch_record in chunk]),
     }
     if payload:
-        columns["key"] = pa.array([one.key for one in found], pa.binary())
-        columns["value"] = pa.array([one.value for one in found], pa.binary())
-        columns["headers"] = pa.array([list(one.headers) for one in found], HEADERS)
+        columns["key"] = pa.array([batch_record.key for batch_record in chunk], pa.binary())
+        columns["value"] = pa.array([batch_record.value for batch_record in chunk], pa.binary())
+        columns["headers"] = pa.array(
+            [list(batch_record.headers) for batch_record in chunk], HEADERS
+        )
     return columns

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.catalog_info import CatalogInfo
-from kafkaviz.pipeline.plan import LoadTask, Task
+from kafkaviz.pipeline.plan import IngestTask, LoadTask
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 CANCELLED_WITHIN_S = 1.0
 
 
-class Cancelled(KafkavizError):
+class CancelledError(KafkavizError):
     """The run was cancelled; the catalog is what it was."""
 
 
-class Failed(KafkavizError):
+class IngestError(KafkavizError):
     """The run ended early; the catalog is what it was."""
 
 
@@ -45,7 +45,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Done:
+class IngestResult:
     """What a run did, beside the catalog that it left."""
 
     read_segments: int
@@ -62,37 +62,37 @@ class Ingest:
         any error.
         """
         self.group = f"kafkaviz-{uuid.uuid4().hex}"  # of its Spark jobs
-        self.done: Done | None = None
+        self.done: IngestResult | None = None
         self._steps = steps
         self._started_at = time.monotonic()
         self._spark: SparkSession | None = None
-        self._tasks: list[Task | LoadTask] = []
+        self._tasks: list[IngestTask | LoadTask] = []
         self._reading_since = 0.0
-        self._state, self._turn = "starting", threading.Lock()
+        self._state, self._lock = "starting", threading.Lock()
         self._info: CatalogInfo | None = None
         self._error: Exception | None = None
-        self._cancelled, self._over = threading.Event(), threading.Event()
+        self._cancelled, self._end_event = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="kafkaviz-ingest", daemon=True)
         self._thread.start()
 
     def progress(self) -> Progress:
         """How far it is now; takes some milliseconds, since Spark is asked."""
         tasks, state = self._tasks, self._state
-        ended = (
-            self._ended(tasks)
+        count = (
+            self._count_ended(tasks)
             if state == "reading"
             else len(tasks)
             if state in ("writing", "done")
             else 0
         )
-        done_bytes = sum(task.log_bytes for task in tasks[:ended])
+        done_bytes = sum(task.log_bytes for task in tasks[:count])
         seconds = time.monotonic() - self._reading_since
         return Progress(
-            done_tasks=ended,
+            done_tasks=count,
             total_tasks=len(tasks),
             done_bytes=done_bytes,
             total_bytes=sum(task.log_bytes for task in tasks),
-            bytes_per_s=done_bytes / seconds if state == "reading" and ended else None,
+            bytes_per_s=done_bytes / seconds if state == "reading" and count else None,
             state=state,
             error=str(self._error) if state == "failed" else None,
         )
@@ -104,7 +104,7 @@ class Ingest:
         Where Spark is still starting, which nothing can stop, the thread goes on that long and then
         ends by itself.
         """
-        with self._turn:
+        with self._lock:
             if self._state not in ("starting", "reading"):
                 return
             self._cancelled.set()
@@ -116,7 +116,7 @@ class Ingest:
                 context: Any = self._spark.sparkContext
                 context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
         self._thread.join(CANCELLED_WITHIN_S)
-        self._over.set()
+        self._end_event.set()
 
     def settle(self, timeout_s: float) -> None:
         """Waits until a cancelled run has cleared away what it had written aside, or for this long;
@@ -129,22 +129,22 @@ class Ingest:
 
         Raises Cancelled, or what went wrong.
         """
-        if not self._over.wait(timeout_s):
+        if not self._end_event.wait(timeout_s):
             return None
         if self._cancelled.is_set():
-            raise Cancelled("the run was cancelled; the catalog is what it was")
+            raise CancelledError("the run was cancelled; the catalog is what it was")
         if self._error is not None:
             raise self._error
         return self._info
 
     def enter(self, state: str) -> None:
         """For the steps: the run is this far; raises Cancelled where it was cancelled meanwhile."""
-        with self._turn:
+        with self._lock:
             if self._cancelled.is_set():
-                raise Cancelled("the run was cancelled")
+                raise CancelledError("the run was cancelled")
             self._state = state
 
-    def reads(self, spark: "SparkSession", tasks: Sequence[Task | LoadTask]) -> None:
+    def start_reading(self, spark: "SparkSession", tasks: Sequence[IngestTask | LoadTask]) -> None:
         """For the steps: these tasks follow those that were read before, as jobs of this run's
         group.
         """
@@ -154,11 +154,11 @@ class Ingest:
         self._reading_since = self._reading_since or time.monotonic()
         self.enter("reading")
 
-    def ends(
+    def finish(
         self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
     ) -> None:
         """For the steps: what they did in all, "done" or "fresh"."""
-        self.done = Done(
+        self.done = IngestResult(
             read_segments, read_bytes, kept_segments, time.monotonic() - self._started_at
         )
         self.enter(state)
@@ -167,13 +167,13 @@ class Ingest:
         try:
             self._info = self._steps(self)
         except Exception as error:
-            self._error = error if isinstance(error, KafkavizError) else in_one_line(error)
-            with self._turn:
+            self._error = error if isinstance(error, KafkavizError) else shorten_error(error)
+            with self._lock:
                 self._state = "cancelled" if self._cancelled.is_set() else "failed"
         finally:
-            self._over.set()
+            self._end_event.set()
 
-    def _ended(self, tasks: Sequence[Task | LoadTask]) -> int:
+    def _count_ended(self, tasks: Sequence[IngestTask | LoadTask]) -> int:
         """The number of tasks that Spark has seen end."""
         try:
             tracker = cast("SparkSession", self._spark).sparkContext.statusTracker()
@@ -184,13 +184,13 @@ class Ingest:
             return 0
 
 
-def in_one_line(error: Exception) -> Failed:
+def shorten_error(error: Exception) -> IngestError:
     """What Spark or Python said, short; the whole of it is the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = next(
+    text = next(
         (line for line in reversed(lines) if "Error" in line or "Exception" in line),
         lines[0] if lines else "",
     )
-    failed = Failed(f"the run ended early: {told[:300] or type(error).__name__}")
-    failed.__cause__ = error
-    return failed
+    short_error = IngestError(f"the run ended early: {text[:300] or type(error).__name__}")
+    short_error.__cause__ = error
+    return short_error

@@ -15,19 +15,19 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from kafkaviz.analyse.checks import segment as checks
-from kafkaviz.analyse.infer import ChunkedEvidence, IntervalEvidence, between
-from kafkaviz.analyse.sweep import Sweeper
+from kafkaviz.analysis.checks import segment as checks
+from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, entries_between
+from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
-from kafkaviz.pipeline import kept
-from kafkaviz.pipeline.catalog_info import Span
-from kafkaviz.pipeline.content import Content, content, merged
-from kafkaviz.pipeline.plan import Stretch, Task, Wanted
+from kafkaviz.pipeline import check_cache
+from kafkaviz.pipeline.catalog_info import RowRange
+from kafkaviz.pipeline.content import Content, content, merge
+from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
-from kafkaviz.pipeline.summary import Slots, Summary
+from kafkaviz.pipeline.summary import RangeSummary, SlotCounts
 
 ROWS_AT_ONCE = 65_536
 NO_SLOTS = np.empty(0, int)
@@ -35,7 +35,7 @@ NO_SLOTS = np.empty(0, int)
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
-def scan(task: Task, staging: Path) -> list[Summary]:
+def scan(task: IngestTask, staging: Path) -> list[RangeSummary]:
     """Reads the task's stretches in order; what it wrote counts once the summaries are known, and
     not before.
 
@@ -44,12 +44,12 @@ def scan(task: Task, staging: Path) -> list[Summary]:
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
-        return [_stretch(stretch, files) for stretch in task.stretches]
+        return [_scan_range(segment_range, files) for segment_range in task.ranges]
 
 
-def summed(wanted: Wanted) -> Summary:
+def scan_segment(segment_task: SegmentTask) -> RangeSummary:
     """One pass over a whole segment without writing a row or checking anything."""
-    return _stretch(Stretch(wanted, 0, wanted.log_bytes), {})
+    return _scan_range(SegmentRange(segment_task, 0, segment_task.log_bytes), {})
 
 
 class RowFile:
@@ -62,7 +62,7 @@ class RowFile:
         self.name, self.rows = name, 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
         self._writer: pq.ParquetWriter | None = None
-        self._waiting: list[tuple[Wanted, np.ndarray, np.ndarray]] = []
+        self._waiting: list[tuple[SegmentTask, np.ndarray, np.ndarray]] = []
         self._waiting_rows = 0
 
     def __enter__(self) -> "RowFile":
@@ -74,21 +74,21 @@ class RowFile:
         if self._writer is not None:
             self._writer.close()
 
-    def add(self, owner: Wanted, found: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
+    def add(self, owner: SegmentTask, rows: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
         """More rows of a segment: its batches with the entry that points at each, or its entries.
 
         They are written many at once.
         """
-        self._waiting.append((owner, found, entry_slots))
-        self._waiting_rows += len(found)
-        self.rows += len(found)
+        self._waiting.append((owner, rows, entry_slots))
+        self._waiting_rows += len(rows)
+        self.rows += len(rows)
         if self._waiting_rows >= ROWS_AT_ONCE:
             self._write()
 
-    def span(self, first_row: int) -> Span | None:
+    def span(self, first_row: int) -> RowRange | None:
         """From that row to the last one; None if there is none."""
         return (
-            Span(self._path.name, first_row, self.rows - first_row)
+            RowRange(self._path.name, first_row, self.rows - first_row)
             if self.rows > first_row
             else None
         )
@@ -97,11 +97,11 @@ class RowFile:
         if not self._waiting_rows:
             return
         owners, parts, slots = zip(*self._waiting, strict=True)
-        found = np.concatenate(parts)
+        rows = np.concatenate(parts)
         columns = (
-            batch_columns(found, np.concatenate(slots))
+            batch_columns(rows, np.concatenate(slots))
             if self.name == "batches"
-            else entry_columns(found)
+            else entry_columns(rows)
         )
         if self._writer is None:
             self._writer = pq.ParquetWriter(
@@ -111,64 +111,84 @@ class RowFile:
         self._waiting, self._waiting_rows = [], 0
 
 
-def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
+def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> RangeSummary:
     """One pass over a stretch; the first of a segment has the rows of its indexes and its checks
     too.
     """
-    wanted, problems = stretch.wanted, []
-    if wanted.only_checked:
-        return Summary(wanted.number, stretch.start, stretch.stop, None, checked=_checked(stretch))
-    segment = replace(wanted.segment)  # a copy, forgotten with what it has read of its indexes
+    segment_task, problems = segment_range.segment_task, []
+    if segment_task.skips_rows:
+        return RangeSummary(
+            segment_task.number,
+            segment_range.start,
+            segment_range.stop,
+            None,
+            check_json=_check(segment_range),
+        )
+    segment = replace(
+        segment_task.segment
+    )  # a copy, forgotten with what it has read of its indexes
     # a .deleted, .cleaned or .swap repeats rows that another file has, or had
-    files = files if segment.in_use else {}
+    files = files if segment.is_in_use else {}
     first_rows = {name: file.rows for name, file in files.items()}
     offsets = _index(segment, "offset_slots", problems)
-    slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
-    sweeper = Sweeper() if wanted.swept and segment.in_use and stretch.start == 0 else None
-    log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems, sweeper)
+    slots = (
+        _slots(segment_task, segment, offsets, files, problems)
+        if segment_range.start == 0
+        else SlotCounts()
+    )
+    sweeper = (
+        Sweeper()
+        if segment_task.needs_sweep and segment.is_in_use and segment_range.start == 0
+        else None
+    )
+    log = _log(
+        segment_range, segment, _sort_by_position(offsets), files.get("batches"), problems, sweeper
+    )
     if sweeper:
-        _add_sweep(stretch, sweeper, files["sweep"])
+        _add_sweep(segment_range, sweeper, files["sweep"])
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
-    return Summary(
-        wanted.number,
-        stretch.start,
-        stretch.stop,
+    return RangeSummary(
+        segment_task.number,
+        segment_range.start,
+        segment_range.stop,
         *log,
         slots,
         spans,
         tuple(problems),
-        _checked(stretch),
+        _check(segment_range),
     )
 
 
-def _checked(stretch: Stretch) -> str | None:
+def _check(segment_range: SegmentRange) -> str | None:
     """The findings about the whole segment, as text; None where none are wanted, or another stretch
     tells them.
     """
-    facts = stretch.wanted.facts
+    facts = segment_range.segment_task.facts
     return (
         None
-        if facts is None or stretch.start
-        else kept.to_json(checks.check(stretch.wanted.segment, facts))
+        if facts is None or segment_range.start
+        else check_cache.to_json(checks.check(segment_range.segment_task.segment, facts))
     )
 
 
-def _add_sweep(stretch: Stretch, sweeper: Sweeper, rows: RowFile) -> None:
+def _add_sweep(segment_range: SegmentRange, sweeper: Sweeper, rows: RowFile) -> None:
     """What each interval would cost the segment.
 
     Of a log that was cut the sweeper has the first stretch, and the rest is read for it.
     """
-    if not stretch.is_whole:
+    if not segment_range.is_whole:
         with suppress(KafkavizError):  # the stretch that has it says so
-            for batches in stretch.wanted.segment.scan(stretch.stop, look_inside=True):
+            for batches in segment_range.segment_task.segment.scan(
+                segment_range.stop, look_inside=True
+            ):
                 sweeper.take(batches)
-    found = sweeper.end()
-    if found.batches:
-        rows.add(stretch.wanted, found.sweep())
+    result = sweeper.end()
+    if result.batches:
+        rows.add(segment_range.segment_task, result.sweep())
 
 
 def _log(
-    stretch: Stretch,
+    segment_range: SegmentRange,
     segment: Segment,
     entries: np.ndarray,
     rows: RowFile | None,
@@ -181,7 +201,7 @@ def _log(
     end, contents, gaps = None, [], ChunkedEvidence(entries)
     if segment.log is None:
         return end, Content(), gaps.evidence()
-    steps = segment.scan(stretch.start, stretch.stop, look_inside=True)
+    steps = segment.scan(segment_range.start, segment_range.stop, look_inside=True)
     try:
         for batches in steps:
             contents.append(content(batches))
@@ -190,30 +210,34 @@ def _log(
                 sweeper.take(batches)
             end = int(batches["position"][-1] + batches["size_bytes"][-1])
             if rows is not None:
-                rows.add(stretch.wanted, batches, entry_slots(batches, between(entries, batches)))
+                rows.add(
+                    segment_range.segment_task,
+                    batches,
+                    entry_slots(batches, entries_between(entries, batches)),
+                )
         end = steps.end.position
     except KafkavizError as fault:
-        problems.append(Problem.of(segment.log.path, fault))
-    return end, merged(contents), gaps.evidence()
+        problems.append(Problem.from_fault(segment.log.path, fault))
+    return end, merge(contents), gaps.evidence()
 
 
 def _slots(
-    wanted: Wanted,
+    segment_task: SegmentTask,
     segment: Segment,
     offsets: Index | None,
     files: Mapping[str, RowFile],
     problems: list[Problem],
-) -> Slots:
+) -> SlotCounts:
     """Counts the slots of both indexes, and adds the rows of the written ones."""
     times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
         if index is not None and name in files:
-            files[name].add(wanted, index.entries)
-    return Slots(
+            files[name].add(segment_task, index.entries)
+    return SlotCounts(
         len(offsets.entries) if offsets else None,
         len(times.entries) if times else None,
-        offsets.unwritten if offsets else None,
-        times.unwritten if times else None,
+        offsets.unwritten_slots if offsets else None,
+        times.unwritten_slots if times else None,
     )
 
 
@@ -221,17 +245,17 @@ def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | Non
     """segment.offset_slots or .time_slots; None where there is no such file, or none that can be
     read.
     """
-    found = segment.index if which == "offset_slots" else segment.timeindex
-    if found is None:
+    file = segment.index if which == "offset_slots" else segment.timeindex
+    if file is None:
         return None
     try:
         return getattr(segment, which)
     except KafkavizError as fault:
-        problems.append(Problem.of(found.path, fault))
+        problems.append(Problem.from_fault(file.path, fault))
         return None
 
 
-def _by_position(index: Index | None) -> np.ndarray:
+def _sort_by_position(index: Index | None) -> np.ndarray:
     """The entries by position; Kafka writes them so, damage does not."""
     entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
     return entries[np.argsort(entries["position"], kind="stable")]

@@ -132,7 +132,7 @@ FINDINGS = pa.schema(
         ("expected_hex", STRING),
     ]
 )
-# what each index.interval.bytes would cost a segment: analyse.sweep; a segment without a batch has
+# what each index.interval.bytes would cost a segment: analysis.sweep; a segment without a batch has
 # no row
 SWEEP = pa.schema(
     [
@@ -217,4 +217,4 @@ TABLES: dict[str, pa.Schema] = {
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # what lies in the files
 TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks, where the files are read
 # empty where a run was told to leave the findings out
-FOUND_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")
+CHECK_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")

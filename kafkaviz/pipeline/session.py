@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import cache_folder
 from kafkaviz.pipeline.java import ensure_java
-from kafkaviz.units import legible
+from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -33,14 +33,14 @@ FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # else a thread of Spark that ran out of memory is waited for without end
 MORTAL = "-XX:+ExitOnOutOfMemoryError"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
-ONE_AT_A_TIME = threading.Lock()
+SESSION_LOCK = threading.Lock()
 # in the environment of what spark-submit runs: where its JVM listens
-SUBMITTED = "PYSPARK_GATEWAY_PORT"
-CONNECTED = (
+GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
+CONNECT_REFUSAL = (
     "a session of Spark Connect has no SparkContext, which is needed; give one with a master: "
     "local[2], spark://HOST:PORT"
 )
-_made: "SparkContext | None" = None  # by us: the only one that we may stop
+_own_context: "SparkContext | None" = None  # by us: the only one that we may stop
 
 
 def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
@@ -52,25 +52,25 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
     Raises NoJava, KafkavizError for what is no master, for Spark Connect, and where a session that
     is not ours runs for another master.
     """
-    global _made
+    global _own_context
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if master is not None and not MASTER.fullmatch(master):  # else Java answers with a stack trace
         raise KafkavizError(
-            f"{legible(master)} is no Spark master; there are local[2] and its like, "
+            f"{escape_controls(master)} is no Spark master; there are local[2] and its like, "
             "spark://HOST:PORT, yarn and k8s://URL"
         )
     if "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ:
-        raise KafkavizError(CONNECTED)
-    with ONE_AT_A_TIME:
+        raise KafkavizError(CONNECT_REFUSAL)
+    with SESSION_LOCK:
         running = SparkSession._instantiatedSession
-        if running is not None and not alive(running):
+        if running is not None and not is_alive(running):
             _forget()
         elif (context := SparkContext._active_spark_context) is not None:
             if master in (None, context.master):
                 return running or SparkSession.builder.getOrCreate()
-            if context is not _made:
+            if context is not _own_context:
                 raise KafkavizError(
                     f"a session for {context.master} runs in this process, not for {master}; stop "
                     "it, or name no master"
@@ -79,19 +79,19 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
         master = master or submitted_master(os.environ)
         prepare(master, cache or cache_folder())
         builder = SparkSession.builder.master(master).appName("kafkaviz")
-        submitted = _submitted_settings() if SUBMITTED in os.environ else {}
+        submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
         for name, value in settings(master).items():
-            builder = builder.config(name, submitted.get(name, value))
+            builder = builder.config(name, submit_settings.get(name, value))
         spark = builder.getOrCreate()
-        _made = spark.sparkContext
+        _own_context = spark.sparkContext
         return spark
 
 
 def refuse_unusable(spark: "SparkSession") -> None:
     """Raises KafkavizError for a session of Spark Connect, or one that was stopped."""
     if type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise KafkavizError(CONNECTED)
-    if not alive(spark):
+        raise KafkavizError(CONNECT_REFUSAL)
+    if not is_alive(spark):
         raise KafkavizError(
             "the Spark session was stopped, or its Java process ended; give one that runs"
         )
@@ -101,7 +101,7 @@ def submitted_master(environ: Mapping[str, str]) -> str:
     """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names; local[*] where neither
     tells.
     """
-    if SUBMITTED in environ:
+    if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
     parser.add_argument("--master", default="local[*]")
@@ -133,7 +133,7 @@ def settings(master: str = "local[*]") -> dict[str, str]:
     }
 
 
-def alive(spark: "SparkSession") -> bool:
+def is_alive(spark: "SparkSession") -> bool:
     """Whether its JVM answers and its context was not stopped."""
     context = spark.sparkContext
     if context._jsc is None:
@@ -150,7 +150,7 @@ def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.env
     """Sets what the JVM and Spark's Python workers inherit; after the JVM's start it would count no
     more. Raises NoJava.
     """
-    if SUBMITTED not in environ:  # else its JVM runs
+    if GATEWAY_PORT not in environ:  # else its JVM runs
         ensure_java(cache, environ)
     if master.startswith("local"):
         # Spark's default is the first python3 on PATH: another venv

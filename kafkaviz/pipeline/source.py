@@ -34,11 +34,11 @@ from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline import pushdown_probe
 from kafkaviz.pipeline.inventory import inventory
-from kafkaviz.pipeline.pushed import asked
-from kafkaviz.pipeline.source_plan import Piece, chosen, tasks
-from kafkaviz.pipeline.source_read import Reading, becomes_row, problem_row, reads_log
-from kafkaviz.pipeline.source_schema import ABORTED, FORMATS, BadOption, columns, options
-from kafkaviz.pipeline.transactions import Transactions, transactions
+from kafkaviz.pipeline.pushdown import add_filters
+from kafkaviz.pipeline.source_plan import SegmentSplit, option_filters, tasks
+from kafkaviz.pipeline.source_reader import SourceReader, becomes_row, problem_row, reads_log
+from kafkaviz.pipeline.source_schema import ABORTED, FORMATS, BadOption, columns, parse_options
+from kafkaviz.pipeline.transactions import PartitionTransactions, read_transactions
 from kafkaviz.search.bounds import READ_COMMITTED
 
 if TYPE_CHECKING:
@@ -63,29 +63,31 @@ def register(spark: "SparkSession") -> None:
     # Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))
     context = getattr(spark, "sparkContext", None)
-    known = (
+    has_python = (
         context is None
         or "PYSPARK_PYTHON" in os.environ
         or context.getConf().contains("spark.pyspark.python")
     )
-    if master.startswith("local") and not known:
+    if master.startswith("local") and not has_python:
         context.pythonExec = sys.executable
     pushes_filters = pushdown_probe.is_safe(spark)
     for source in SOURCES:
-        spark.dataSource.register(of_session(source, pushes_filters, master.startswith("local")))
+        spark.dataSource.register(
+            session_source(source, pushes_filters, master.startswith("local"))
+        )
 
 
-def of_session(
+def session_source(
     source: type["KafkaSource"], pushes_filters: bool, is_local: bool
 ) -> type["KafkaSource"]:
     """The format as this session may use it; Spark sends a class that was made here along, with
     what is said in it.
     """
-    facts = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local}
+    flags = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local}
     return (
         source
-        if facts == {name: getattr(source, name) for name in facts}
-        else type(source.__name__, (source,), facts)
+        if flags == {name: getattr(source, name) for name in flags}
+        else type(source.__name__, (source,), flags)
     )
 
 
@@ -105,21 +107,24 @@ class KafkaSource(DataSource):
 
     def schema(self) -> "StructType":
         """The columns, in order; BadOption for one that is not there."""
-        return from_arrow_schema(columns(self.FORMAT, options(self.options)))
+        return from_arrow_schema(columns(self.FORMAT, parse_options(self.options)))
 
     def reader(self, schema: "StructType") -> "KafkaReader":
         """A reader of all or some of the columns; BadOption for a schema of the caller's own that
         has others.
         """
-        wanted, known = (
+        arrow_schema, available_schema = (
             to_arrow_schema(schema, timezone="UTC"),
-            columns(self.FORMAT, replace(options(self.options), columns=())),
+            columns(self.FORMAT, replace(parse_options(self.options), columns=())),
         )
-        for field in wanted:
-            if field.name not in known.names or known.field(field.name).type != field.type:
+        for field in arrow_schema:
+            if (
+                field.name not in available_schema.names
+                or available_schema.field(field.name).type != field.type
+            ):
                 raise BadOption(
                     f"{self.FORMAT} has no column {field.name} of type {field.type}; it has "
-                    f"{', '.join(map(_typed, known))}"
+                    f"{', '.join(map(_describe_field, available_schema))}"
                 )
         return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(
             self.FORMAT, dict(self.options), schema, self.IS_LOCAL
@@ -160,11 +165,11 @@ SOURCES = (SegmentsSource, BatchesSource, RecordsSource, OffsetIndexSource, Time
 assert {source.FORMAT for source in SOURCES} == set(FORMATS)
 
 
-class Task(InputPartition):
+class ReadTask(InputPartition):
     """What one Spark task reads, behind rows that are known already: of problems."""
 
-    def __init__(self, pieces: list[Piece], rows: Sequence[dict] = ()) -> None:
-        self.pieces, self.rows = pieces, rows
+    def __init__(self, splits: list[SegmentSplit], rows: Sequence[dict] = ()) -> None:
+        self.pieces, self.rows = splits, rows
 
 
 class KafkaReader(DataSourceReader):
@@ -173,63 +178,68 @@ class KafkaReader(DataSourceReader):
     """
 
     def __init__(
-        self, name: str, given: dict[str, str], schema: "StructType", is_local: bool = True
+        self, name: str, option_values: dict[str, str], schema: "StructType", is_local: bool = True
     ) -> None:
         """given: the options, with the directory as path, or several as paths. is_local: the
         workers are on this machine.
         """
-        self.options = options(given)
-        self._name, self._directories = name, directories(given)
+        self.options = parse_options(option_values)
+        self._name, self._directories = name, directories(option_values)
         self._schema = to_arrow_schema(schema, timezone="UTC")
-        self._asked, self._is_local = chosen(name, self.options), is_local
+        self._filters, self._is_local = option_filters(name, self.options), is_local
 
-    def partitions(self) -> list[Task]:
+    def partitions(self) -> list[ReadTask]:
         """The tasks; Malformed for a topic-partition that is asked for and cannot be read, unless
         the mode makes it a row.
         """
-        found = inventory(map(self._opened, self._directories))
+        disk_inventory = inventory(map(self._open, self._directories))
         rows = [
             row
-            for name, broker in found.brokers
+            for name, broker in disk_inventory.brokers
             for problem in broker.problems
-            for row in self._unread(name, broker, problem)
+            for row in self._unread_rows(name, broker, problem)
         ]
         reads = reads_log(self._name, self._schema)
 
-        last_offset = self._asked.limits("offset").most
+        last_offset = self._filters.limits("offset").most
 
-        def decided(broker: str, partition: Partition) -> Transactions:
-            decisions, problems = transactions(partition, last_offset)
+        def decide(broker: str, partition: Partition) -> PartitionTransactions:
+            decisions, problems = read_transactions(partition, last_offset)
             rows.extend(
                 row for problem in problems for row in self._rows(broker, partition.name, problem)
             )
             return decisions
 
-        isolated = self._name == "kafka_records" and (
+        needs_transactions = self._name == "kafka_records" and (
             self.options.isolation == READ_COMMITTED or ABORTED.name in self._schema.names
         )
-        found_tasks = tasks(
-            self._name, found, self._asked, reads, self.options, decided if isolated else None
+        read_tasks = tasks(
+            self._name,
+            disk_inventory,
+            self._filters,
+            reads,
+            self.options,
+            decide if needs_transactions else None,
         )
-        return [Task(pieces) for pieces in found_tasks] + (
-            [Task([], rows)] if rows or not found_tasks else []
+        return [ReadTask(splits) for splits in read_tasks] + (
+            [ReadTask([], rows)] if rows or not read_tasks else []
         )
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
-    def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
+    def read(self, partition: ReadTask) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         yield from (problem_row(row, self._schema) for row in partition.rows)
-        yield from Reading(self._name, self._schema, self._asked, self.options).read(
+        yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
             partition.pieces
         )
 
-    def _opened(self, directory: str) -> Broker:
+    def _open(self, directory: str) -> Broker:
         """The broker of a directory; CannotOpen for an archive that the workers of a cluster would
         not see unpacked.
         """
         path = Path(directory)
         if not self._is_local and (
-            archive.containing(path) or (archive.is_archive(path) and not path.is_dir())
+            archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
         ):
             what = "is an archive, and the workers of a cluster do not see what it holds"
             raise CannotOpen(
@@ -246,7 +256,7 @@ class KafkaReader(DataSourceReader):
             what = f"is not there, seen from where Spark plans a query ({Path.cwd()})"
             raise CannotOpen(directory, what, "give the whole path", kind="missing") from None
 
-    def _unread(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
+    def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
         """A problem that hides rows, of which a topic-partition's directory is one; without a
         checkpoint no row is lost.
         """
@@ -255,12 +265,12 @@ class KafkaReader(DataSourceReader):
             LOG.warning("%s: %s", problem.path, problem.what)
             return []
         is_read = self.options.renamed or name.state == "current" or broker.is_lone
-        is_asked = (
+        is_selected = (
             is_read
-            and self._asked.has_topic(name.topic)
-            and self._asked.has_partition(name.partition)
+            and self._filters.has_topic(name.topic)
+            and self._filters.has_partition(name.partition)
         )
-        return self._rows(broker_name, name, problem) if is_asked else []
+        return self._rows(broker_name, name, problem) if is_selected else []
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
         """The row of a problem, where the mode makes it one."""
@@ -274,30 +284,30 @@ class PushingReader(KafkaReader):
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
         """Keeps what can be skipped by; Spark goes on looking at every row."""
-        self._asked = asked(filters, chosen(self._name, self.options))
+        self._filters = add_filters(filters, option_filters(self._name, self.options))
         return filters
 
 
-def directories(given: dict[str, str]) -> list[str]:
+def directories(option_values: dict[str, str]) -> list[str]:
     """The directories that load() was given; CannotOpen without any."""
-    found = (
-        json.loads(given["paths"])
-        if given.get("paths")
-        else [given["path"]]
-        if given.get("path")
+    paths = (
+        json.loads(option_values["paths"])
+        if option_values.get("paths")
+        else [option_values["path"]]
+        if option_values.get("path")
         else []
     )
-    if not found:
+    if not paths:
         raise CannotOpen(
             "load()",
             "names no directory",
             'give one: .load("/var/lib/kafka"); in SQL a TEMPORARY VIEW can',
             kind="missing",
         )
-    return [_local(one) for one in found]
+    return [_local_path(directory) for directory in paths]
 
 
-def _local(directory: str) -> str:
+def _local_path(directory: str) -> str:
     """The path of a directory that may be named by a URI; CannotOpen for one that is no path of
     this machine.
     """
@@ -314,5 +324,5 @@ def _local(directory: str) -> str:
     return unquote(urlsplit(directory).path)
 
 
-def _typed(field: "pa.Field") -> str:
+def _describe_field(field: "pa.Field") -> str:
     return f"{field.name} {field.type}"

@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import schema
-from kafkaviz.pipeline.pushed import ALL, Limits
+from kafkaviz.pipeline.pushdown import ALL, NumberRange
 from kafkaviz.pipeline.records import HEADERS
 from kafkaviz.pipeline.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
@@ -36,9 +36,11 @@ RECORDS = pa.schema(
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
 ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
 PROBLEM = pa.field("problem", STRING)
-TOGETHER = ("roll_reason", "segment_bytes", "segment_bytes_source")
+PARTITION_COLUMNS = ("roll_reason", "segment_bytes", "segment_bytes_source")
 FORMATS: dict[str, pa.Schema] = {
-    "kafka_segments": pa.schema([field for field in schema.SEGMENTS if field.name not in TOGETHER]),
+    "kafka_segments": pa.schema(
+        [field for field in schema.SEGMENTS if field.name not in PARTITION_COLUMNS]
+    ),
     "kafka_batches": pa.schema([*schema.BATCHES, ("crc_valid", BOOL)]),
     "kafka_records": RECORDS,
     "kafka_offset_index": schema.OFFSET_ENTRIES,
@@ -48,12 +50,12 @@ TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
 ANY = "any"
 # as Spark's own sources have them
 FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
-ONE, ALL_OF_THEM = REPLICAS = ("one", "all")
+ONE_REPLICA, ALL_REPLICAS = REPLICAS = ("one", "all")
 # whose rows have a timestamp that takes no further reading
-TIMED = ("kafka_batches", "kafka_records", "kafka_time_index")
+TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 MOST = 2**63 - 1
-OF_SPARK = ("path", "paths")  # options that load() itself adds
+SPARK_OPTIONS = ("path", "paths")  # options that load() itself adds
 
 
 class BadOption(KafkavizError):
@@ -61,7 +63,7 @@ class BadOption(KafkavizError):
 
 
 @dataclass(frozen=True)
-class Options:
+class SourceOptions:
     """The options of a read, as spark.read.option takes them.
 
     columns: names, separated by commas; all by default. topics: names or patterns with * and ?,
@@ -81,9 +83,9 @@ class Options:
 
     columns: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
-    partitions: tuple[Limits, ...] = ()
-    offsets: Limits = ALL
-    timestamps: Limits = ALL
+    partitions: tuple[NumberRange, ...] = ()
+    offsets: NumberRange = ALL
+    timestamps: NumberRange = ALL
     payload: bool = False
     problems: bool = False
     mode: str = FAILFAST
@@ -94,92 +96,103 @@ class Options:
     task_bytes: int = TASK_BYTES
 
 
-NAMES = tuple(field.name for field in fields(Options))
+NAMES = tuple(field.name for field in fields(SourceOptions))
 
 
-def options(given: Mapping[str, str]) -> Options:
+def parse_options(values: Mapping[str, str]) -> SourceOptions:
     """The options that were given; BadOption for one that there is not, or a value that means
     nothing.
     """
-    unknown = [name for name in given if name.lower() not in (*NAMES, *OF_SPARK)]
+    unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
     if unknown:
         raise BadOption(f"there is no option {unknown[0]}; there are {', '.join(NAMES)}")
-    late = given.get("late_ms")
-    problems = _truth("problems", given.get("problems", "false"))
-    mode = _one_of("mode", given.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES)
+    late = values.get("late_ms")
+    problems = _parse_bool("problems", values.get("problems", "false"))
+    mode = _parse_choice(
+        "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
+    )
     if problems and mode != PERMISSIVE:
         raise BadOption(
             f"option problems=true is mode=PERMISSIVE, and mode={mode} is given beside it; leave "
             "one of them out"
         )
-    return Options(
-        columns=_names(given.get("columns", "")),
-        topics=_names(given.get("topics", "")),
+    return SourceOptions(
+        columns=_parse_names(values.get("columns", "")),
+        topics=_parse_names(values.get("topics", "")),
         partitions=tuple(
-            _numbers("partitions", one) for one in _names(given.get("partitions", ""))
+            _parse_range("partitions", text) for text in _parse_names(values.get("partitions", ""))
         ),
-        offsets=_numbers("offsets", given["offsets"]) if "offsets" in given else ALL,
-        timestamps=_times("timestamps", given["timestamps"]) if "timestamps" in given else ALL,
-        payload=_truth("payload", given.get("payload", "false")),
+        offsets=_parse_range("offsets", values["offsets"]) if "offsets" in values else ALL,
+        timestamps=_parse_times("timestamps", values["timestamps"])
+        if "timestamps" in values
+        else ALL,
+        payload=_parse_bool("payload", values.get("payload", "false")),
         problems=problems,
         mode=mode,
-        isolation=_one_of(
-            "isolation", given.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
+        isolation=_parse_choice(
+            "isolation", values.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
         ),
-        replicas=_one_of("replicas", given["replicas"], REPLICAS) if "replicas" in given else None,
-        late_ms=late if late in (None, ANY) else _number("late_ms", late, 0),
-        renamed=_truth("renamed", given.get("renamed", "false")),
-        task_bytes=_number(
-            "task_bytes", given.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
+        replicas=_parse_choice("replicas", values["replicas"], REPLICAS)
+        if "replicas" in values
+        else None,
+        late_ms=late if late in (None, ANY) else _parse_number("late_ms", late, 0),
+        renamed=_parse_bool("renamed", values.get("renamed", "false")),
+        task_bytes=_parse_number(
+            "task_bytes", values.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES
         ),
     )
 
 
-def columns(name: str, chosen: Options) -> pa.Schema:
+def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """The columns of a format with these options; BadOption for a column or a limit that it does
     not have.
     """
-    if chosen.timestamps.are_set and name not in TIMED:
-        raise BadOption(f"option timestamps is for {', '.join(TIMED)}, not for {name}")
-    known = [*FORMATS[name], *(PAYLOAD if chosen.payload and name == "kafka_records" else ())]
-    known += [ABORTED] if chosen.isolation == READ_UNCOMMITTED and name == "kafka_records" else []
-    known += [PROBLEM] if chosen.mode == PERMISSIVE else []
-    by_name = {field.name: field for field in known}
-    unknown = [column for column in chosen.columns if column not in by_name]
+    if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
+        raise BadOption(f"option timestamps is for {', '.join(TIMED_FORMATS)}, not for {name}")
+    available = [
+        *FORMATS[name],
+        *(PAYLOAD if read_options.payload and name == "kafka_records" else ()),
+    ]
+    available += (
+        [ABORTED] if read_options.isolation == READ_UNCOMMITTED and name == "kafka_records" else []
+    )
+    available += [PROBLEM] if read_options.mode == PERMISSIVE else []
+    by_name = {field.name: field for field in available}
+    unknown = [column for column in read_options.columns if column not in by_name]
     if unknown:
         hint = (
             ", and with option payload=true also key, value, headers"
-            if name == "kafka_records" and not chosen.payload
+            if name == "kafka_records" and not read_options.payload
             else ""
         )
         raise BadOption(f"{name} has no column {unknown[0]}; it has {', '.join(by_name)}{hint}")
-    twice = [column for column in chosen.columns if chosen.columns.count(column) > 1]
+    twice = [column for column in read_options.columns if read_options.columns.count(column) > 1]
     if twice:
         raise BadOption(f"option columns names {twice[0]} twice")
-    return pa.schema([by_name[column] for column in chosen.columns] or known)
+    return pa.schema([by_name[column] for column in read_options.columns] or available)
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _numbers(option: str, text: str) -> Limits:
+def _parse_range(option: str, text: str) -> NumberRange:
     """5000-5999, 5000-, -5999 or 5000."""
-    found = NUMBERS.fullmatch(text.strip())
-    if not found or text.strip() == "-":
+    match = NUMBERS.fullmatch(text.strip())
+    if not match or text.strip() == "-":
         raise BadOption(
             f"option {option} takes 5000-5999, 5000-, -5999 or 5000, both ends included, not {text}"
         )
-    first, last = (found[1], found[2]) if "-" in text else (found[0], found[0])
-    return _ordered(option, text, *(int(end[:40]) if end else None for end in (first, last)))
+    first, last = (match[1], match[2]) if "-" in text else (match[0], match[0])
+    return _build_range(option, text, *(int(end[:40]) if end else None for end in (first, last)))
 
 
-def _times(option: str, text: str) -> Limits:
+def _parse_times(option: str, text: str) -> NumberRange:
     """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it; numbers
     also as _numbers has them.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
-        return _numbers(option, text)
+        return _parse_range(option, text)
     first, slash, last = (end.strip() for end in text.partition("/"))
     if not slash or not (first or last):
         example = (
@@ -187,10 +200,12 @@ def _times(option: str, text: str) -> Limits:
             "one end left out"
         )
         raise BadOption(f"option {option} takes {example}, both ends included, not {text}")
-    return _ordered(option, text, *(_moment(option, end) if end else None for end in (first, last)))
+    return _build_range(
+        option, text, *(_parse_timestamp(option, end) if end else None for end in (first, last))
+    )
 
 
-def _moment(option: str, text: str) -> int:
+def _parse_timestamp(option: str, text: str) -> int:
     if re.fullmatch("-?[0-9]{1,40}", text):
         return int(text)
     try:
@@ -202,8 +217,8 @@ def _moment(option: str, text: str) -> int:
         ) from None
 
 
-def _ordered(option: str, text: str, first: int | None, last: int | None) -> Limits:
-    limits = Limits(-inf if first is None else first, inf if last is None else last)
+def _build_range(option: str, text: str, first: int | None, last: int | None) -> NumberRange:
+    limits = NumberRange(-inf if first is None else first, inf if last is None else last)
     if limits.least > limits.most or any(
         end is not None and abs(end) > MOST for end in (first, last)
     ):
@@ -214,19 +229,19 @@ def _ordered(option: str, text: str, first: int | None, last: int | None) -> Lim
     return limits
 
 
-def _one_of(option: str, text: str, words: tuple[str, ...]) -> str:
+def _parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
     if text not in words:
         raise BadOption(f"option {option} is {' or '.join(words)}, not {text}")
     return text
 
 
-def _truth(option: str, text: str) -> bool:
+def _parse_bool(option: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise BadOption(f"option {option} is true or false, not {text}")
     return text.lower() == "true"
 
 
-def _number(option: str, text: str, least: int) -> int:
+def _parse_number(option: str, text: str, least: int) -> int:
     try:
         number = int(text)
     except ValueError:

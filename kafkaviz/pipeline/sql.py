@@ -20,27 +20,29 @@ from kafkaviz.pipeline.schema import TABLES
 
 LONGEST = 8000  # characters of a query: it must fit into an address
 # of a tree that only asks
-QUESTIONS = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 # functions in the place of a table
-MAKE_ROWS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"})
+ROW_FUNCTIONS = frozenset(
+    {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
+)
 # functions that tell of the process and its settings, or outlive the query: the rest compute with
 # what they get
-REFUSED = re.compile(
+FORBIDDEN_FUNCTIONS = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
     "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
 EMPTY = ("There is no query", "Start from a question on the left, or write a SELECT")
 # how the names of DuckDB's own views begin that need no schema
 OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
-REACHES = "It could tell of more than the catalog"
-OFFSET = 'OFFSET is a word of SQL: the column is written "offset"'
+REACH_ADVICE = "It could tell of more than the catalog"
+OFFSET_ADVICE = 'OFFSET is a word of SQL: the column is written "offset"'
 # for these a query is not
-NOT_TO_BLAME = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
-_AT = re.compile(r"\[(\d+),(\d+)\]")
+SYSTEM_ERRORS = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
+_LOCATION = re.compile(r"\[(\d+),(\d+)\]")
 _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
 
 
-class Wrong(KafkavizError):
+class QueryError(KafkavizError):
     """A query that is not run, or could not be: what is wrong with it, what to do, and which of its
     characters.
     """
@@ -56,7 +58,7 @@ class Wrong(KafkavizError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ErrorLocation:
     """A line of the query, from 1, its text, and which of its characters."""
 
     line: int
@@ -70,98 +72,104 @@ class Place:
         return self.first + 1
 
 
-def place(sql: str, wrong: Wrong) -> Place | None:
+def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
     """Where a query is wrong; None where that cannot be told, or where it is all of the query."""
-    if wrong.start is None or (
-        wrong.start == 0
-        and wrong.stop is not None
-        and wrong.stop >= len(sql.rstrip())
+    if error.start is None or (
+        error.start == 0
+        and error.stop is not None
+        and error.stop >= len(sql.rstrip())
         and "\n" in sql.strip()
     ):
         return None
-    start = min(wrong.start, len(sql))
-    above = sql.rfind("\n", 0, start) + 1
-    text = sql[above:].split("\n", 1)[0]
-    first = start - above
-    stop = wrong.stop - above if wrong.stop is not None else _end_of_word(text, first)
-    return Place(sql.count("\n", 0, start) + 1, text, first, max(first + 1, min(stop, len(text))))
+    start = min(error.start, len(sql))
+    line_start = sql.rfind("\n", 0, start) + 1
+    text = sql[line_start:].split("\n", 1)[0]
+    first = start - line_start
+    stop = error.stop - line_start if error.stop is not None else _end_of_word(text, first)
+    return ErrorLocation(
+        sql.count("\n", 0, start) + 1, text, first, max(first + 1, min(stop, len(text)))
+    )
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def judge(text: str, parsed: Callable[[str], Mapping[str, Any]]) -> None:
+def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
     """Raises Wrong where a query is no single question, or asks for anything but the catalog.
 
-    parsed: DuckDB's json_serialize_sql of a text.
+    parse: DuckDB's json_serialize_sql of a text.
     """
     if not text.strip():
-        raise Wrong(*EMPTY)
+        raise QueryError(*EMPTY)
     if len(text) > LONGEST:
-        raise Wrong(f"The query has {len(text)} characters", f"At most {LONGEST} are taken")
-    tree = parsed(text)
+        raise QueryError(f"The query has {len(text)} characters", f"At most {LONGEST} are taken")
+    tree = parse(text)
     if tree["error"]:
         if tree["error_type"] == "parser":
             # at an end that comes too early the parser names the last word that is there
-            again = parsed(f"{text}\nx")
-            raise _misunderstood(
-                tree, text, not again["error"] or again.get("location") != tree.get("location")
+            retry = parse(f"{text}\nx")
+            raise _parse_error(
+                tree, text, not retry["error"] or retry.get("location") != tree.get("location")
             )
-        raise Wrong(
+        raise QueryError(
             "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
         )
     if not tree["statements"]:
-        raise Wrong(*EMPTY)
+        raise QueryError(*EMPTY)
     if len(tree["statements"]) > 1:
-        raise Wrong("Only one question is run here", "Several are run one after the other")
+        raise QueryError("Only one question is run here", "Several are run one after the other")
     nodes = list(_nodes(tree))
-    named = {
-        one["key"].lower() for node in nodes for one in (node.get("cte_map") or {}).get("map", ())
+    cte_names = {
+        cte["key"].lower() for node in nodes for cte in (node.get("cte_map") or {}).get("map", ())
     }
-    for name in named:
-        _judge_name(name)
+    for name in cte_names:
+        _check_name(name)
     for node in nodes:
-        _judge(node, named, text)
+        _check_node(node, cte_names, text)
 
 
-def wrong(fault: Exception, text: str, before: int = 0) -> Wrong | None:
+def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
     """What DuckDB had against a query, in its words but short; None where the query is not to
     blame.
 
-    before: bytes of SQL that stood before the text when it was run.
+    prefix_bytes: bytes of SQL that stood before the text when it was run.
     """
     try:
-        given = json.loads(str(fault)[str(fault).index("{") :])
-        kind, message = given["exception_type"], given["exception_message"]
+        details = json.loads(str(fault)[str(fault).index("{") :])
+        kind, message = details["exception_type"], details["exception_message"]
     except (ValueError, LookupError, TypeError):
         return None
-    if NOT_TO_BLAME.fullmatch(kind):
+    if SYSTEM_ERRORS.fullmatch(kind):
         return None
-    return Wrong(*_told(given, message), *_where(given, text, before))
+    return QueryError(*_describe(details, message), *_locate(details, text, prefix_bytes))
 
 
-def _misunderstood(given: Mapping[str, Any], text: str, ends_early: bool) -> Wrong:
+def _parse_error(details: Mapping[str, Any], text: str, ends_early: bool) -> QueryError:
     """A fault of the parser's."""
-    known = re.search(r'near "(.*)"', given["error_message"], re.DOTALL)
+    match = re.search(r'near "(.*)"', details["error_message"], re.DOTALL)
     what = (
         "The query ends too early"
-        if known is None or ends_early
-        else f"Not understood from {known[1]} on"
+        if match is None or ends_early
+        else f"Not understood from {match[1]} on"
     )
-    return Wrong(what, OFFSET if _BARE_OFFSET.search(text) else "", *_where(given, text))
+    return QueryError(
+        what, OFFSET_ADVICE if _BARE_OFFSET.search(text) else "", *_locate(details, text)
+    )
 
 
-def _told(given: Mapping[str, Any], message: str) -> tuple[str, str]:
+def _describe(details: Mapping[str, Any], message: str) -> tuple[str, str]:
     """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it
     as advice.
     """
-    near = ", ".join(one for one in given.get("candidates", "").split(",") if one)
-    subtype, name = given.get("error_subtype"), given.get("name", "")
+    near = ", ".join(
+        candidate for candidate in details.get("candidates", "").split(",") if candidate
+    )
+    subtype, name = details.get("error_subtype"), details.get("name", "")
     if subtype == "COLUMN_NOT_FOUND":
         return f"There is no column {name}", f"Columns like it: {near}" if near else ""
-    if subtype == "MISSING_ENTRY" and "Function" in given.get("type", ""):
+    if subtype == "MISSING_ENTRY" and "Function" in details.get("type", ""):
         return f"There is no function {name}", f"Did you mean {near}?" if near else ""
     if subtype == "MISSING_ENTRY":
         return f"There is no table {name}", f"A catalog has {', '.join(TABLES)}"
@@ -173,69 +181,71 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
     """Every part of the tree that has a type; deep trees too, for which a call a level would not
     do.
     """
-    left = [tree]
-    while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            yield one
-            left += reversed(one.values())
-        elif isinstance(one, list):
-            left += reversed(one)
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield node
+            stack += reversed(node.values())
+        elif isinstance(node, list):
+            stack += reversed(node)
 
 
-def _judge(node: Mapping[str, Any], named: set[str], text: str) -> None:
-    """Raises Wrong for a part of a query that does not belong to a question. named: the tables that
-    WITH names.
+def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None:
+    """Raises Wrong for a part of a query that does not belong to a question. cte_names: the tables
+    that WITH names.
     """
     kind = node.get("type")
     span = _span(node, text)
-    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUESTIONS:
-        raise Wrong(
+    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUERY_NODES:
+        raise QueryError(
             "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
         )
     if kind == "BASE_TABLE":
-        _judge_table(_path(node) or [node["table_name"]], named, span)
+        _check_table(_path(node) or [node["table_name"]], cte_names, span)
     elif kind == "SHOW_REF" and not node.get("query"):
-        raise Wrong(
+        raise QueryError(
             "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
         )
     elif kind == "TABLE_FUNCTION":
         name = _path(node["function"])[-1]
-        if name.lower() not in MAKE_ROWS:
-            raise Wrong(f"The function {name} is not run here", REACHES, *span)
+        if name.lower() not in ROW_FUNCTIONS:
+            raise QueryError(f"The function {name} is not run here", REACH_ADVICE, *span)
     elif (
         "function_name" in node
         and (name := (_path(node) or [node["function_name"]])[-1])
-        and REFUSED.fullmatch(name.lower())
+        and FORBIDDEN_FUNCTIONS.fullmatch(name.lower())
     ):
-        raise Wrong(f"The function {name} is not run here", REACHES, *span)
+        raise QueryError(f"The function {name} is not run here", REACH_ADVICE, *span)
     elif kind == "VALUE_PARAMETER":
-        raise Wrong("A query has no parameters here", "Write the value itself", *span)
+        raise QueryError("A query has no parameters here", "Write the value itself", *span)
 
 
-def _judge_name(name: str) -> None:
+def _check_name(name: str) -> None:
     """Raises Wrong for a name of WITH that DuckDB could take for more than that where WITH does not
     reach: a file, a view of its own.
     """
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
-        raise Wrong(
+        raise QueryError(
             f"WITH names a table {name}",
             "Take a name of letters, digits and _ that does not begin as DuckDB's own views do",
         )
 
 
-def _judge_table(parts: list[str], named: set[str], span: tuple[int | None, int | None]) -> None:
+def _check_table(
+    parts: list[str], cte_names: set[str], span: tuple[int | None, int | None]
+) -> None:
     """Raises Wrong where the name is neither a table's of the catalog, nor one that WITH gave."""
     name = parts[-1].lower()
-    if len(parts) == 1 and (name in named or name in TABLES):
+    if len(parts) == 1 and (name in cte_names or name in TABLES):
         return
     near = get_close_matches(name, TABLES, n=1)
-    told = (
+    advice = (
         f"Did you mean {near[0]}?"
         if near and len(parts) == 1
         else f"A catalog has {', '.join(TABLES)}"
     )
-    raise Wrong(f"There is no table {'.'.join(parts)}", told, *span)
+    raise QueryError(f"There is no table {'.'.join(parts)}", advice, *span)
 
 
 def _path(node: Mapping[str, Any]) -> list[str]:
@@ -246,31 +256,35 @@ def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
     """The characters of the query that a part was made of."""
     start, size = node.get("query_location"), node.get("query_location_length")
     return (
-        _characters(text, start, start + size) if isinstance(start, int) and size else (None, None)
+        _to_characters(text, start, start + size)
+        if isinstance(start, int) and size
+        else (None, None)
     )
 
 
-def _where(given: Mapping[str, Any], text: str, before: int = 0) -> tuple[int | None, int | None]:
+def _locate(
+    details: Mapping[str, Any], text: str, prefix_bytes: int = 0
+) -> tuple[int | None, int | None]:
     """The characters of the query that an error names: "location":"[7,4]"."""
-    found = _AT.fullmatch(given.get("location", ""))
-    if found:
-        start, size = map(int, found.groups())
-        return _characters(text, start - before, start - before + size)
-    position = given.get("position", "")
+    match = _LOCATION.fullmatch(details.get("location", ""))
+    if match:
+        start, size = map(int, match.groups())
+        return _to_characters(text, start - prefix_bytes, start - prefix_bytes + size)
+    position = details.get("position", "")
     start, _ = (
-        _characters(text, int(position) - before, int(position) - before)
+        _to_characters(text, int(position) - prefix_bytes, int(position) - prefix_bytes)
         if position.isdigit()
         else (None, None)
     )
     return start, None
 
 
-def _characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
+def _to_characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
     """Characters, where DuckDB counts bytes."""
-    told = text.encode()
-    if not 0 <= start <= stop <= len(told):
+    data = text.encode()
+    if not 0 <= start <= stop <= len(data):
         return None, None
-    return len(told[:start].decode(errors="ignore")), len(told[:stop].decode(errors="ignore"))
+    return len(data[:start].decode(errors="ignore")), len(data[:stop].decode(errors="ignore"))
 
 
 def _first_word(text: str) -> tuple[int, int]:
@@ -279,5 +293,5 @@ def _first_word(text: str) -> tuple[int, int]:
 
 
 def _end_of_word(text: str, first: int) -> int:
-    found = re.match(r"\w+|\S", text[first:])
-    return first + (found.end() if found else 1)
+    match = re.match(r"\w+|\S", text[first:])
+    return first + (match.end() if match else 1)

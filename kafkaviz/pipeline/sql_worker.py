@@ -66,9 +66,9 @@ def main(memory_mib: int, threads: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a library prints is no reply
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
-    tables = Tables(memory_mib, threads)
+    database = CatalogDatabase(memory_mib, threads)
     while True:
-        head, body = tables.reply(json.loads(requests.get()))
+        head, body = database.reply(json.loads(requests.get()))
         replies.write(json.dumps(head | {"bytes": len(body)}).encode() + b"\n" + body)
         replies.flush()
 
@@ -80,7 +80,7 @@ def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
-class Tables:
+class CatalogDatabase:
     """A database in memory whose tables are the files of a catalog; kept until another catalog is
     asked.
     """
@@ -88,69 +88,71 @@ class Tables:
     def __init__(self, memory_mib: int, threads: int) -> None:
         self._config = CONFIG | {"memory_limit": f"{memory_mib}MiB", "threads": str(threads)}
         self._memory_mib, self._is_limited = memory_mib, False
-        self._of: tuple | None = None
+        self._key: tuple | None = None
         self._database: DuckDBPyConnection | None = None
 
     def reply(self, request: Mapping[str, Any]) -> tuple[dict, bytes]:
         """What is said of a request, and the rows as an Arrow stream."""
         try:
-            database = self._opened(request["folder"], request["tables"])
-            return _answer(database.cursor(), request["text"], request["most_rows"])
-        except sql.Wrong as wrong:
-            return {"wrong": [wrong.what, wrong.advice, wrong.start, wrong.stop]}, b""
+            database = self._open_database(request["folder"], request["tables"])
+            return _run_query(database.cursor(), request["text"], request["most_rows"])
+        except sql.QueryError as error:
+            return {"wrong": [error.what, error.advice, error.start, error.stop]}, b""
         except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
             return {"too_large": True}, b""
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
         except Exception as fault:  # by its name alone: what it says could tell of the machine
-            wrong = sql.wrong(fault, request["text"])
-            return {"wrong": [wrong.what, wrong.advice, wrong.start, wrong.stop]} if wrong else {
+            error = sql.query_error(fault, request["text"])
+            return {"wrong": [error.what, error.advice, error.start, error.stop]} if error else {
                 "failed": type(fault).__name__
             }, b""
 
-    def _opened(self, folder: str, tables: Mapping[str, Sequence[str]]) -> "DuckDBPyConnection":
+    def _open_database(
+        self, folder: str, tables: Mapping[str, Sequence[str]]
+    ) -> "DuckDBPyConnection":
         """The database of these files.
 
         They are named from their folder on: no * or { of its path is taken for a pattern.
         """
         os.chdir(folder)
-        of = (folder, json.dumps(tables))
-        if self._database is None or self._of != of:
+        key = (folder, json.dumps(tables))
+        if self._database is None or self._key != key:
             if self._database is not None:
                 self._database.close()
-            self._database, self._of = duckdb.connect(":memory:", config=self._config), of
-            _open(self._database, tables)
+            self._database, self._key = duckdb.connect(":memory:", config=self._config), key
+            _create_views(self._database, tables)
         if not self._is_limited:
             _limit_memory(self._memory_mib)
             self._is_limited = True
         return self._database
 
 
-def _open(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
+def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
     """A view for each table; from here on nothing but their files can be read, and no setting be
     changed.
     """
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
-    allowed = [path for files in paths.values() for path in files]
-    if allowed:
-        database.execute(f"SET allowed_paths = {_list(allowed)}")
+    allowed_paths = [path for files in paths.values() for path in files]
+    if allowed_paths:
+        database.execute(f"SET allowed_paths = {_sql_list(allowed_paths)}")
     for name, files in paths.items():
         if files:
             database.execute(
-                f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_list(files)}, "
+                f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_sql_list(files)}, "
                 "hive_partitioning = false)"
             )
         else:
             columns = ", ".join(
-                f"{sql.quoted(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name]
+                f"{sql.quote_name(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name]
             )
             database.execute(f"CREATE TABLE {name} ({columns})")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
 
 
-def _list(names: Sequence[str]) -> str:
+def _sql_list(names: Sequence[str]) -> str:
     """As SQL; a catalog's description names no file with a quote in it."""
     return "[" + ", ".join(f"'{name}'" for name in names) + "]"
 
@@ -162,45 +164,49 @@ def _limit_memory(mib: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with open("/proc/self/status") as told:
-            used = next(int(line.split()[1]) * 1024 for line in told if line.startswith("VmData:"))
-        most = used + (mib + BESIDES_MIB << 20)
+        with open("/proc/self/status") as status:
+            used_bytes = next(
+                int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:")
+            )
+        most = used_bytes + (mib + BESIDES_MIB << 20)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def _answer(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[dict, bytes]:
+def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[dict, bytes]:
     began = time.monotonic()
-    sql.judge(
+    sql.check_query(
         text,
-        lambda one: json.loads(
-            cursor.sql("SELECT json_serialize_sql(?)", params=[one]).fetchall()[0][0]
+        lambda statement: json.loads(
+            cursor.sql("SELECT json_serialize_sql(?)", params=[statement]).fetchall()[0][0]
         ),
     )
-    found = _asked(cursor, text)
-    columns, most = _storable(found)
-    before, behind = f"SELECT {columns} FROM (\n", "\n)"
-    text = _without_end(text)
+    relation = _prepare(cursor, text)
+    columns, most = _select_list(relation)
+    prefix, suffix = f"SELECT {columns} FROM (\n", "\n)"
+    text = _strip_end(text)
     try:
-        rows = _told(cursor.sql(f"{before}{text}{behind} LIMIT {most_rows + 1}").to_arrow_table())
+        rows = _narrow_sums(
+            cursor.sql(f"{prefix}{text}{suffix} LIMIT {most_rows + 1}").to_arrow_table()
+        )
     except duckdb.Error as fault:
-        raise sql.wrong(fault, text, len(before.encode())) or fault from None
-    seconds, shown = time.monotonic() - began, rows.slice(0, most_rows)
+        raise sql.query_error(fault, text, len(prefix.encode())) or fault from None
+    seconds, result = time.monotonic() - began, rows.slice(0, most_rows)
     all_rows = (
         rows.num_rows
         if rows.num_rows <= most_rows
-        else _counted(cursor, f"SELECT count(*) FROM (\n{text}{behind}")
+        else _count_rows(cursor, f"SELECT count(*) FROM (\n{text}{suffix}")
     )
-    body = _stream(shown)
+    body = _to_stream(result)
     if len(body) > MOST_BYTES:
         raise MemoryError
     return {
         "all_rows": all_rows,
         "seconds": seconds,
-        "cut_at": most if _is_cut(shown, most) else 0,
+        "cut_at": most if _is_cut(result, most) else 0,
     }, body
 
 
-def _asked(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
+def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
     """The query, not yet run. Raises Wrong."""
     try:
         return cursor.sql(text)
@@ -208,22 +214,22 @@ def _asked(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
     except duckdb.Error as fault:
         try:
             cursor.execute(f"{EXPLAIN}{text}").fetchall()
-        except duckdb.Error as placed:
-            raise sql.wrong(placed, text, len(EXPLAIN)) or placed from None
+        except duckdb.Error as explain_fault:
+            raise sql.query_error(explain_fault, text, len(EXPLAIN)) or explain_fault from None
         raise fault
 
 
-def _without_end(text: str) -> str:
+def _strip_end(text: str) -> str:
     """Without the comments and semicolons at its end."""
-    told, end = text.encode(), None
+    data, end = text.encode(), None
     for start, kind in reversed(duckdb.tokenize(text)):
-        if kind != duckdb.token_type.comment and told[start : start + 1] != b";":
+        if kind != duckdb.token_type.comment and data[start : start + 1] != b";":
             break
         end = start
-    return told[:end].decode()
+    return data[:end].decode()
 
 
-def _storable(found: "DuckDBPyRelation") -> tuple[str, int]:
+def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
     """The columns of a query: each name once, and what Arrow, CSV or a page could not hold as text,
     of at most so many characters.
 
@@ -231,30 +237,30 @@ def _storable(found: "DuckDBPyRelation") -> tuple[str, int]:
     fit into memory.
     """
     columns = []
-    for place, kind in enumerate(map(str, found.types), 1):
-        shown = (
+    for place, kind in enumerate(map(str, relation.types), 1):
+        expression = (
             f"hex(#{place})"
             if kind == "BLOB"
             else f"#{place}"
             if PLAIN.fullmatch(kind)
             else f"CAST(#{place} AS VARCHAR)"
         )
-        columns.append((shown, not PLAIN.fullmatch(kind)))
+        columns.append((expression, not PLAIN.fullmatch(kind)))
     most = max(LEAST_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
-    names = map(sql.quoted, _once(found.columns))
-    told = (
-        f"{_short(one, most) if is_text else one} AS {name}"
-        for name, (one, is_text) in zip(names, columns, strict=True)
+    names = map(sql.quote_name, _unique_names(relation.columns))
+    parts = (
+        f"{_shorten(column, most) if is_text else column} AS {name}"
+        for name, (column, is_text) in zip(names, columns, strict=True)
     )
-    return ", ".join(told), most
+    return ", ".join(parts), most
 
 
-def _short(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """The text, or its beginning and …"""
     return f"CASE WHEN length({text}) > {most} THEN left({text}, {most}) || '…' ELSE {text} END"
 
 
-def _told(rows: pa.Table) -> pa.Table:
+def _narrow_sums(rows: pa.Table) -> pa.Table:
     """A sum of whole numbers, which DuckDB gives 128 bits, as one of 64 where it has room."""
     for place, field in enumerate(rows.schema):
         if pa.types.is_decimal(field.type) and field.type.scale == 0 and field.type.precision == 38:
@@ -275,7 +281,7 @@ def _is_cut(rows: pa.Table, most: int) -> bool:
     )
 
 
-def _counted(cursor: "DuckDBPyConnection", text: str) -> int | None:
+def _count_rows(cursor: "DuckDBPyConnection", text: str) -> int | None:
     """How many rows there are in all, if that can be told soon."""
     timer = threading.Timer(COUNTED_WITHIN_S, cursor.interrupt)
     timer.start()
@@ -287,23 +293,23 @@ def _counted(cursor: "DuckDBPyConnection", text: str) -> int | None:
         timer.cancel()
 
 
-def _stream(rows: pa.Table) -> bytes:
+def _to_stream(rows: pa.Table) -> bytes:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
     return sink.getvalue()
 
 
-def _once(names: Sequence[str]) -> Iterator[str]:
+def _unique_names(names: Sequence[str]) -> Iterator[str]:
     """topic, topic reads topic, topic 2."""
-    taken: set[str] = set()
+    lowercase_names: set[str] = set()
     for name in names:
-        shown, times = name, 1
-        while shown.lower() in taken:
+        unique, times = name, 1
+        while unique.lower() in lowercase_names:
             times += 1
-            shown = f"{name} {times}"
-        taken.add(shown.lower())
-        yield shown
+            unique = f"{name} {times}"
+        lowercase_names.add(unique.lower())
+        yield unique
 
 
 if __name__ == "__main__":

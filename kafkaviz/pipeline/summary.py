@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
-from kafkaviz.analyse.infer import IntervalEvidence
+from kafkaviz.analysis.inference import IntervalEvidence
 from kafkaviz.log.broker import Problem
-from kafkaviz.pipeline.catalog_info import Span
-from kafkaviz.pipeline.content import Content, merged
+from kafkaviz.pipeline.catalog_info import RowRange
+from kafkaviz.pipeline.content import Content, merge
 from kafkaviz.pipeline.schema import TASK_TABLES
 
 
 @dataclass(frozen=True)
-class Slots:
+class SlotCounts:
     """The slots of both indexes; None where there is no such file, or where it could not be
     read.
     """
@@ -26,11 +26,11 @@ class Slots:
 
 
 @dataclass(frozen=True)
-class Summary:
+class RangeSummary:
     """What the pass over a stretch found, and where it wrote the rows.
 
     end_position: where the scan ended; None if there is no .log. problems: the files that could not
-    be read. checked: what the checks of the segment found, as pipeline.kept.to_json has it; the
+    be read. check_json: what the checks of the segment found, as pipeline.kept.to_json has it; the
     first stretch tells.
     """
 
@@ -40,10 +40,10 @@ class Summary:
     end_position: int | None
     content: Content = field(default_factory=Content)
     evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
-    slots: Slots = field(default_factory=Slots)
-    spans: Mapping[str, Span] = field(default_factory=dict)  # by table
+    slots: SlotCounts = field(default_factory=SlotCounts)
+    spans: Mapping[str, RowRange] = field(default_factory=dict)  # by table
     problems: tuple[Problem, ...] = ()
-    checked: str | None = None
+    check_json: str | None = None
 
     @property
     def ended_at_stop(self) -> bool:
@@ -54,19 +54,19 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class SegmentRead:
+class SegmentSummary:
     """What the stretches of one segment tell together."""
 
     content: Content
     evidence: IntervalEvidence
-    slots: Slots
+    slots: SlotCounts
     end_position: int | None
-    spans: Mapping[str, tuple[Span, ...]]  # by table, in order
+    spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
     problems: tuple[Problem, ...]  # one a file, though several stretches may have met it
-    checked: str | None = None
+    check_json: str | None = None
 
 
-def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
+def merge_ranges(summaries: Iterable[RangeSummary]) -> SegmentSummary | None:
     """The segment as if it had been read in one piece; None where a stretch did not end where the
     next one begins.
     """
@@ -74,19 +74,19 @@ def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
     if any(not summary.ended_at_stop for summary in summaries[:-1]):
         return None
     spans = {
-        table: tuple(one.spans[table] for one in summaries if table in one.spans)
+        table: tuple(part.spans[table] for part in summaries if table in part.spans)
         for table in TASK_TABLES
     }
-    return SegmentRead(
-        merged(summary.content for summary in summaries),
+    return SegmentSummary(
+        merge(summary.content for summary in summaries),
         reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
         summaries[0].slots,
         summaries[-1].end_position,
-        {table: found for table, found in spans.items() if found},
+        {table: ranges for table, ranges in spans.items() if ranges},
         tuple(
             {
                 problem.path: problem for summary in summaries for problem in summary.problems
             }.values()
         ),
-        summaries[0].checked,
+        summaries[0].check_json,
     )

@@ -19,9 +19,9 @@ from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, log_end_offset
-from kafkaviz.log.past_damage import PastDamage
+from kafkaviz.log.resync_scan import ResynchronisingScan
 from kafkaviz.log.segment import Segment
-from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
 
 # up to the marker
 ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
@@ -29,7 +29,7 @@ NO_ABORTED = np.empty(0, ABORTED)
 
 
 @dataclass(frozen=True)
-class Transactions:
+class PartitionTransactions:
     """The aborted ones (ABORTED, by producer, then first offset), and of each producer with an open
     one its first offset.
     """
@@ -42,50 +42,50 @@ class Transactions:
         """The first offset that is not decided; infinite where all are."""
         return min(self.open.values(), default=inf)
 
-    def within(self, first_offset: float, last_offset: float) -> "Transactions":
+    def in_range(self, first_offset: float, last_offset: float) -> "PartitionTransactions":
         """Those that touch a range of offsets."""
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
         )
-        return Transactions(self.aborted[touches], self.open)
+        return PartitionTransactions(self.aborted[touches], self.open)
 
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
         """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction;
         a marker belongs to none.
         """
-        found, concerned = np.zeros(len(batches), bool), _of_transactions(batches)
+        mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
         for producer_id in (
-            np.unique(batches["producer_id"][concerned]) if len(self.aborted) else ()
+            np.unique(batches["producer_id"][transactional]) if len(self.aborted) else ()
         ):
             entries = self.aborted[self.aborted["producer_id"] == producer_id]
-            rows = np.flatnonzero(concerned & (batches["producer_id"] == producer_id))
+            rows = np.flatnonzero(transactional & (batches["producer_id"] == producer_id))
             place = (
                 np.searchsorted(entries["first_offset"], batches["base_offset"][rows], "right") - 1
             )
             if len(entries):
-                found[rows] = (place >= 0) & (
+                mask[rows] = (place >= 0) & (
                     batches["base_offset"][rows] <= entries["last_offset"][place]
                 )
-        return found
+        return mask
 
     def are_open(self, batches: np.ndarray) -> np.ndarray:
         """Whether the records of each batch belong to an open transaction."""
-        found, concerned = np.zeros(len(batches), bool), _of_transactions(batches)
+        mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
         for producer_id, first_offset in self.open.items():
-            found |= (
-                concerned
+            mask |= (
+                transactional
                 & (batches["producer_id"] == producer_id)
                 & (batches["base_offset"] >= first_offset)
             )
-        return found
+        return mask
 
 
-UNDISTURBED = Transactions()
+NO_TRANSACTIONS = PartitionTransactions()
 
 
-def transactions(
+def read_transactions(
     partition: Partition, last_offset: float = inf
-) -> tuple[Transactions, list[Problem]]:
+) -> tuple[PartitionTransactions, list[Problem]]:
     """The transactions of a topic-partition that concern offsets up to the last one, and what of
     them cannot be read.
 
@@ -96,18 +96,18 @@ def transactions(
         try:
             aborted.append(_aborted(segment))
         except KafkavizError as fault:
-            problems.append(Problem.of(segment.txnindex.path, fault))
+            problems.append(Problem.from_fault(segment.txnindex.path, fault))
     # else the markers of the .log tell alone
     since, open_since = (-1, {}) if problems else _newest_snapshot(partition)
-    going = OpenTransactions(open_since)
+    open_transactions = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
         if following and following[0].base_offset <= since:
             continue
-        if _is_decided(going, max(since, segment.base_offset), last_offset):
+        if _is_decided(open_transactions, max(since, segment.base_offset), last_offset):
             break
         try:
-            _follow(segment, since, last_offset, going)
+            _follow(segment, since, last_offset, open_transactions)
         except TransactionFault as fault:
             what = (
                 "a marker of a transaction cannot be taken ("
@@ -115,12 +115,14 @@ def transactions(
             )
             problems.append(Problem(segment.log.path, what, "file"))  # what it decides nobody knows
         except CannotOpen as fault:
-            problems.append(Problem.of(segment.log.path, fault))
-    aborted.append(_as_aborted(going.aborted()))
-    return Transactions(np.unique(np.concatenate(aborted)), dict(going.open())), problems
+            problems.append(Problem.from_fault(segment.log.path, fault))
+    aborted.append(_as_aborted(open_transactions.aborted()))
+    return PartitionTransactions(
+        np.unique(np.concatenate(aborted)), dict(open_transactions.open())
+    ), problems
 
 
-def _of_transactions(batches: np.ndarray) -> np.ndarray:
+def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
     return is_transactional(batches) & ~is_control(batches)
 
 
@@ -129,16 +131,16 @@ def _aborted(segment: Segment) -> np.ndarray:
     if not segment.txnindex or not segment.txnindex.size_bytes:
         return NO_ABORTED
     try:
-        return _as_aborted(txn_index.readable(replace(segment).txn_index))
+        return _as_aborted(txn_index.ensure_readable(replace(segment).txn_index))
     except CorruptBytes as fault:
         raise fault.in_file(segment.txnindex.path) from None
 
 
 def _as_aborted(entries: np.ndarray) -> np.ndarray:
-    found = np.empty(len(entries), ABORTED)
+    aborted = np.empty(len(entries), ABORTED)
     for name in cast(tuple[str, ...], ABORTED.names):
-        found[name] = entries[name]
-    return found
+        aborted[name] = entries[name]
+    return aborted
 
 
 def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
@@ -149,11 +151,11 @@ def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
     for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
         with suppress(KafkavizError):  # Kafka takes the one before it, too
             producers = partition.snapshot(offset).producers
-            begun = producers[producers["current_txn_first_offset"] >= 0]
+            open_rows = producers[producers["current_txn_first_offset"] >= 0]
             return offset, dict(
                 zip(
-                    begun["producer_id"].tolist(),
-                    begun["current_txn_first_offset"].tolist(),
+                    open_rows["producer_id"].tolist(),
+                    open_rows["current_txn_first_offset"].tolist(),
                     strict=True,
                 )
             )
@@ -162,28 +164,32 @@ def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
 
 def end_offset(partition: Partition) -> int:
     """The log end offset, without the .index where that cannot be opened; -1 without a .log."""
-    for without in ({}, {"index": None}) if partition.active else ():
+    for overrides in ({}, {"index": None}) if partition.active else ():
         with suppress(CannotOpen):
-            return log_end_offset(replace(cast(Segment, partition.active), **without))
+            return log_end_offset(replace(cast(Segment, partition.active), **overrides))
     return -1
 
 
-def _is_decided(going: OpenTransactions, offset: int, last_offset: float) -> bool:
+def _is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
     """Whether no marker from an offset on decides about any record up to the last one."""
-    return offset > last_offset and all(first > last_offset for first in going.open().values())
+    return offset > last_offset and all(
+        first > last_offset for first in open_transactions.open().values()
+    )
 
 
-def _follow(segment: Segment, since: int, last_offset: float, going: OpenTransactions) -> None:
+def _follow(
+    segment: Segment, since: int, last_offset: float, open_transactions: OpenTransactions
+) -> None:
     """Takes the batches of a segment from an offset on; of large ones the headers alone are read,
     and the markers.
     """
     with entry_points(segment) as points:
-        start = points.before_offset(since) if since > segment.base_offset else 0
-        for batches in PastDamage(
+        start = points.position_before_offset(since) if since > segment.base_offset else 0
+        for batches in ResynchronisingScan(
             points, start, segment.log.size_bytes, chunk_bytes(points, start)
         ):
-            going.take(points.read, batches[batches["last_offset"] >= since])
+            open_transactions.take(points.read, batches[batches["last_offset"] >= since])
             if len(batches) and _is_decided(
-                going, int(batches["last_offset"][-1]) + 1, last_offset
+                open_transactions, int(batches["last_offset"][-1]) + 1, last_offset
             ):
                 return

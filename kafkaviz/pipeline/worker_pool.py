@@ -14,15 +14,15 @@ from typing import IO, cast
 
 from kafkaviz.errors import KafkavizError
 
-AT_ONCE = 2  # queries; more wait for their turn
-KEPT = 1  # processes without a query
+MAX_QUERIES = 2  # queries; more wait for their turn
+IDLE_WORKERS = 1  # processes without a query
 MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # MiB of a query
 MEMORY_MIB = 1024
 MOST_BYTES = 1 << 30  # of a reply
 MODULE = "kafkaviz.pipeline.sql_worker"
 
 
-class Ended(KafkavizError):
+class WorkerEnded(KafkavizError):
     """A worker ended before it replied."""
 
 
@@ -30,7 +30,10 @@ class Worker:
     """A process of sql_worker.py."""
 
     def __init__(self) -> None:
-        arguments = [str(number(MEMORY, MEMORY_MIB)), str(max(1, (os.cpu_count() or 1) // AT_ONCE))]
+        arguments = [
+            str(env_number(MEMORY, MEMORY_MIB)),
+            str(max(1, (os.cpu_count() or 1) // MAX_QUERIES)),
+        ]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", MODULE, *arguments],
             # nothing of the server's environment
@@ -68,7 +71,7 @@ class Worker:
                 raise EOFError
         except (OSError, ValueError, EOFError) as fault:
             self.end()
-            raise Ended("the process that answers queries ended") from fault
+            raise WorkerEnded("the process that answers queries ended") from fault
         return head, body
 
     def end(self) -> None:
@@ -83,25 +86,25 @@ class Worker:
 class WorkerPool:
     """Hands out workers in the order in which they are asked for."""
 
-    def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._at_once, self._turn = at_once, threading.Condition()
+    def __init__(self, limit: int = MAX_QUERIES) -> None:
+        self._limit, self._condition = limit, threading.Condition()
         self._line: deque[object] = deque()
         self._idle: list[Worker] = []
         self._busy = 0
 
-    def take(self, over: threading.Event) -> Worker | None:
-        """A worker, once it is this call's turn; None where `over` is set before: `wake` tells that
-        it was.
+    def take(self, end_event: threading.Event) -> Worker | None:
+        """A worker, once it is this call's turn; None where `end_event` is set before: `wake` tells
+        that it was.
         """
         ticket = object()
-        with self._turn:
+        with self._condition:
             self._line.append(ticket)
-            self._turn.wait_for(
-                lambda: over.is_set() or (self._busy < self._at_once and self._line[0] is ticket)
+            self._condition.wait_for(
+                lambda: end_event.is_set() or (self._busy < self._limit and self._line[0] is ticket)
             )
             self._line.remove(ticket)
-            self._turn.notify_all()
-            if over.is_set():
+            self._condition.notify_all()
+            if end_event.is_set():
                 return None
             self._busy += 1
             warm = self._idle.pop() if self._idle else None
@@ -113,26 +116,26 @@ class WorkerPool:
 
     def give_back(self, worker: Worker | None) -> None:
         """It may be asked again, unless it has ended; None for one that did not start."""
-        with self._turn:
+        with self._condition:
             self._busy -= 1
-            is_kept = worker is not None and worker.is_alive and len(self._idle) < KEPT
-            if is_kept:
+            is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS
+            if is_reusable:
                 self._idle.append(worker)
-            self._turn.notify_all()
-        if worker is not None and not is_kept:
+            self._condition.notify_all()
+        if worker is not None and not is_reusable:
             worker.end()
 
     def wake(self) -> None:
         """Lets those that wait see whether they still have to."""
-        with self._turn:
-            self._turn.notify_all()
+        with self._condition:
+            self._condition.notify_all()
 
 
-def number(name: str, default: int) -> int:
+def env_number(name: str, default: int) -> int:
     """A whole number of the environment, above 0. Raises KafkavizError for anything else."""
-    told = os.environ.get(name, "").strip()
-    if not told:
+    text = os.environ.get(name, "").strip()
+    if not text:
         return default
-    if not (told.isascii() and told.isdigit() and int(told) > 0):
-        raise KafkavizError(f"{name} is no whole number above 0: {told[:40]}")
-    return int(told)
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise KafkavizError(f"{name} is no whole number above 0: {text[:40]}")
+    return int(text)

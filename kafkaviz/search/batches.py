@@ -23,11 +23,11 @@ from kafkaviz.format.batch import (
     CONTROL,
     HEADER,
     HEADER_BYTES,
-    LEAST_LENGTH,
     LEGACY_HEADER,
     LENGTH_END,
     MAGIC_2,
     MAGIC_END,
+    MIN_LENGTH,
     TRANSACTIONAL,
     UNKNOWN,
 )
@@ -35,7 +35,7 @@ from kafkaviz.format.record_heads import RecordHead
 
 WINDOW_BYTES = 1 << 14  # read at once: a step of Kafka's is a system call, one of ours rarely
 # 18: where a message of magic 0 has no timestamp its header ends
-TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
+TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 
 # read(position, buffer) fills the buffer, and says how many bytes it got
 Read = Callable[[int, np.ndarray], int]
@@ -85,14 +85,14 @@ class LogReader:
 
     def peek(self, position: int, size: int) -> bytes:
         """Bytes for ourselves; fewer where the log ends."""
-        at = position - self._start
-        if at < 0 or at + size > len(self._window):
-            self._start, self._window, at = (
+        window_position = position - self._start
+        if window_position < 0 or window_position + size > len(self._window):
+            self._start, self._window, window_position = (
                 position,
-                self._filled(position, max(size, WINDOW_BYTES)),
+                self._read_window(position, max(size, WINDOW_BYTES)),
                 0,
             )
-        return self._window[at : at + size]
+        return self._window[window_position : window_position + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
         """The batches from a position on, as nextBatch gives them: one that is not all there is
@@ -111,7 +111,7 @@ class LogReader:
                 return
             header = np.frombuffer(start.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
             size_bytes = LENGTH_END + int(header["batch_length_bytes"])
-            if size_bytes < LENGTH_END + LEAST_LENGTH:
+            if size_bytes < LENGTH_END + MIN_LENGTH:
                 raise CorruptBytes(
                     position,
                     (
@@ -126,7 +126,7 @@ class LogReader:
             )
             position += size_bytes
 
-    def _filled(self, position: int, size: int) -> bytes:
+    def _read_window(self, position: int, size: int) -> bytes:
         buffer = np.empty(max(0, min(size, self.size_bytes - position)), np.uint8)
         return buffer[: self._read(position, buffer)].tobytes()
 
@@ -149,7 +149,7 @@ class FileBatch:
     @property
     def base_offset(self) -> int:
         """Of the first record; of a legacy batch it takes the whole batch to know."""
-        return self._first_offset(self.whole) if self.is_legacy else self._offset
+        return self._first_offset(self.content) if self.is_legacy else self._offset
 
     @property
     def last_offset(self) -> int:
@@ -169,7 +169,7 @@ class FileBatch:
         return int(self._header["timestamp_ms" if self.is_legacy else "max_timestamp_ms"])
 
     @cached_property
-    def whole(self) -> bytes:
+    def content(self) -> bytes:
         """All its bytes."""
         if self.size_bytes > LIMIT_BYTES:
             raise CorruptBytes(
@@ -186,11 +186,11 @@ class FileBatch:
     def heads(self) -> Iterator[RecordHead]:
         """Offset and time of each record."""
         try:
-            yield from record_heads.heads(self.whole)
+            yield from record_heads.heads(self.content)
         except CorruptBytes as fault:
             raise CorruptBytes(self.position + fault.position, fault.what) from None
 
-    def found(self) -> Batch:
+    def to_batch(self) -> Batch:
         """What it is, read for ourselves."""
         if self.is_legacy:
             first = self._first_offset(
@@ -227,14 +227,16 @@ class FileBatch:
     def _header(self) -> np.void:
         """Read, unless the whole batch was."""
         layout = LEGACY_HEADER if self.is_legacy else HEADER
-        size = TIMESTAMP_AT if self.magic == 0 else layout.itemsize
+        size = TIMESTAMP_START if self.magic == 0 else layout.itemsize
         data = (
-            self.whole if "whole" in self.__dict__ else self._log.kafka_reads(self.position, size)
+            self.content
+            if "content" in self.__dict__
+            else self._log.kafka_reads(self.position, size)
         )
         return np.frombuffer(data[: layout.itemsize].ljust(layout.itemsize, b"\0"), layout)[0]
 
-    def _first_offset(self, whole: bytes) -> int:
+    def _first_offset(self, batch_bytes: bytes) -> int:
         try:
-            return next(record_heads.heads(whole), RecordHead(self._offset, UNKNOWN)).offset
+            return next(record_heads.heads(batch_bytes), RecordHead(self._offset, UNKNOWN)).offset
         except CorruptBytes as fault:
             raise CorruptBytes(self.position + fault.position, fault.what) from None

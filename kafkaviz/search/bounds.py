@@ -14,8 +14,8 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, producer_snapshot
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.search.batches import LogReader
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.served import ServedLog, ServedSegment
 from kafkaviz.search.translate import translate
 
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
@@ -37,44 +37,51 @@ class Bounds:
     limit_position: int
 
 
-def bounds_of(log: ServedLog, of: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
+def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
     """The bounds of a log to a consumer of that isolation; CorruptFile where the last .index leads
     to no batch that can be read.
     """
-    start, end = log.log_start_offset, max(log_end_offset(log.active, of), log.log_start_offset)
-    at_end = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
+    start, end = (
+        log.log_start_offset,
+        max(log_end_offset(log.active, profile), log.log_start_offset),
+    )
+    end_bounds = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
     if isolation == READ_UNCOMMITTED:
-        return at_end
-    stable = last_stable_offset(log, end)
-    place = log.floor(stable)
-    for segment in log.segments[place:] if stable < end and place is not None else ():
-        batch = translate(segment, stable, of)[1].batch
+        return end_bounds
+    stable_offset = last_stable_offset(log, end)
+    place = log.floor(stable_offset)
+    for segment in log.segments[place:] if stable_offset < end and place is not None else ():
+        batch = translate(segment, stable_offset, profile)[1].batch
         if batch:
-            return Bounds(start, end, stable, segment.base_offset, batch.position)
-    return at_end
+            return Bounds(start, end, stable_offset, segment.base_offset, batch.position)
+    return end_bounds
 
 
-def log_end_offset(segment: ServedSegment, of: SearchProfile) -> int:
+def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """One past the last offset of a segment, its base offset when it has none
     (LogSegment.readNextOffset).
 
     Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at
     the last written one the same batches end the log.
     """
-    entries = segment.offset_slots[: offset_index.written(segment.offset_slots)]
+    entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, start = entries[-1].item() if len(entries) else (0, 0)
     if len(entries) == len(segment.offset_slots):
-        batch = translate(segment, segment.base_offset + relative_offset, of)[1].batch
+        batch = translate(segment, segment.base_offset + relative_offset, profile)[1].batch
         return (
-            cast("int", segment.reading(lambda log: _end(log, batch.position)))
+            cast("int", segment.run_search(lambda log: _end(log, batch.position)))
             if batch
             else segment.base_offset
         )
-    ends = (segment.reading(partial(_end, position=at)) for at in (start, 0) if at >= 0)
+    ends = (
+        segment.run_search(partial(_end, position=position))
+        for position in (start, 0)
+        if position >= 0
+    )
     return next(filter(None, ends), segment.base_offset)
 
 
-def last_stable_offset(log: ServedLog, end_offset: int) -> int:
+def last_stable_offset(log: LogView, end_offset: int) -> int:
     """The first offset of the first transaction that is open at the end, or the end.
 
     From the newest producer snapshot that can be read, and the batches behind it, as
@@ -99,7 +106,7 @@ def _end(log: LogReader, position: int) -> int | None:
     return last.last_offset + 1 if last else None
 
 
-def _newest_snapshot(log: ServedLog, end_offset: int) -> tuple[int, dict[int, int]]:
+def _newest_snapshot(log: LogView, end_offset: int) -> tuple[int, dict[int, int]]:
     """(its offset, the first offset of each open transaction by its producer); the log's start
     where there is none.
     """
@@ -110,30 +117,30 @@ def _newest_snapshot(log: ServedLog, end_offset: int) -> tuple[int, dict[int, in
             producers = producer_snapshot.parse(log.snapshots[offset].content()).producers
         except CorruptBytes:
             continue
-        begun = producers[producers["current_txn_first_offset"] >= 0]
+        open_producers = producers[producers["current_txn_first_offset"] >= 0]
         return offset, dict(
             zip(
-                begun["producer_id"].tolist(),
-                begun["current_txn_first_offset"].tolist(),
+                open_producers["producer_id"].tolist(),
+                open_producers["current_txn_first_offset"].tolist(),
                 strict=True,
             )
         )
     return log.log_start_offset, {}
 
 
-def _follow(segment: ServedSegment, since: int, open_since: dict[int, int]) -> None:
+def _follow(segment: SegmentView, since: int, open_since: dict[int, int]) -> None:
     """Takes the batches from an offset on into the open transactions: records begin one, a marker
     ends it.
     """
     from kafkaviz.format.walk import Walk  # compiled, and few lookups come here
 
-    with segment.log.opened() as read:
+    with segment.log.open_reader() as read:
         for batches in Walk(read, 0, segment.size_bytes):
-            taken = batches[is_transactional(batches) & (batches["last_offset"] >= since)]
+            transactional = batches[is_transactional(batches) & (batches["last_offset"] >= since)]
             columns = (
-                taken["producer_id"].tolist(),
-                taken["base_offset"].tolist(),
-                is_control(taken).tolist(),
+                transactional["producer_id"].tolist(),
+                transactional["base_offset"].tolist(),
+                is_control(transactional).tolist(),
             )
             for producer_id, base_offset, is_marker in zip(*columns, strict=True):
                 if is_marker:

@@ -16,9 +16,9 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.search import index, scan
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.profile import DEEP, SearchProfile
-from kafkaviz.search.scan import Scan
-from kafkaviz.search.served import NO_TIMESTAMP, ServedLog, ServedSegment
+from kafkaviz.search.scan import ForwardScan
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
     -1,
@@ -29,16 +29,16 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
     -6,
 )
 NAMES = {"latest": LATEST, "earliest": EARLIEST, "max": MAX_TIMESTAMP}
-ASKED = {
-    MAX_TIMESTAMP: versions.MAX_TIMESTAMP_ASKED,
-    EARLIEST_LOCAL: versions.EARLIEST_LOCAL_ASKED,
-    LATEST_TIERED: versions.LATEST_TIERED_ASKED,
-    EARLIEST_PENDING_UPLOAD: versions.EARLIEST_PENDING_ASKED,
+SPECIAL_TIMESTAMPS = {
+    MAX_TIMESTAMP: versions.MAX_TIMESTAMP_QUERY,
+    EARLIEST_LOCAL: versions.EARLIEST_LOCAL_QUERY,
+    LATEST_TIERED: versions.LATEST_TIERED_QUERY,
+    EARLIEST_PENDING_UPLOAD: versions.EARLIEST_PENDING_QUERY,
 }
 
 
 @dataclass(frozen=True)
-class Answer:
+class OffsetAndTimestamp:
     """What a client gets: timestamp_ms is -1 for the log's start and end. leader_epoch: of the
     batch, None where none was read.
     """
@@ -53,118 +53,133 @@ class TimeSearch:
     """A search for a timestamp.
 
     segment: which one was searched, by its place in the log, None for none. searches: in the time
-    index, then in the offset index. scan: None where no batch was read. hidden: what was found lies
-    where the isolation lets nothing be seen.
+    index, then in the offset index. scan: None where no batch was read. is_hidden: what was found
+    lies where the isolation lets nothing be seen.
     """
 
     timestamp_ms: int
     segment: int | None
     searches: tuple[IndexSearch, ...]
-    scan: Scan | None
-    answer: Answer | None
-    hidden: bool = False
+    scan: ForwardScan | None
+    answer: OffsetAndTimestamp | None
+    is_hidden: bool = False
 
 
-def list_offset(log: ServedLog, timestamp_ms: int, of: SearchProfile, bounds: Bounds) -> TimeSearch:
+def list_offset(
+    log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
+) -> TimeSearch:
     """The answer to a timestamp in ms or one of the special values, below 0; KafkavizError for one
     that the release does not know.
     """
-    _refuse_unknown(timestamp_ms, of)
+    _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
-        return _seen(_ordinary(log, timestamp_ms, of, bounds), bounds)
+        return _hide_behind_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
     if timestamp_ms == MAX_TIMESTAMP:
-        return _seen(_largest(log, of), bounds)
+        return _hide_behind_limit(_largest(log, profile), bounds)
     if timestamp_ms in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return TimeSearch(timestamp_ms, None, (), None, None)  # nothing is tiered
     offset = bounds.limit_offset if timestamp_ms == LATEST else bounds.start_offset
-    return TimeSearch(timestamp_ms, None, (), None, Answer(offset, NO_TIMESTAMP))
+    return TimeSearch(timestamp_ms, None, (), None, OffsetAndTimestamp(offset, NO_TIMESTAMP))
 
 
-def first_reaching(log: ServedLog, timestamp_ms: int) -> int | None:
+def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
     """Which segment is the first whose largest timestamp is not below this one."""
     return next(
         (
             place
-            for place, one in enumerate(log.segments)
-            if one.largest_timestamp_ms >= timestamp_ms
+            for place, segment in enumerate(log.segments)
+            if segment.largest_timestamp_ms >= timestamp_ms
         ),
         None,
     )
 
 
-def latest_segment(log: ServedLog) -> int:
+def latest_segment(log: LogView) -> int:
     """Which segment has the largest timestamp that is remembered, the first of several."""
     return max(range(len(log.segments)), key=lambda place: log.segments[place].max_timestamp[0])
 
 
-def _ordinary(log: ServedLog, timestamp_ms: int, of: SearchProfile, bounds: Bounds) -> TimeSearch:
-    place = first_reaching(log, timestamp_ms)
+def _search_timestamp(
+    log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
+) -> TimeSearch:
+    place = first_segment_reaching(log, timestamp_ms)
     if place is None:
         return TimeSearch(timestamp_ms, None, (), None, None)
-    searches, scanned = find_in_segment(log.segments[place], timestamp_ms, of, bounds.start_offset)
-    return TimeSearch(timestamp_ms, place, searches, scanned, _answer(scanned))
+    searches, batch_scan = find_in_segment(
+        log.segments[place], timestamp_ms, profile, bounds.start_offset
+    )
+    return TimeSearch(timestamp_ms, place, searches, batch_scan, _answer(batch_scan))
 
 
 def find_in_segment(
-    segment: ServedSegment, timestamp_ms: int, of: SearchProfile, start_offset: int
-) -> tuple[tuple[IndexSearch, ...], Scan]:
+    segment: SegmentView, timestamp_ms: int, profile: SearchProfile, start_offset: int
+) -> tuple[tuple[IndexSearch, ...], ForwardScan]:
     """The first record of that time or later in one segment, at start_offset or behind
     (LogSegment.findOffsetByTimestamp).
     """
-    by_time = index.find_time(segment, timestamp_ms, of)
-    by_offset = index.find_offset(
-        segment, max(index.time_entry_of(by_time, segment)[1], start_offset), of
+    time_search = index.find_time(segment, timestamp_ms, profile)
+    offset_search = index.find_offset(
+        segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile
     )
-    position, base_offset = index.position_of(by_offset, segment), segment.base_offset
-    scanned = segment.reading(
-        lambda log: scan.to_timestamp(log, base_offset, timestamp_ms, position, start_offset)
+    position, base_offset = index.position_of(offset_search, segment), segment.base_offset
+    batch_scan = segment.run_search(
+        lambda log: scan.find_timestamp(log, base_offset, timestamp_ms, position, start_offset)
     )
-    return (by_time, by_offset), scanned
+    return (time_search, offset_search), batch_scan
 
 
-def _largest(log: ServedLog, of: SearchProfile) -> TimeSearch:
+def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
     """MAX_TIMESTAMP (KIP-734)."""
     place = latest_segment(log)
     segment = log.segments[place]
     largest_ms, offset = segment.max_timestamp
-    if of.max_timestamp != DEEP:
-        answer = Answer(offset, largest_ms) if largest_ms >= 0 else None
+    if profile.max_timestamp != DEEP:
+        answer = OffsetAndTimestamp(offset, largest_ms) if largest_ms >= 0 else None
         return TimeSearch(MAX_TIMESTAMP, place, (), None, answer)
-    searched = index.find_offset(segment, offset, of)
-    position = index.position_of(searched, segment)
-    scanned = segment.reading(
-        lambda log: scan.to_largest_timestamp(log, segment.base_offset, largest_ms, position)
+    search = index.find_offset(segment, offset, profile)
+    position = index.position_of(search, segment)
+    batch_scan = segment.run_search(
+        lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position)
     )
-    return TimeSearch(MAX_TIMESTAMP, place, (searched,), scanned, _answer(scanned))
+    return TimeSearch(MAX_TIMESTAMP, place, (search,), batch_scan, _answer(batch_scan))
 
 
-def _answer(scanned: Scan) -> Answer | None:
-    if scanned.offset is None:
+def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
+    if batch_scan.offset is None:
         return None
-    epoch = scanned.batch.leader_epoch
-    return Answer(scanned.offset, scanned.timestamp_ms, epoch if epoch >= 0 else None)
-
-
-def _seen(found: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Partition.fetchOffsetForTimestamp: an answer at the limit or behind it is none."""
-    if found.answer is None or found.answer.offset < bounds.limit_offset:
-        return found
-    return TimeSearch(
-        found.timestamp_ms, found.segment, found.searches, found.scan, None, hidden=True
+    epoch = batch_scan.batch.leader_epoch
+    return OffsetAndTimestamp(
+        batch_scan.offset, batch_scan.timestamp_ms, epoch if epoch >= 0 else None
     )
 
 
-def _refuse_unknown(timestamp_ms: int, of: SearchProfile) -> None:
+def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
+    """Partition.fetchOffsetForTimestamp: an answer at the limit or behind it is none."""
+    if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
+        return time_search
+    return TimeSearch(
+        time_search.timestamp_ms,
+        time_search.segment,
+        time_search.searches,
+        time_search.scan,
+        None,
+        is_hidden=True,
+    )
+
+
+def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
     if timestamp_ms < EARLIEST_PENDING_UPLOAD:
         raise KafkavizError(f"{timestamp_ms} is no timestamp and none of Kafka's special values")
-    way = ASKED.get(timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None)
-    if way and not way.of(of.release):
-        named = next(
+    behaviour = SPECIAL_TIMESTAMPS.get(
+        timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None
+    )
+    if behaviour and not behaviour.applies_to(profile.release):
+        target_name = next(
             (f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms),
             f"timestamp {timestamp_ms}",
         )
-        what = "a time index" if timestamp_ms >= 0 else f"an answer to {named}"
+        what = "a time index" if timestamp_ms >= 0 else f"an answer to {target_name}"
         raise KafkavizError(
-            f"Kafka has {what} from {'.'.join(map(str, way.first))} on; this was to be read as "
-            f"{of.version}"
+            f"Kafka has {what} from {'.'.join(map(str, behaviour.first_release))} on; this was to "
+            f"be read as {profile.version}"
         )

@@ -17,12 +17,12 @@ from kafkaviz.search import fetch as fetching
 from kafkaviz.search.batches import Batch, FileBatch, LogReader
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds
 from kafkaviz.search.fetch import Fetch
+from kafkaviz.search.log_view import LogView
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.served import ServedLog
 
 
 @dataclass(frozen=True)
-class Record:
+class ConsumerRecord:
     """A record, and where: the base offset of its segment, the byte of the .log where its batch
     starts.
     """
@@ -42,60 +42,65 @@ class CorruptRecord(KafkavizError):
 
 
 def fetches(
-    log: ServedLog, offset: int, of: SearchProfile, bounds: Bounds, isolation: str
-) -> Iterator[tuple[Fetch, Record | CorruptRecord | None]]:
+    log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
+) -> Iterator[tuple[Fetch, ConsumerRecord | CorruptRecord | None]]:
     """Fetch after fetch, each of one batch, until one has a record for the consumer, or a wrong
     checksum, or nothing is left.
 
     OffsetOutOfRange.
     """
     while True:
-        found = fetching.fetch(log, offset, of, bounds, max_bytes=1)
-        record = _first(log, found, of, bounds, isolation) if found.size_bytes else None
-        yield found, record
-        if record or not found.size_bytes or found.batch.last_offset < offset:
+        fetch = fetching.fetch(log, offset, profile, bounds, max_bytes=1)
+        record = _first_record(log, fetch, profile, bounds, isolation) if fetch.size_bytes else None
+        yield fetch, record
+        if record or not fetch.size_bytes or fetch.batch.last_offset < offset:
             return
-        offset = found.batch.last_offset + 1
+        offset = fetch.batch.last_offset + 1
 
 
-def _first(
-    log: ServedLog, found: Fetch, of: SearchProfile, bounds: Bounds, isolation: str
-) -> Record | CorruptRecord | None:
+def _first_record(
+    log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds, isolation: str
+) -> ConsumerRecord | CorruptRecord | None:
     """The first record of a fetch's batch that the consumer is given, or what it throws."""
-    segment = next(one for one in log.segments if one.base_offset == found.segment)
-    wrong = segment.reading(lambda reader: _wrong_checksum(_batch(reader, found).whole, found))
-    if wrong:
-        what, offset, cause = wrong
+    segment = next(
+        candidate for candidate in log.segments if candidate.base_offset == fetch.segment
+    )
+    refusal = segment.run_search(
+        lambda reader: _wrong_checksum(_batch(reader, fetch).content, fetch)
+    )
+    if refusal:
+        what, offset, cause = refusal
         return CorruptRecord(
             f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
         )
-    if found.batch.is_control or (
-        isolation == READ_COMMITTED and _is_aborted(log, found, of, bounds)
+    if fetch.batch.is_control or (
+        isolation == READ_COMMITTED and _is_aborted(log, fetch, profile, bounds)
     ):
         return None
-    return segment.reading(lambda reader: _record(_batch(reader, found).heads(), found))
+    return segment.run_search(lambda reader: _record(_batch(reader, fetch).heads(), fetch))
 
 
-def _batch(reader: LogReader, found: Fetch) -> FileBatch:
+def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
     """The batch that a fetch found, read for the consumer."""
-    batch = next(reader.batches(found.position), None)
+    batch = next(reader.batches(fetch.position), None)
     if batch is None:
         raise CorruptBytes(
-            found.position, "the batch that was found here is gone: the file has become shorter"
+            fetch.position, "the batch that was found here is gone: the file has become shorter"
         )
     return batch
 
 
-def _wrong_checksum(data: bytes, found: Fetch) -> tuple[str, int, str] | None:
+def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
     """(what, its offset, why) of a batch that the consumer refuses; below magic 2 only the message
     that it would be given is checked.
     """
-    batch = found.batch
+    batch = fetch.batch
     first = None
     if batch.magic < MAGIC_2:
         with suppress(CorruptBytes):  # told by the reader of the records
             first = next(
-                (one for one in batch_records.iterate(data) if one.offset >= found.offset), None
+                (record for record in batch_records.iterate(data) if record.offset >= fetch.offset),
+                None,
             )
         if first is None or first.is_valid:
             return None
@@ -113,21 +118,21 @@ def _wrong_checksum(data: bytes, found: Fetch) -> tuple[str, int, str] | None:
     )
 
 
-def _record(heads: Iterator, found: Fetch) -> Record | None:
+def _record(heads: Iterator, fetch: Fetch) -> ConsumerRecord | None:
     for head in heads:
-        if head.offset >= found.offset:
-            return Record(head.offset, head.timestamp_ms, found.segment, found.position)
+        if head.offset >= fetch.offset:
+            return ConsumerRecord(head.offset, head.timestamp_ms, fetch.segment, fetch.position)
     return None
 
 
-def _is_aborted(log: ServedLog, found: Fetch, of: SearchProfile, bounds: Bounds) -> bool:
+def _is_aborted(log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds) -> bool:
     """Whether the batch belongs to a transaction that the fetch names as aborted, and that began
     before the batch ends.
     """
-    batch: Batch = found.batch
+    batch: Batch = fetch.batch
     if not batch.is_transactional:
         return False
-    aborted, _ = fetching.aborted_transactions(log, found, of, bounds.end_offset)
+    aborted, _ = fetching.aborted_transactions(log, fetch, profile, bounds.end_offset)
     return bool(
         (
             (aborted["producer_id"] == batch.producer_id)

@@ -64,7 +64,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-SAYS = {  # what a text that is no rule has: kinds of fault, in words
+FAULT_TEXTS = {  # what a text that is no rule has: kinds of fault, in words
     "expected": "expected {what}, found {found}",
     "too_long": "a rule of more than {n} characters",
     "too_deep": "more than {n} parts within parts",
@@ -72,26 +72,26 @@ SAYS = {  # what a text that is no rule has: kinds of fault, in words
     "no_word": "{found} is no word of a rule",
     "too_large": "a number of more than 18 digits",
 }
-PLACES = {  # what may be expected, or found, besides a word of a rule
+EXPECTED_TEXTS = {  # what may be expected, or found, besides a word of a rule
     "end": "the end",
     "comparison": "a comparison",
     "part": "slot, key(…), target, entries, none, base or a number",
 }
 
 
-class NoRule(ValueError):
+class RuleSyntaxError(ValueError):
     """A text that is no rule; says what was expected at which character, from 1. kind: of SAYS,
     with its values.
     """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
         self.position, self.kind, self.values = position, kind, values
-        told = {name: PLACES.get(value, value) for name, value in values.items()}
-        super().__init__(f"character {position + 1}: {SAYS[kind].format(**told)}")
+        texts = {name: EXPECTED_TEXTS.get(value, value) for name, value in values.items()}
+        super().__init__(f"character {position + 1}: {FAULT_TEXTS[kind].format(**texts)}")
 
 
 @dataclass(frozen=True)
-class Known:
+class RuleContext:
     """What a rule may ask for: the keys, the target, and the slot that `lookup` found."""
 
     keys: Sequence[int]
@@ -103,115 +103,119 @@ class _NoSuchSlot(Exception):
     """key(…) of a slot that is not there."""
 
 
-Part = Callable[[Known], int]
+Part = Callable[[RuleContext], int]
 
 
 def parse(text: str) -> Part:
-    """The rule as a function of what is known. Raises NoRule."""
-    return _Parser(text).rule()
+    """The rule as a function of what is known. Raises RuleSyntaxError."""
+    return _RuleParser(text).rule()
 
 
-def answer(rule: Part, known: Known) -> int:
+def answer(rule: Part, context: RuleContext) -> int:
     """The slot that the rule gives; NONE, BASE, or NO_ANSWER where it asked for a key that is not
     there.
     """
     try:
-        return rule(known)
+        return rule(context)
     except _NoSuchSlot:
         return NO_ANSWER
 
 
-class _Parser:
+class _RuleParser:
     """One pass over the words of a rule; each method reads one kind of part."""
 
     def __init__(self, text: str) -> None:
         if len(text) > LONGEST:
-            raise NoRule(LONGEST, "too_long", n=LONGEST)
-        self._words, self._at, self._depth = _words(text), 0, 0
+            raise RuleSyntaxError(LONGEST, "too_long", n=LONGEST)
+        self._words, self._place, self._depth = _words(text), 0, 0
 
     def rule(self) -> Part:
         part = self._choice()
         if self._word:
-            raise self._expected("end")
+            raise self._unexpected("end")
         return part
 
     @property
     def _word(self) -> str:
-        return self._words[self._at][0]
+        return self._words[self._place][0]
 
     def _take(self, *words: str) -> str:
         """The next word, if it is one of these; else "" and nothing is taken."""
         if self._word not in words or not self._word:
             return ""
-        self._at += 1
-        return self._words[self._at - 1][0]
+        self._place += 1
+        return self._words[self._place - 1][0]
 
     def _need(self, word: str) -> None:
         if not self._take(word):
-            raise self._expected(word)
+            raise self._unexpected(word)
 
-    def _expected(self, what: str) -> NoRule:
-        return NoRule(self._words[self._at][1], "expected", what=what, found=self._word or "end")
+    def _unexpected(self, what: str) -> RuleSyntaxError:
+        return RuleSyntaxError(
+            self._words[self._place][1], "expected", what=what, found=self._word or "end"
+        )
 
-    def _deeper(self, read: Callable[[], Part]) -> Part:
+    def _nested(self, read_part: Callable[[], Part]) -> Part:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise NoRule(self._words[self._at][1], "too_deep", n=DEEPEST)
-        part = read()
+            raise RuleSyntaxError(self._words[self._place][1], "too_deep", n=DEEPEST)
+        part = read_part()
         self._depth -= 1
         return part
 
     def _choice(self) -> Part:
-        return self._deeper(self._if) if self._word == "if" else self._sum()
+        return self._nested(self._if) if self._word == "if" else self._sum()
 
     def _if(self) -> Part:
         self._need("if")
-        asked = self._any()
+        condition = self._any()
         self._need("then")
-        then = self._choice()
+        part_if_true = self._choice()
         self._need("else")
-        other = self._choice()
-        return lambda known: then(known) if asked(known) else other(known)
+        part_if_false = self._choice()
+        return lambda context: (
+            part_if_true(context) if condition(context) else part_if_false(context)
+        )
 
     def _any(self) -> Part:
-        one = self._all()
+        part = self._all()
         while self._take("or"):
-            one = _either(one, self._all())
-        return one
+            part = _either(part, self._all())
+        return part
 
     def _all(self) -> Part:
-        one = self._not()
+        part = self._not()
         while self._take("and"):
-            one = _both(one, self._not())
-        return one
+            part = _both(part, self._not())
+        return part
 
     def _not(self) -> Part:
         if self._take("not"):
-            asked = self._deeper(self._not)
-            return lambda known: not asked(known)
+            condition = self._nested(self._not)
+            return lambda context: not condition(context)
         return self._comparison()
 
     def _comparison(self) -> Part:
         if self._is_condition_in_brackets():
             self._need("(")
-            asked = self._deeper(self._any)
+            condition = self._nested(self._any)
             self._need(")")
-            return asked
+            return condition
         left = self._sum()
         sign = self._take(*_COMPARE)
         if not sign:
-            raise self._expected("comparison")
+            raise self._unexpected("comparison")
         right, compare = self._sum(), _COMPARE[sign]
-        return lambda known: compare(left(known), right(known))
+        return lambda context: compare(left(context), right(context))
 
     def _is_condition_in_brackets(self) -> bool:
         """A bracket may hold a sum or a condition: a comparison or a word of logic before it closes
         tells which.
         """
-        if self._word != "(" or self._words[self._at + 1][0] == "if":
+        if self._word != "(" or self._words[self._place + 1][0] == "if":
             return False
         open_brackets = 0
-        for word, _ in self._words[self._at :]:
+        for word, _ in self._words[self._place :]:
             open_brackets += (word == "(") - (word == ")")
             if not open_brackets:
                 return False
@@ -220,77 +224,77 @@ class _Parser:
         return False
 
     def _sum(self) -> Part:
-        one = self._term()
+        part = self._term()
         while sign := self._take("+", "-"):
-            if "base" in (self._words[self._at - 2][0], self._word):
-                raise NoRule(self._words[self._at - 1][1], "base_counted")
-            one = _added(one, self._term(), 1 if sign == "+" else -1)
-        return one
+            if "base" in (self._words[self._place - 2][0], self._word):
+                raise RuleSyntaxError(self._words[self._place - 1][1], "base_counted")
+            part = _add(part, self._term(), 1 if sign == "+" else -1)
+        return part
 
     def _term(self) -> Part:
         if self._take("-"):
-            return _added(_constant(0), self._deeper(self._term), -1)
+            return _add(_constant(0), self._nested(self._term), -1)
         if self._take("("):
-            inside = self._deeper(self._choice)
+            inside = self._nested(self._choice)
             self._need(")")
             return inside
         word = self._word
         if word.isdigit():
-            self._at += 1
+            self._place += 1
             return _constant(int(word))
         if self._take("key"):
             self._need("(")
-            slot = self._deeper(self._sum)
+            slot = self._nested(self._sum)
             self._need(")")
-            return lambda known: _key(known, slot(known))
+            return lambda context: _key(context, slot(context))
         if self._take("slot", "target", "entries", "none", "base"):
-            return _NAMED[word]
-        raise self._expected("part")
+            return _VALUES[word]
+        raise self._unexpected("part")
 
 
 def _words(text: str) -> list[tuple[str, int]]:
     """Each word and where it starts; the last is "", at the end."""
-    found, at = [], 0
-    while text[at:].strip():
-        match = _TOKEN.match(text, at)
-        start = at + len(text[at:]) - len(text[at:].lstrip())
+    words, position = [], 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
+        start = position + len(text[position:]) - len(text[position:].lstrip())
         if not match or (match[2] and match[2].lower() not in _WORDS):
-            raise NoRule(start, "no_word", found=repr(match[2] if match else text[start]))
+            raise RuleSyntaxError(start, "no_word", found=repr(match[2] if match else text[start]))
         word = next(filter(None, match.groups())).lower()
         word = _SPELLED.get(word, word)
         if word.isdigit() and int(word) >= FIRST_TOO_LARGE:
-            raise NoRule(start, "too_large")
-        found.append((word, start))
-        at = match.end()
-    return [*found, ("", len(text))]
+            raise RuleSyntaxError(start, "too_large")
+        words.append((word, start))
+        position = match.end()
+    return [*words, ("", len(text))]
 
 
 def _constant(number: int) -> Part:
-    return lambda known: number
+    return lambda context: number
 
 
-def _key(known: Known, slot: int) -> int:
-    if not 0 <= slot < len(known.keys):
+def _key(context: RuleContext, slot: int) -> int:
+    if not 0 <= slot < len(context.keys):
         raise _NoSuchSlot
-    return int(known.keys[slot])
+    return int(context.keys[slot])
 
 
-def _added(left: Part, right: Part, sign: int) -> Part:
-    return lambda known: left(known) + sign * right(known)
+def _add(left: Part, right: Part, sign: int) -> Part:
+    return lambda context: left(context) + sign * right(context)
 
 
 def _either(left: Part, right: Part) -> Part:
-    return lambda known: left(known) or right(known)
+    return lambda context: left(context) or right(context)
 
 
 def _both(left: Part, right: Part) -> Part:
-    return lambda known: left(known) and right(known)
+    return lambda context: left(context) and right(context)
 
 
-_NAMED: dict[str, Part] = {
-    "slot": lambda known: known.slot,
-    "target": lambda known: known.target,
-    "entries": lambda known: len(known.keys),
+_VALUES: dict[str, Part] = {
+    "slot": lambda context: context.slot,
+    "target": lambda context: context.target,
+    "entries": lambda context: len(context.keys),
     "none": _constant(NONE),
     "base": _constant(BASE),
 }
@@ -309,7 +313,7 @@ KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleCase:
     """One target: what `lookup` found, what the rule made of it, and the ceiling. kind: one of
     KINDS.
     """
@@ -317,53 +321,56 @@ class Case:
     kind: str
     target: int
     floor_slot: int
-    answered: int
+    answer_slot: int
     ceiling: int
 
     @property
     def is_right(self) -> bool:
         """Whether the rule found the ceiling."""
-        return self.answered == self.ceiling
+        return self.answer_slot == self.ceiling
 
 
 @dataclass(frozen=True)
-class Checked:
+class RuleCheck:
     """A rule tried on an index, and on one without an entry."""
 
     entries: int
-    cases: tuple[Case, ...]
+    cases: tuple[RuleCase, ...]
 
     @property
-    def wrong(self) -> tuple[Case, ...]:
+    def wrong_cases(self) -> tuple[RuleCase, ...]:
         """Those that it gets wrong."""
-        return tuple(one for one in self.cases if not one.is_right)
+        return tuple(case for case in self.cases if not case.is_right)
 
     @property
     def is_right(self) -> bool:
         """Whether it gets all of them right."""
-        return not self.wrong
+        return not self.wrong_cases
 
     def counts(self, kind: str) -> tuple[int, int]:
         """How many cases of a kind there are, and how many of them are wrong."""
-        of_kind = [one for one in self.cases if one.kind == kind]
-        return len(of_kind), sum(not one.is_right for one in of_kind)
+        cases = [case for case in self.cases if case.kind == kind]
+        return len(cases), sum(not case.is_right for case in cases)
 
 
-def check(rule: Part, keys: np.ndarray) -> Checked:
+def check(rule: Part, keys: np.ndarray) -> RuleCheck:
     """Every key of an index (rising), each target just below and above it, and an index without an
     entry.
     """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
     column = np.array(numbers, np.int64)
-    found = slots.floors(column, np.array(near, np.int64), 8)[:, 0].tolist() if near else []
-    cases = [_case(rule, numbers, target, slot) for target, slot in zip(near, found, strict=True)]
-    return Checked(
-        len(numbers), (*cases, Case(EMPTY, 23, NONE, answer(rule, Known((), 23, NONE)), NONE))
+    floor_slots = slots.floors(column, np.array(near, np.int64), 8)[:, 0].tolist() if near else []
+    cases = [
+        _case(rule, numbers, target, slot) for target, slot in zip(near, floor_slots, strict=True)
+    ]
+    return RuleCheck(
+        len(numbers),
+        (*cases, RuleCase(EMPTY, 23, NONE, answer(rule, RuleContext((), 23, NONE)), NONE)),
     )
 
 
-def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> Case:
+def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> RuleCase:
     is_key = floor_slot >= 0 and keys[floor_slot] == target
     kind = (
         EXACT
@@ -375,10 +382,12 @@ def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> Case:
         else BETWEEN
     )
     ceiling = floor_slot if is_key else floor_slot + 1 if floor_slot + 1 < len(keys) else NONE
-    return Case(kind, target, floor_slot, answer(rule, Known(keys, target, floor_slot)), ceiling)
+    return RuleCase(
+        kind, target, floor_slot, answer(rule, RuleContext(keys, target, floor_slot)), ceiling
+    )
 
 
-def kafkas_own(keys: Iterable[int]) -> tuple[int, ...]:
+def keys_kafka_misses(keys: Iterable[int]) -> tuple[int, ...]:
     """The keys for which Kafka's own upper bound (OffsetIndex.fetchUpperBoundOffset) is not the
     ceiling: of slot 0, if any.
     """

@@ -18,9 +18,9 @@ from kafkaviz.search import index
 from kafkaviz.search.batches import Batch
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.log_view import FileView, LogView, SegmentView
 from kafkaviz.search.profile import BATCH_BASE, SearchProfile
-from kafkaviz.search.scan import Scan
-from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
+from kafkaviz.search.scan import ForwardScan
 from kafkaviz.search.translate import translate
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
@@ -39,24 +39,24 @@ class Fetch:
 
     searches, scans: one of each segment that was tried. segment, position: where the bytes begin.
     batch: the one found, None where no segment had one. metadata_offset: the offset that goes with
-    the result. incomplete: the bytes end within their first batch.
+    the result. is_incomplete: the bytes end within their first batch.
     """
 
     offset: int
     searches: tuple[IndexSearch, ...]
-    scans: tuple[Scan, ...]
+    scans: tuple[ForwardScan, ...]
     batch: Batch | Any  # Any for None: where there are bytes there is a batch
     segment: int
     position: int
     size_bytes: int
     metadata_offset: int
-    incomplete: bool = False
+    is_incomplete: bool = False
 
 
 def fetch(
-    log: ServedLog,
+    log: LogView,
     offset: int,
-    of: SearchProfile,
+    profile: SearchProfile,
     bounds: Bounds,
     max_bytes: int = MAX_BYTES,
     at_least_one: bool = True,
@@ -72,11 +72,13 @@ def fetch(
         return Fetch(offset, (), (), None, log.active.base_offset, log.active.size_bytes, 0, offset)
     searches, scans = [], []
     for segment in log.segments[place:]:
-        searched, scanned = translate(segment, offset, of)
-        searches.append(searched)
-        scans.append(scanned)
-        if scanned.batch:
-            return _slice(offset, searches, scans, segment, bounds, of, max_bytes, at_least_one)
+        search, scan = translate(segment, offset, profile)
+        searches.append(search)
+        scans.append(scan)
+        if scan.batch:
+            return _slice(
+                offset, searches, scans, segment, bounds, profile, max_bytes, at_least_one
+            )
     return Fetch(
         offset,
         tuple(searches),
@@ -90,7 +92,7 @@ def fetch(
 
 
 def aborted_transactions(
-    log: ServedLog, found: Fetch, of: SearchProfile, end_offset: int
+    log: LogView, fetch_result: Fetch, profile: SearchProfile, end_offset: int
 ) -> tuple[np.ndarray, IndexSearch]:
     """(txn_index.ENTRY of the aborted transactions that a read_committed consumer is told with a
     fetch, the search for their bound).
@@ -98,23 +100,29 @@ def aborted_transactions(
     LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next
     one. CorruptFile for a .txnindex that Kafka refuses to read.
     """
-    place = next(at for at, one in enumerate(log.segments) if one.base_offset == found.segment)
-    searched = index.upper_bound(log.segments[place], found.position, found.size_bytes, of)
+    place = next(
+        number
+        for number, candidate in enumerate(log.segments)
+        if candidate.base_offset == fetch_result.segment
+    )
+    bound_search = index.upper_bound(
+        log.segments[place], fetch_result.position, fetch_result.size_bytes, profile
+    )
     following = log.segments[place + 1].base_offset if place + 1 < len(log.segments) else end_offset
-    bound, taken = searched.entry[0] if searched.entry else following, []
+    bound, entry_parts = bound_search.entry[0] if bound_search.entry else following, []
     for segment in log.segments[place:]:
         try:
-            entries, complete = txn_index.collect(segment.aborted, found.offset, bound)
+            entries, is_complete = txn_index.collect(segment.aborted, fetch_result.offset, bound)
         except CorruptBytes as fault:
-            damaged = cast("ServedFile", segment.txnindex)  # without one there are no entries
-            raise fault.in_file(damaged.path or damaged.name) from None
-        taken.append(entries)
-        if complete:
+            txnindex_file = cast("FileView", segment.txnindex)  # without one there are no entries
+            raise fault.in_file(txnindex_file.path or txnindex_file.name) from None
+        entry_parts.append(entries)
+        if is_complete:
             break
-    return np.concatenate(taken), searched
+    return np.concatenate(entry_parts), bound_search
 
 
-def _in_range(log: ServedLog, offset: int, bounds: Bounds) -> int:
+def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
     """Which segment a fetch begins in."""
     words = (
         f"Received request for offset {offset} for partition {log.name}, but we only have log "
@@ -131,22 +139,22 @@ def _in_range(log: ServedLog, offset: int, bounds: Bounds) -> int:
 def _slice(
     offset: int,
     searches: list[IndexSearch],
-    scans: list[Scan],
-    segment: ServedSegment,
+    scans: list[ForwardScan],
+    segment: SegmentView,
     bounds: Bounds,
-    of: SearchProfile,
+    profile: SearchProfile,
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
     """The stretch of a .log that goes out, the batch found at its start."""
     batch = scans[-1].batch
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
-    metadata_offset = batch.base_offset if of.metadata_offset == BATCH_BASE else offset
-    found = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)
+    metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
+    search_path = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)
     if not most_bytes:
-        return Fetch(offset, *found, 0, metadata_offset)
+        return Fetch(offset, *search_path, 0, metadata_offset)
     stop = (
         segment.size_bytes if segment.base_offset != bounds.limit_segment else bounds.limit_position
     )
     size_bytes = min(max(0, stop - batch.position), most_bytes)
-    return Fetch(offset, *found, size_bytes, metadata_offset, most_bytes < batch.size_bytes)
+    return Fetch(offset, *search_path, size_bytes, metadata_offset, most_bytes < batch.size_bytes)

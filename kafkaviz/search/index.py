@@ -7,8 +7,8 @@ from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
+from kafkaviz.search.log_view import NO_TIMESTAMP, FileView, KeyColumn, SegmentView
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.served import NO_TIMESTAMP, Keys, ServedFile, ServedSegment
 from kafkaviz.search.slots import SlotSearch
 
 OFFSET, TIME = "offset", "time"
@@ -25,95 +25,101 @@ class IndexSearch:
 
     file: str
     kind: str
-    found: SlotSearch
+    slot_search: SlotSearch
     entry: tuple[int, int] | None
 
 
-def find_offset(segment: ServedSegment, offset: int, of: SearchProfile) -> IndexSearch:
+def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> IndexSearch:
     """The greatest entry that is not above an offset (OffsetIndex.lookup)."""
-    keys = Keys(segment.offset_slots["relative_offset"], segment.base_offset)
-    found = slots.floor(keys, offset, offset_index.ENTRY.itemsize, of.warm, of.warm_bytes)
+    keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
+    slot_search = slots.floor(
+        keys, offset, offset_index.ENTRY.itemsize, profile.is_warm, profile.warm_bytes
+    )
     return IndexSearch(
-        segment.file_name("index"), OFFSET, found, _offset_entry(segment, found.slot)
+        segment.file_name("index"), OFFSET, slot_search, _offset_entry(segment, slot_search.slot)
     )
 
 
-def find_time(segment: ServedSegment, timestamp_ms: int, of: SearchProfile) -> IndexSearch:
+def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
     """The greatest entry that is not above a timestamp (TimeIndex.lookup)."""
-    found = slots.floor(
-        Keys(segment.time_slots["timestamp_ms"]),
+    slot_search = slots.floor(
+        KeyColumn(segment.time_slots["timestamp_ms"]),
         timestamp_ms,
         time_index.ENTRY.itemsize,
-        of.warm,
-        of.warm_bytes,
+        profile.is_warm,
+        profile.warm_bytes,
     )
     entry = None
-    if found.slot >= 0:
-        timestamp, relative_offset = segment.time_slots[found.slot].item()
+    if slot_search.slot >= 0:
+        timestamp, relative_offset = segment.time_slots[slot_search.slot].item()
         entry = (timestamp, relative_offset + segment.base_offset)
-    return IndexSearch(segment.file_name("timeindex"), TIME, found, entry)
+    return IndexSearch(segment.file_name("timeindex"), TIME, slot_search, entry)
 
 
 def upper_bound(
-    segment: ServedSegment, position: int, size_bytes: int, of: SearchProfile
+    segment: SegmentView, position: int, size_bytes: int, profile: SearchProfile
 ) -> IndexSearch:
     """The entry of the first position not below the end of a stretch
     (OffsetIndex.fetchUpperBoundOffset); the sum is one of 32 bits.
     """
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
-    found = slots.upper_bound(
-        Keys(segment.offset_slots["position"]),
+    slot_search = slots.upper_bound(
+        KeyColumn(segment.offset_slots["position"]),
         target,
         offset_index.ENTRY.itemsize,
-        of.warm,
-        of.warm_bytes,
+        profile.is_warm,
+        profile.warm_bytes,
     )
     return IndexSearch(
-        segment.file_name("index"), OFFSET, found, _offset_entry(segment, found.slot)
+        segment.file_name("index"), OFFSET, slot_search, _offset_entry(segment, slot_search.slot)
     )
 
 
-def kept_by_truncation(
-    segment: ServedSegment, offset: int, kind: str, of: SearchProfile
+def find_truncation(
+    segment: SegmentView, offset: int, kind: str, profile: SearchProfile
 ) -> tuple[SlotSearch, int]:
     """(the search, how many entries of an index truncateTo(offset) leaves): those below the offset,
     by the offsets of either index.
     """
-    slots_of, layout = (
+    index_slots, layout = (
         (segment.offset_slots, offset_index) if kind == OFFSET else (segment.time_slots, time_index)
     )
-    keys = Keys(slots_of["relative_offset"], segment.base_offset)
-    found = slots.floor(keys, offset, layout.ENTRY.itemsize, of.warm, of.warm_bytes)
-    return found, found.slot + (found.slot < 0 or keys[found.slot] != offset)
+    keys = KeyColumn(index_slots["relative_offset"], segment.base_offset)
+    slot_search = slots.floor(
+        keys, offset, layout.ENTRY.itemsize, profile.is_warm, profile.warm_bytes
+    )
+    return slot_search, slot_search.slot + (
+        slot_search.slot < 0 or keys[slot_search.slot] != offset
+    )
 
 
-def position_of(search: IndexSearch, segment: ServedSegment) -> int:
+def position_of(search: IndexSearch, segment: SegmentView) -> int:
     """The byte that a scan starts at: 0 where no entry was found.
 
     CorruptFile for an entry before the .log (Utils.readFully).
     """
     position = search.entry[1] if search.entry else 0
     if position < 0:
-        at = search.found.slot * offset_index.ENTRY.itemsize + field_start(
+        entry_position = search.slot_search.slot * offset_index.ENTRY.itemsize + field_start(
             offset_index.ENTRY, "position"
         )
         what = (
-            f"slot {search.found.slot} points before the .log: The file channel position cannot be "
-            f"negative, but it is {position}"
+            f"slot {search.slot_search.slot} points before the .log: The file channel position "
+            f"cannot be negative, but it is {position}"
         )
-        damaged = cast("ServedFile", segment.index)  # without one there are no entries
-        raise CorruptFile(damaged.path or search.file, at, what)
+        index_file = cast("FileView", segment.index)  # without one there are no entries
+        raise CorruptFile(index_file.path or search.file, entry_position, what)
     return position
 
 
-def time_entry_of(search: IndexSearch, segment: ServedSegment) -> tuple[int, int]:
+def time_entry_of(search: IndexSearch, segment: SegmentView) -> tuple[int, int]:
     """(timestamp, offset) that a search in the time index gives: (-1, base offset) where no entry
     was found.
     """
     return search.entry or (NO_TIMESTAMP, segment.base_offset)
 
 
-def _offset_entry(segment: ServedSegment, slot: int) -> tuple[int, int] | None:
+def _offset_entry(segment: SegmentView, slot: int) -> tuple[int, int] | None:
     if slot < 0:
         return None
     relative_offset, position = segment.offset_slots[slot].item()

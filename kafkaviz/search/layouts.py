@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-A_PAGE = PAGE_BYTES // ENTRY_BYTES
+ENTRIES_A_PAGE = PAGE_BYTES // ENTRY_BYTES
 MOST_PROBES = 1 << 16  # of one search that guesses; then it bisects
 PIECE_BYTES = 16  # the first key of a line, its first slot and its slope
 
@@ -59,14 +59,18 @@ def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
     empty index.
     """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
-    return tuple(_cost(one, keys, targets) for one in LAYOUTS) if len(keys) and len(targets) else ()
+    return (
+        tuple(_cost(layout, keys, targets) for layout in LAYOUTS)
+        if len(keys) and len(targets)
+        else ()
+    )
 
 
 def _cost(layout: Layout, keys: np.ndarray, targets: np.ndarray) -> Cost:
-    found = layout.run(keys, np.append(targets, keys[-1] + 1))
-    probes, pages = found[:-1, 1], found[:-1, 2]
+    results = layout.run(keys, np.append(targets, keys[-1] + 1))
+    probes, pages = results[:-1, 1], results[:-1, 2]
     means = float(probes.mean()), int(probes.max()), float(pages.mean()), int(pages.max())
-    return Cost(layout, *means, int(found[-1, 1]), int(found[-1, 2]), layout.extra_bytes(keys))
+    return Cost(layout, *means, int(results[-1, 1]), int(results[-1, 2]), layout.extra_bytes(keys))
 
 
 # ---- the ways
@@ -84,29 +88,29 @@ def warm(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 def interpolation(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Each guess on the straight line between the two keys around the target."""
-    return _guessed(keys, targets, False)
+    return _interpolate(keys, targets, False)
 
 
 def alternating(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """A guess, then a bisection, in turns: bad guesses cost twice the bisection at most."""
-    return _guessed(keys, targets, True)
+    return _interpolate(keys, targets, True)
 
 
 def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """The tree's levels one behind the other: the first ones share a page, each of the last has its
     own.
     """
-    return _eytzinger(keys, targets, _in_order(len(keys)))
+    return _eytzinger(keys, targets, _slots_in_order(len(keys)))
 
 
 def page_first_keys(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Bisects the first keys of the pages in the heap, then the one page."""
-    return _paged(keys, targets, np.ascontiguousarray(keys[::A_PAGE]), True)
+    return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_A_PAGE]), True)
 
 
 def b_tree(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """The same with the first keys in pages of their own, and so on up to one root."""
-    return _paged(keys, targets, np.ascontiguousarray(keys[::A_PAGE]), False)
+    return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_A_PAGE]), False)
 
 
 def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -114,7 +118,7 @@ def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 
     def run(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
         first, slope, count = _pieces(np.ascontiguousarray(keys, np.int64), epsilon)
-        return _on_lines(
+        return _search_lines(
             np.ascontiguousarray(keys, np.int64),
             targets,
             first[:count].copy(),
@@ -131,26 +135,30 @@ def pieces(keys: np.ndarray, epsilon: int) -> int:
 
 
 @njit(cache=True)
-def _guessed(keys, targets, alternate):
-    told = np.empty((len(targets), 3), np.int64)
-    read = np.empty(MOST_PROBES + 130, np.int64)
-    seen = np.full(len(keys) // A_PAGE + 1, -1, np.int64)
-    for at in range(len(targets)):
-        slot, count = _guess(keys, targets[at], alternate, read)
-        told[at, 0], told[at, 1], told[at, 2] = slot, count, _pages(read[:count], seen, at)
-    return told
+def _interpolate(keys, targets, alternate):
+    results = np.empty((len(targets), 3), np.int64)
+    probed_slots = np.empty(MOST_PROBES + 130, np.int64)
+    page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
+    for row in range(len(targets)):
+        slot, count = _guess(keys, targets[row], alternate, probed_slots)
+        results[row, 0], results[row, 1], results[row, 2] = (
+            slot,
+            count,
+            _pages(probed_slots[:count], page_marks, row),
+        )
+    return results
 
 
 @njit(cache=True)
-def _guess(keys, target, alternate, read):
+def _guess(keys, target, alternate, probed_slots):
     """Both ends first: their keys are what the first guess is made of."""
     lo, hi = 0, len(keys) - 1
     if hi < 0:
         return -1, 0
-    read[0] = 0
+    probed_slots[0] = 0
     if keys[0] > target:
         return -1, 1
-    read[1] = hi
+    probed_slots[1] = hi
     if keys[hi] <= target:
         return hi, 2
     count = 2
@@ -163,7 +171,7 @@ def _guess(keys, target, alternate, read):
                 else 0.5
             )
             middle = min(max(lo + int(part * (hi - lo)), lo + 1), hi - 1)
-        read[count] = middle
+        probed_slots[count] = middle
         count += 1
         if keys[middle] == target:
             return middle, count
@@ -175,7 +183,7 @@ def _guess(keys, target, alternate, read):
 
 
 @njit(cache=True)
-def _in_order(entries):
+def _slots_in_order(entries):
     """The slot that each node of the tree holds; node 1 is the root, 2k and 2k + 1 are below k."""
     slot_of = np.empty(entries + 1, np.int64)
     slot_of[0] = -1
@@ -195,40 +203,47 @@ def _in_order(entries):
 
 @njit(cache=True)
 def _eytzinger(keys, targets, slot_of):
-    told = np.empty((len(targets), 3), np.int64)
-    read = np.empty(64, np.int64)
-    seen = np.full(len(keys) // A_PAGE + 1, -1, np.int64)
-    for at in range(len(targets)):
+    results = np.empty((len(targets), 3), np.int64)
+    probed_slots = np.empty(64, np.int64)
+    page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
+    for row in range(len(targets)):
         node, count, slot = 1, 0, -1
         while node <= len(keys):
-            read[count] = node - 1
+            probed_slots[count] = node - 1
             count += 1
-            if keys[slot_of[node]] <= targets[at]:
+            if keys[slot_of[node]] <= targets[row]:
                 slot = slot_of[node]
                 node = 2 * node + 1
             else:
                 node = 2 * node
-        told[at, 0], told[at, 1], told[at, 2] = slot, count, _pages(read[:count], seen, at)
-    return told
+        results[row, 0], results[row, 1], results[row, 2] = (
+            slot,
+            count,
+            _pages(probed_slots[:count], page_marks, row),
+        )
+    return results
 
 
 @njit(cache=True)
-def _paged(keys, targets, firsts, in_heap):
+def _search_pages(keys, targets, firsts, in_heap):
     """in_heap: the first keys cost no page; else a page for each level above the entries."""
-    told = np.empty((len(targets), 3), np.int64)
+    results = np.empty((len(targets), 3), np.int64)
     levels, nodes = 0, len(firsts)
     while not in_heap and nodes > 1:
-        levels, nodes = levels + 1, -(-nodes // A_PAGE)
-    for at in range(len(targets)):
-        page, probes = _last_not_above(firsts, 0, len(firsts) - 1, targets[at])
+        levels, nodes = levels + 1, -(-nodes // ENTRIES_A_PAGE)
+    for row in range(len(targets)):
+        page, probes = _last_not_above(firsts, 0, len(firsts) - 1, targets[row])
         if page < 0:
-            told[at, 0], told[at, 1], told[at, 2] = -1, probes, levels
+            results[row, 0], results[row, 1], results[row, 2] = -1, probes, levels
             continue
         slot, more = _last_not_above(
-            keys, page * A_PAGE, min((page + 1) * A_PAGE, len(keys)) - 1, targets[at]
+            keys,
+            page * ENTRIES_A_PAGE,
+            min((page + 1) * ENTRIES_A_PAGE, len(keys)) - 1,
+            targets[row],
         )
-        told[at, 0], told[at, 1], told[at, 2] = slot, probes + more, levels + 1
-    return told
+        results[row, 0], results[row, 1], results[row, 2] = slot, probes + more, levels + 1
+    return results
 
 
 @njit(cache=True)
@@ -272,50 +287,56 @@ def _pieces(keys, epsilon):
 
 
 @njit(cache=True)
-def _on_lines(keys, targets, first, slope, epsilon):
-    told = np.empty((len(targets), 3), np.int64)
-    read = np.empty(64, np.int64)
-    seen = np.full(len(keys) // A_PAGE + 1, -1, np.int64)
+def _search_lines(keys, targets, first, slope, epsilon):
+    results = np.empty((len(targets), 3), np.int64)
+    probed_slots = np.empty(64, np.int64)
+    page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
     starts = keys[first]
-    for at in range(len(targets)):
-        piece, probes = _last_not_above(starts, 0, len(starts) - 1, targets[at])
+    for row in range(len(targets)):
+        piece, probes = _last_not_above(starts, 0, len(starts) - 1, targets[row])
         if piece < 0:
-            told[at, 0], told[at, 1], told[at, 2] = -1, probes, 0
+            results[row, 0], results[row, 1], results[row, 2] = -1, probes, 0
             continue
         last = (first[piece + 1] if piece + 1 < len(first) else len(keys)) - 1
-        guess = min(float(targets[at] - starts[piece]) * slope[piece], float(last - first[piece]))
+        guess = min(float(targets[row] - starts[piece]) * slope[piece], float(last - first[piece]))
         lo = max(first[piece], first[piece] + int(guess) - epsilon - 2)
         hi = min(last, first[piece] + int(guess) + epsilon + 1)
         count = 0
         while lo < hi:
             middle = (lo + hi + 1) // 2
-            read[count] = middle
+            probed_slots[count] = middle
             count += 1
-            if keys[middle] <= targets[at]:
+            if keys[middle] <= targets[row]:
                 lo = middle
             else:
                 hi = middle - 1
-        told[at, 0], told[at, 1], told[at, 2] = lo, probes + count, _pages(read[:count], seen, at)
-    return told
+        results[row, 0], results[row, 1], results[row, 2] = (
+            lo,
+            probes + count,
+            _pages(probed_slots[:count], page_marks, row),
+        )
+    return results
 
 
 @njit(cache=True)
-def _pages(read, seen, mark):
-    """How many different pages these slots lie in; seen: of each page the last mark that it got."""
+def _pages(probed_slots, page_marks, mark):
+    """How many different pages these slots lie in; page_marks: of each page the last mark that it
+    got.
+    """
     count = 0
-    for slot in read:
-        page = slot // A_PAGE
-        count += seen[page] != mark
-        seen[page] = mark
+    for slot in probed_slots:
+        page = slot // ENTRIES_A_PAGE
+        count += page_marks[page] != mark
+        page_marks[page] = mark
     return count
 
 
-def _nothing(keys: np.ndarray) -> int:
+def _no_extra_bytes(keys: np.ndarray) -> int:
     return 0
 
 
 def _first_key_bytes(keys: np.ndarray) -> int:
-    return -(-len(keys) // A_PAGE) * ENTRY_BYTES
+    return -(-len(keys) // ENTRIES_A_PAGE) * ENTRY_BYTES
 
 
 def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
@@ -323,24 +344,26 @@ def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
 
 
 LAYOUTS = (
-    Layout("Plain bisection", plain, _nothing, "Kafka up to 2.0"),
+    Layout("Plain bisection", plain, _no_extra_bytes, "Kafka up to 2.0"),
     Layout(
         "Warm section first",
         warm,
-        _nothing,
+        _no_extra_bytes,
         "Kafka from 2.1 on: cheap at the end, a probe more elsewhere",
     ),
-    Layout("Interpolation", interpolation, _nothing, "few probes on even keys, many on others"),
+    Layout(
+        "Interpolation", interpolation, _no_extra_bytes, "few probes on even keys, many on others"
+    ),
     Layout(
         "Interpolation, bisection",
         alternating,
-        _nothing,
+        _no_extra_bytes,
         "in turns, so that a bad guess costs little",
     ),
     Layout(
         "Eytzinger layout",
         eytzinger,
-        _nothing,
+        _no_extra_bytes,
         "made for the processor's cache; cannot be appended to",
     ),
     Layout(

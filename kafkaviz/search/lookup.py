@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import cast
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.search import by_time, choice
-from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, bounds_of
-from kafkaviz.search.by_time import Answer
-from kafkaviz.search.choice import Choice
-from kafkaviz.search.consumer import CorruptRecord, Record, fetches
+from kafkaviz.search import by_time, segment_selection
+from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, find_bounds
+from kafkaviz.search.by_time import OffsetAndTimestamp
+from kafkaviz.search.consumer import ConsumerRecord, CorruptRecord, fetches
 from kafkaviz.search.fetch import Fetch, OffsetOutOfRange
 from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.log_view import LogView
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.scan import Scan
-from kafkaviz.search.served import ServedLog
+from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.segment_selection import SegmentChoice
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,26 @@ class Lookup:
     partition: str
     profile: SearchProfile
     bounds: Bounds
-    choices: tuple[Choice, ...]
+    choices: tuple[SegmentChoice, ...]
     searches: tuple[IndexSearch, ...]
-    scans: tuple[Scan, ...]
-    record: Record | None
-    answer: Answer | None
+    scans: tuple[ForwardScan, ...]
+    record: ConsumerRecord | None
+    answer: OffsetAndTimestamp | None
     offset: int | None = None
     timestamp_ms: int | None = None
     fetches: tuple[Fetch, ...] = ()
     error: OffsetOutOfRange | CorruptRecord | None = None
 
     @property
-    def scan(self) -> Scan | None:
+    def scan(self) -> ForwardScan | None:
         """The last scan, the one that found the batch if any did."""
         return self.scans[-1] if self.scans else None
 
 
 def by_offset(
-    log: ServedLog,
+    log: LogView,
     offset: int,
-    of: SearchProfile,
+    profile: SearchProfile,
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
@@ -65,15 +65,15 @@ def by_offset(
 
     CorruptFile where the way leads into damage.
     """
-    bounds = bounds or bounds_of(log, of, isolation)
+    bounds = bounds or find_bounds(log, profile, isolation)
     try:
-        done = list(fetches(log, offset, of, bounds, isolation))
+        results = list(fetches(log, offset, profile, bounds, isolation))
     except OffsetOutOfRange as error:
         return Lookup(
             log.name,
-            of,
+            profile,
             bounds,
-            choice.of_none(log, offset),
+            segment_selection.explain_no_segment(log, offset),
             (),
             (),
             None,
@@ -81,13 +81,13 @@ def by_offset(
             offset,
             error=error,
         )
-    first, last = done[0][0], done[-1][1]
-    record, wrong = (None, last) if isinstance(last, CorruptRecord) else (last, None)
-    answer = Answer(record.offset, record.timestamp_ms) if record else None
-    choices = choice.of_offset(log, offset, first)
+    first, last = results[0][0], results[-1][1]
+    record, corrupt_record = (None, last) if isinstance(last, CorruptRecord) else (last, None)
+    answer = OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None
+    choices = segment_selection.explain_fetch(log, offset, first)
     return Lookup(
         log.name,
-        of,
+        profile,
         bounds,
         choices,
         first.searches,
@@ -95,49 +95,49 @@ def by_offset(
         record,
         answer,
         offset,
-        fetches=tuple(found for found, _ in done),
-        error=wrong,
+        fetches=tuple(fetch for fetch, _ in results),
+        error=corrupt_record,
     )
 
 
 def by_timestamp(
-    log: ServedLog,
+    log: LogView,
     timestamp_ms: int,
-    of: SearchProfile,
+    profile: SearchProfile,
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
     """The offset that goes with a timestamp; a transaction marker may be the answer, as in
     Kafka.
     """
-    bounds = bounds or bounds_of(log, of, isolation)
-    found = by_time.list_offset(log, timestamp_ms, of, bounds)
+    bounds = bounds or find_bounds(log, profile, isolation)
+    time_search = by_time.list_offset(log, timestamp_ms, profile, bounds)
     record = None
-    if found.answer and found.scan:
-        record = Record(
-            found.answer.offset,
-            found.answer.timestamp_ms,
-            found.scan.segment,
-            found.scan.batch.position,
+    if time_search.answer and time_search.scan:
+        record = ConsumerRecord(
+            time_search.answer.offset,
+            time_search.answer.timestamp_ms,
+            time_search.scan.segment,
+            time_search.scan.batch.position,
         )
-    scans = (found.scan,) if found.scan else ()
-    choices = choice.of_time(log, found)
+    scans = (time_search.scan,) if time_search.scan else ()
+    choices = segment_selection.explain_time_search(log, time_search)
     return Lookup(
         log.name,
-        of,
+        profile,
         bounds,
         choices,
-        found.searches,
+        time_search.searches,
         scans,
         record,
-        found.answer,
+        time_search.answer,
         timestamp_ms=timestamp_ms,
     )
 
 
 def lookup(
-    log: ServedLog,
-    of: SearchProfile,
+    log: LogView,
+    profile: SearchProfile,
     offset: int | None = None,
     timestamp_ms: int | str | None = None,
     isolation: str = READ_UNCOMMITTED,
@@ -146,6 +146,6 @@ def lookup(
     if (offset is None) == (timestamp_ms is None):
         raise KafkavizError("give an offset or a timestamp, and not both")
     if offset is not None:
-        return by_offset(log, offset, of, isolation)
-    asked_ms = cast("int", by_time.NAMES.get(timestamp_ms, timestamp_ms))
-    return by_timestamp(log, asked_ms, of, isolation)
+        return by_offset(log, offset, profile, isolation)
+    target_ms = cast("int", by_time.NAMES.get(timestamp_ms, timestamp_ms))
+    return by_timestamp(log, target_ms, profile, isolation)

@@ -1,32 +1,32 @@
 """A lookup as the object that `kafkaviz lookup --json` prints."""
 
 from kafkaviz.search import by_time
-from kafkaviz.search.consumer import Record
+from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.scan import Scan
+from kafkaviz.search.scan import ForwardScan
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
 PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
 
 
-def as_object(found: Lookup, start_error: str | None = None) -> dict:
+def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
     """Of a partition or a segment; error is there only where Kafka answers with an exception,
     start_error where no start gets there.
     """
-    record, answer = found.record, found.answer
-    made = {
-        "target": _target(found.offset, found.timestamp_ms),
-        "kafka_version": found.profile.version,
-        "partition": found.partition,
-        "segments": [choice._asdict() for choice in found.choices],
-        "searches": list(map(search_object, found.searches)),
-        "scan": _scan(found.scan),
+    record, answer = lookup.record, lookup.answer
+    fields = {
+        "target": _target(lookup.offset, lookup.timestamp_ms),
+        "kafka_version": lookup.profile.version,
+        "partition": lookup.partition,
+        "segments": [choice._asdict() for choice in lookup.choices],
+        "searches": list(map(search_object, lookup.searches)),
+        "scan": _scan(lookup.scan),
         "record": record and _record(record),
         "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
     }
-    made |= {"error": f"{found.error.class_name}: {found.error}"} if found.error else {}
-    return made | _start_error(start_error)
+    fields |= {"error": f"{lookup.error.class_name}: {lookup.error}"} if lookup.error else {}
+    return fields | _start_error(start_error)
 
 
 def index_object(
@@ -38,17 +38,17 @@ def index_object(
 ) -> dict:
     """Of an index file alone; answer: what the index gives, its base where no entry was found."""
     target = (
-        {"offset": search.found.target}
+        {"offset": search.slot_search.target}
         if search.kind == OFFSET
-        else {"timestamp_ms": search.found.target}
+        else {"timestamp_ms": search.slot_search.target}
     )
-    made = {
+    fields = {
         "target": target,
         "kafka_version": version,
         "partition": partition,
         "searches": [search_object(search)],
     }
-    return made | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
+    return fields | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
 
 
 def _start_error(error: str | None) -> dict:
@@ -57,16 +57,18 @@ def _start_error(error: str | None) -> dict:
 
 def search_object(search: IndexSearch) -> dict:
     """A search in one index; slot is -1 and entry null where nothing was found."""
-    found = search.found
+    slot_search = search.slot_search
     return {
         "file": search.file,
-        "entries": found.entries,
-        "warm_from_slot": found.warm_from_slot,
-        "section": found.section,
-        "probes": [{name: getattr(probe, name) for name in PROBE_FIELDS} for probe in found.probes],
-        "slot": found.slot,
+        "entries": slot_search.entries,
+        "warm_from_slot": slot_search.warm_from_slot,
+        "section": slot_search.section,
+        "probes": [
+            {name: getattr(probe, name) for name in PROBE_FIELDS} for probe in slot_search.probes
+        ],
+        "slot": slot_search.slot,
         "entry": search.entry and _entry(search.kind, search.entry),
-        "pages": list(found.pages),
+        "pages": list(slot_search.pages),
     }
 
 
@@ -81,7 +83,7 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
     )
 
 
-def _record(record: Record) -> dict:
+def _record(record: ConsumerRecord) -> dict:
     """segment: the base offset of the .log that batch_position is a byte of; behind an empty batch
     it may be a later one than searched.
     """
@@ -97,7 +99,7 @@ def _entry(kind: str, entry: tuple[int, int]) -> dict:
     return dict(zip(ENTRY_FIELDS[kind], entry, strict=True))
 
 
-def _scan(scan: Scan | None) -> dict | None:
+def _scan(scan: ForwardScan | None) -> dict | None:
     if scan is None:
         return None
     batch = scan.batch

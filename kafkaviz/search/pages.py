@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
@@ -26,7 +26,7 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
-KEPT = 20_000  # faults that are told one by one; all are counted
+MOST_FAULTS = 20_000  # faults that are told one by one; all are counted
 NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
@@ -34,7 +34,7 @@ FAULT: np.dtype = np.dtype(
 
 
 @dataclass(frozen=True)
-class Growth:
+class IndexGrowth:
     """An index that grows entry by entry. gap_bytes: of the log between two of them; counted_from:
     entries before that only warm up.
     """
@@ -115,7 +115,7 @@ def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_
 
 
 def replay(
-    growth: Growth,
+    growth: IndexGrowth,
     memory: Memory = Memory(),
     readers: Readers = Readers(),
     warm_bytes: int | None = WARM_BYTES,
@@ -128,11 +128,11 @@ def replay(
     gap_bytes apart. Targets lie between two keys, as they do unless a batch holds one record; a
     page that is written for the first time is no fault.
     """
-    at, found, laggard = targets(growth, readers)
+    entry_counts, target_slots, is_laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
-    kept, counts = np.zeros((KEPT, 4), np.int64), np.zeros((4, 2), np.int64)
-    written = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
+    fault_rows, counts = np.zeros((MOST_FAULTS, 4), np.int64), np.zeros((4, 2), np.int64)
+    clock_bytes = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
     warm_entries = (
         NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)
     )
@@ -148,37 +148,65 @@ def replay(
         np.int64,
     )
     count = _replay(
-        written, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts
+        clock_bytes,
+        entry_counts,
+        target_slots,
+        is_laggard,
+        sizes,
+        warm_entries,
+        touched,
+        faulted,
+        fault_rows,
+        counts,
     )
-    first = np.array(list(map(tuple, kept[:count])), FAULT) if count else np.zeros(0, FAULT)
-    grown = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
-    told = (cast("tuple[int, int]", tuple(int(one) for one in row)) for row in counts)
-    return Replay(growth.entries, pages, grown, *told, touched, faulted, first)
+    first = np.array(list(map(tuple, fault_rows[:count])), FAULT) if count else np.zeros(0, FAULT)
+    grown_pages = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
+    reader_counts = (
+        cast("tuple[int, int]", tuple(int(number) for number in row)) for row in counts
+    )
+    return Replay(growth.entries, pages, grown_pages, *reader_counts, touched, faulted, first)
 
 
-def targets(growth: Growth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each lookup: how many entries there are, the slot it will find, and whether a laggard
     makes it.
     """
-    at = np.arange(
+    entry_counts = np.arange(
         readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64
     )
     random = np.random.default_rng(readers.seed)
-    laggard = random.random(len(at)) < readers.laggard_share
-    back = _entries_back(at, readers, random)
-    return at, np.where(laggard, np.maximum(at - 1 - back, 0), at - 1), laggard.astype(np.int8)
+    laggard = random.random(len(entry_counts)) < readers.laggard_share
+    back = _entries_back(entry_counts, readers, random)
+    return (
+        entry_counts,
+        np.where(laggard, np.maximum(entry_counts - 1 - back, 0), entry_counts - 1),
+        laggard.astype(np.int8),
+    )
 
 
-def _entries_back(at: np.ndarray, readers: Readers, random: np.random.Generator) -> np.ndarray:
+def _entries_back(
+    entry_counts: np.ndarray, readers: Readers, random: np.random.Generator
+) -> np.ndarray:
     if readers.lag == UNIFORM:
-        return (random.random(len(at)) * at).astype(np.int64)
+        return (random.random(len(entry_counts)) * entry_counts).astype(np.int64)
     if readers.lag == EXPONENTIAL:
-        return random.exponential(readers.lag_entries, len(at)).astype(np.int64)
-    return np.full(len(at), readers.lag_entries, np.int64)
+        return random.exponential(readers.lag_entries, len(entry_counts)).astype(np.int64)
+    return np.full(len(entry_counts), readers.lag_entries, np.int64)
 
 
 @njit(cache=True)
-def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts):
+def _replay(
+    clock,
+    entry_counts,
+    target_slots,
+    is_laggard,
+    sizes,
+    warm_entries,
+    touched,
+    faulted,
+    fault_rows,
+    counts,
+):
     """Fills the image, the faults and the counts; how many faults were kept."""
     entry_bytes, page_bytes, cold_after, around, counted_from = (
         sizes[0],
@@ -188,67 +216,75 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
         sizes[4],
     )
     entries, columns = len(clock), touched.shape[1]
-    used, read_by = np.full(len(touched), NEVER, np.int64), np.full(len(touched), NEVER, np.int64)
-    read = np.empty(2 + 64, np.int64)
-    lookup = told = 0
+    last_used, read_by = (
+        np.full(len(touched), NEVER, np.int64),
+        np.full(len(touched), NEVER, np.int64),
+    )
+    probed_slots = np.empty(2 + 64, np.int64)
+    lookup = fault_count = 0
     for count in range(1, entries + 1):
-        now, column = clock[count - 1], (count - 1) * columns // entries
+        now_bytes, column = clock[count - 1], (count - 1) * columns // entries
         first_page, last_page = page_span(count - 1, entry_bytes, page_bytes)
-        used[first_page] = now
-        used[last_page] = now
-        if lookup == len(at) or at[lookup] != count:
+        last_used[first_page] = now_bytes
+        last_used[last_page] = now_bytes
+        if lookup == len(entry_counts) or entry_counts[lookup] != count:
             continue
-        reader = laggard[lookup]
-        probes = _probes(count, found[lookup], warm_entries, read)
+        reader = is_laggard[lookup]
+        probes = _probes(count, target_slots[lookup], warm_entries, probed_slots)
         lookup += 1
-        fresh = counted = 0
+        fresh_pages = cold_pages = 0
         for probe in range(probes):
-            first, last = page_span(read[probe], entry_bytes, page_bytes)
+            first, last = page_span(probed_slots[probe], entry_bytes, page_bytes)
             for page in range(first, last + 1):
                 if read_by[page] == lookup:
                     continue
                 read_by[page] = lookup
-                fresh += 1
+                fresh_pages += 1
                 touched[page, column] += 1
-                idle = now - used[page]
+                idle = now_bytes - last_used[page]
                 if idle > cold_after:
-                    counted += 1
+                    cold_pages += 1
                     faulted[page, column] += 1
-                    if told < len(kept) and count > counted_from:
-                        kept[told, 0], kept[told, 1], kept[told, 2], kept[told, 3] = (
+                    if fault_count < len(fault_rows) and count > counted_from:
+                        (
+                            fault_rows[fault_count, 0],
+                            fault_rows[fault_count, 1],
+                            fault_rows[fault_count, 2],
+                            fault_rows[fault_count, 3],
+                        ) = (
                             count,
                             page,
                             idle,
                             reader,
                         )
-                        told += 1
-                    _load_around(used, page, around, last_page, now)
-                used[page] = now
+                        fault_count += 1
+                    _load_around(last_used, page, around, last_page, now_bytes)
+                last_used[page] = now_bytes
         if count > counted_from:
             counts[0, reader] += 1
-            counts[1, reader] += counted
-            counts[2, reader] += fresh
-            counts[3, reader] = max(counts[3, reader], fresh)
-    return told
+            counts[1, reader] += cold_pages
+            counts[2, reader] += fresh_pages
+            counts[3, reader] = max(counts[3, reader], fresh_pages)
+    return fault_count
 
 
 @njit(cache=True)
-def _probes(entries, slot, warm_entries, read):
+def _probes(entries, slot, warm_entries, probed_slots):
     """The slots that a search reads on its way to `slot`, each key other than the target; how many
     there are.
     """
     lo, hi, count = 0, entries - 1, 0
     if warm_entries >= 0:
-        read[0], count = max(0, entries - 1 - warm_entries), 1
-    if count and read[0] <= slot:
-        lo = read[0]
+        probed_slots[0], count = max(0, entries - 1 - warm_entries), 1
+    if count and probed_slots[0] <= slot:
+        lo = probed_slots[0]
     else:
-        hi = read[0] if count else hi
-        read[count] = 0
+        hi = probed_slots[0] if count else hi
+        probed_slots[count] = 0
         count += 1
     while lo < hi:
         middle = (lo + hi + 1) // 2
-        read[count] = middle
+        probed_slots[count] = middle
         count += 1
         if middle <= slot:
             lo = middle
@@ -258,16 +294,16 @@ def _probes(entries, slot, warm_entries, read):
 
 
 @njit(cache=True)
-def _load_around(used, page, around, last_page, now):
+def _load_around(last_used, page, around, last_page, now_bytes):
     """What the kernel reads beside a page that is not there: as much before it as behind it, all of
     it fresh from now on.
     """
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
-        used[other] = now
+        last_used[other] = now_bytes
 
 
-def expected_faults(growth: Growth, memory: Memory = Memory()) -> int:
+def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     """The faults of a plain tail reader after every append, by the closed form; without reading
     around a fault.
 
@@ -279,14 +315,17 @@ def expected_faults(growth: Growth, memory: Memory = Memory()) -> int:
     pages = np.arange(math.ceil(growth.entries / entries_a_page))
     faults = 0
     for step in range(1, 64):
-        here, before = 1 - 0.5**step, 1 - 0.5 ** (step + 1)
-        again, left = pages * entries_a_page / here, (pages + 1) * entries_a_page / before
-        idle = growth.gap_bytes * (again - left)
+        step_share, next_step_share = 1 - 0.5**step, 1 - 0.5 ** (step + 1)
+        revisit_entries, leave_entries = (
+            pages * entries_a_page / step_share,
+            (pages + 1) * entries_a_page / next_step_share,
+        )
+        idle = growth.gap_bytes * (revisit_entries - leave_entries)
         faults += int(
             np.count_nonzero(
                 (idle > memory.cold_after_bytes)
-                & (again > growth.counted_from)
-                & (again <= growth.entries)
+                & (revisit_entries > growth.counted_from)
+                & (revisit_entries <= growth.entries)
             )
         )
     return faults
@@ -302,37 +341,41 @@ def tail_search(
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Sizes of an index, first to last, at which a tail search touches the same pages. told: those
-    KAFKA-6432 names, or None.
+class IndexSizeRange:
+    """Sizes of an index, first to last, at which a tail search touches the same pages.
+    published_pages: those KAFKA-6432 names, or None.
     """
 
     first: int
     last: int
     plain: tuple[int, ...]
     warm: tuple[int, ...]
-    told: tuple[int, ...] | None
+    published_pages: tuple[int, ...] | None
 
     @property
-    def as_told(self) -> bool:
+    def is_as_published(self) -> bool:
         """Whether the published set is what the plain search touches."""
-        return self.told == self.plain
+        return self.published_pages == self.plain
 
 
 # KAFKA-6432 and the comment in AbstractIndex: by pages of the index
-TOLD = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
+PUBLISHED_PAGES = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
 
 
-def stretches(first: int, last: int) -> tuple[Stretch, ...]:
+def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
     """The pages that a tail search touches, 8 bytes an entry and 4 KiB a page, at each size from
     first to last.
     """
-    found: list[Stretch] = []
+    ranges: list[IndexSizeRange] = []
     for entries in range(first, last + 1):
         plain, warm = (tail_search(entries, warm_bytes).pages for warm_bytes in (None, WARM_BYTES))
-        told = TOLD.get(slots.page_count(entries, ENTRY_BYTES))
-        if found and (found[-1].plain, found[-1].warm, found[-1].told) == (plain, warm, told):
-            found[-1] = Stretch(found[-1].first, entries, plain, warm, told)
+        published = PUBLISHED_PAGES.get(slots.page_count(entries, ENTRY_BYTES))
+        if ranges and (ranges[-1].plain, ranges[-1].warm, ranges[-1].published_pages) == (
+            plain,
+            warm,
+            published,
+        ):
+            ranges[-1] = IndexSizeRange(ranges[-1].first, entries, plain, warm, published)
         else:
-            found.append(Stretch(entries, entries, plain, warm, told))
-    return tuple(found)
+            ranges.append(IndexSizeRange(entries, entries, plain, warm, published))
+    return tuple(ranges)

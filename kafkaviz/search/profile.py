@@ -37,7 +37,7 @@ class SearchProfile:
         return versions.parse(self.version)
 
     @property
-    def warm(self) -> bool:
+    def is_warm(self) -> bool:
         """Whether a search tries the warm section first."""
         return self.search == WARM
 
@@ -51,8 +51,10 @@ def profile(version: str = versions.NEWEST, search: str | None = None) -> Search
         raise KafkavizError(f"a search is {PLAIN} or {WARM}, not {search}")
     return SearchProfile(
         version,
-        search=search or (WARM if versions.WARM_SEARCH.of(release) else PLAIN),
-        scan=BASE_OFFSET if versions.BASE_OFFSET_SCAN.of(release) else LAST_OFFSET,
-        metadata_offset=BATCH_BASE if versions.BATCH_BASE_METADATA.of(release) else REQUESTED,
-        max_timestamp=DEEP if versions.DEEP_MAX_TIMESTAMP.of(release) else SHALLOW,
+        search=search or (WARM if versions.WARM_SEARCH.applies_to(release) else PLAIN),
+        scan=BASE_OFFSET if versions.BASE_OFFSET_SCAN.applies_to(release) else LAST_OFFSET,
+        metadata_offset=BATCH_BASE
+        if versions.BATCH_BASE_METADATA.applies_to(release)
+        else REQUESTED,
+        max_timestamp=DEEP if versions.DEEP_MAX_TIMESTAMP.applies_to(release) else SHALLOW,
     )

@@ -16,7 +16,7 @@ from kafkaviz.search.profile import LAST_OFFSET
 
 
 @dataclass(frozen=True)
-class Scan:
+class ForwardScan:
     """A scan of one .log and what it found.
 
     segment: the base offset of the .log. reads: of Kafka, in order. batch: None where the end came
@@ -31,36 +31,42 @@ class Scan:
     timestamp_ms: int | Any = None
 
 
-def to_offset(log: LogReader, segment: int, target: int, position: int, by: str) -> Scan:
+def find_offset(
+    log: LogReader, segment: int, target: int, position: int, comparison: str
+) -> ForwardScan:
     """The first batch that ends at the target or behind it, from a position on
     (searchForOffsetFromPosition).
 
-    by: "last_offset" or "base_offset"; they come to the same batch by other reads.
+    comparison: "last_offset" or "base_offset"; they come to the same batch by other reads.
     """
-    found = (_by_last_offset if by == LAST_OFFSET else _by_base_offset)(log, target, position)
-    return Scan(segment, position, tuple(log.reads), found.found() if found else None)
+    batch = (_by_last_offset if comparison == LAST_OFFSET else _by_base_offset)(
+        log, target, position
+    )
+    return ForwardScan(segment, position, tuple(log.reads), batch.to_batch() if batch else None)
 
 
-def to_timestamp(
+def find_timestamp(
     log: LogReader, segment: int, target_ms: int, position: int, start_offset: int
-) -> Scan:
+) -> ForwardScan:
     """The first record of that time or later, at start_offset or behind it (searchForTimestamp)."""
     for batch in log.batches(position):
         if batch.max_timestamp_ms >= target_ms:
             for record in batch.heads():
                 if record.timestamp_ms >= target_ms and record.offset >= start_offset:
-                    return Scan(
+                    return ForwardScan(
                         segment,
                         position,
                         tuple(log.reads),
-                        batch.found(),
+                        batch.to_batch(),
                         record.offset,
                         record.timestamp_ms,
                     )
-    return Scan(segment, position, tuple(log.reads), None)
+    return ForwardScan(segment, position, tuple(log.reads), None)
 
 
-def to_largest_timestamp(log: LogReader, segment: int, largest_ms: int, position: int) -> Scan:
+def find_largest_timestamp(
+    log: LogReader, segment: int, largest_ms: int, position: int
+) -> ForwardScan:
     """The first record that has the largest timestamp of the segment, in the first batch that has
     it (from 3.8 on).
     """
@@ -71,8 +77,10 @@ def to_largest_timestamp(log: LogReader, segment: int, largest_ms: int, position
                 None,
             )
             timestamp_ms = None if offset is None else largest_ms
-            return Scan(segment, position, tuple(log.reads), batch.found(), offset, timestamp_ms)
-    return Scan(segment, position, tuple(log.reads), None)
+            return ForwardScan(
+                segment, position, tuple(log.reads), batch.to_batch(), offset, timestamp_ms
+            )
+    return ForwardScan(segment, position, tuple(log.reads), None)
 
 
 def _by_last_offset(log: LogReader, target: int, position: int) -> FileBatch | None:
@@ -80,12 +88,12 @@ def _by_last_offset(log: LogReader, target: int, position: int) -> FileBatch | N
 
 
 def _by_base_offset(log: LogReader, target: int, position: int) -> FileBatch | None:
-    before = None
+    previous = None
     for batch in log.batches(position):
         base_offset = batch.base_offset
         if base_offset == target:
             return batch
         if base_offset > target:
-            return before if before and before.last_offset >= target else batch
-        before = batch
-    return before if before and before.last_offset >= target else None
+            return previous if previous and previous.last_offset >= target else batch
+        previous = batch
+    return previous if previous and previous.last_offset >= target else None

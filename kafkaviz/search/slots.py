@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.lazy_njit import njit
 
 PAGE_BYTES = 4096
 WARM_BYTES = 8192  # of entries behind the first one of the warm section
@@ -131,8 +131,8 @@ class _Search:
     def run(self, upper: bool) -> SlotSearch:
         slot = self._slot(upper)
         pages = {page for probe in self._probes for page in pages_of(probe.slot, self._entry_bytes)}
-        found = tuple(self._probes), tuple(sorted(pages)), self._section, self._warm_from
-        return SlotSearch(len(self._keys), self._target, slot, *found)
+        result = tuple(self._probes), tuple(sorted(pages)), self._section, self._warm_from
+        return SlotSearch(len(self._keys), self._target, slot, *result)
 
     def _slot(self, upper: bool) -> int:
         last = len(self._keys) - 1
@@ -148,22 +148,22 @@ class _Search:
     def _between(self, lo: int, hi: int, upper: bool) -> int:
         while lo < hi:
             middle = (lo + hi + 1) // 2
-            compared = self._compare(middle, lo, hi)
-            if compared == "=":
+            comparison = self._compare(middle, lo, hi)
+            if comparison == "=":
                 return middle
-            lo, hi = (lo, middle - 1) if compared == ">" else (middle, hi)
+            lo, hi = (lo, middle - 1) if comparison == ">" else (middle, hi)
         if upper:
             return NONE if lo == len(self._keys) - 1 else lo + 1
         return lo
 
     def _compare(self, slot: int, lo: int, hi: int) -> str:
         key = int(self._keys[slot])
-        compared = "<" if key < self._target else ">" if key > self._target else "="
+        comparison = "<" if key < self._target else ">" if key > self._target else "="
         section = "warm" if self._warm_from is not None and slot >= self._warm_from else "cold"
         self._probes.append(
-            Probe(slot, key, lo, hi, compared, section, pages_of(slot, self._entry_bytes).start)
+            Probe(slot, key, lo, hi, comparison, section, pages_of(slot, self._entry_bytes).start)
         )
-        return compared
+        return comparison
 
 
 def floors(
@@ -184,37 +184,37 @@ def floors(
 
 @njit(cache=True)
 def _floors(keys, targets, entry_bytes, warm_from, page_bytes):
-    found = np.empty((len(targets), 3), np.int64)
-    read = np.empty(2 + 64, np.int64)
-    for at in range(len(targets)):
-        slot, count = _floor(keys, targets[at], warm_from, read)
-        found[at, 0], found[at, 1], found[at, 2] = (
+    results = np.empty((len(targets), 3), np.int64)
+    probed_slots = np.empty(2 + 64, np.int64)
+    for row in range(len(targets)):
+        slot, count = _floor(keys, targets[row], warm_from, probed_slots)
+        results[row, 0], results[row, 1], results[row, 2] = (
             slot,
             count,
-            _pages(read[:count], entry_bytes, page_bytes),
+            _pages(probed_slots[:count], entry_bytes, page_bytes),
         )
-    return found
+    return results
 
 
 @njit(cache=True)
-def _floor(keys, target, warm_from, read):
-    """The slot, and how many of `read` were filled with the slots it looked at."""
+def _floor(keys, target, warm_from, probed_slots):
+    """The slot, and how many of `probed_slots` were filled with the slots it looked at."""
     lo, hi, count = 0, len(keys) - 1, 0
     if hi < 0:
         return NONE, 0
     if warm_from >= 0:
-        read[0], count = warm_from, 1
+        probed_slots[0], count = warm_from, 1
     if warm_from >= 0 and keys[warm_from] < target:
         lo = warm_from
     else:
-        read[count] = 0
+        probed_slots[count] = 0
         count += 1
         if keys[0] > target:
             return NONE, count
         hi = warm_from if warm_from >= 0 else hi
     while lo < hi:
         middle = (lo + hi + 1) // 2
-        read[count] = middle
+        probed_slots[count] = middle
         count += 1
         if keys[middle] == target:
             return middle, count
@@ -228,15 +228,15 @@ def _floor(keys, target, warm_from, read):
 @njit(cache=True)
 def _pages(slots, entry_bytes, page_bytes):
     """How many different pages the entries of these slots lie in."""
-    seen = np.empty(2 * len(slots), np.int64)
+    known_pages = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:
         first, last = page_span(slot, entry_bytes, page_bytes)
         for page in range(first, last + 1):
-            known = False
-            for other in range(count):
-                known |= seen[other] == page
-            if not known:
-                seen[count] = page
+            is_known = False
+            for place in range(count):
+                is_known |= known_pages[place] == page
+            if not is_known:
+                known_pages[count] = page
                 count += 1
     return count

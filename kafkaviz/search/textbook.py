@@ -8,7 +8,7 @@ backwards.
 import numpy as np
 
 from kafkaviz.format.walk import Walk
-from kafkaviz.search.served import ServedSegment
+from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.slots import NONE
 
 
@@ -16,8 +16,8 @@ def floor_slot(keys: np.ndarray, target: int) -> int:
     """The last slot whose key is not above the target, -1 for none; keys that run backwards are all
     looked at.
     """
-    below = np.flatnonzero(np.asarray(keys) <= target)
-    return int(below[-1]) if len(below) else NONE
+    slots_below = np.flatnonzero(np.asarray(keys) <= target)
+    return int(slots_below[-1]) if len(slots_below) else NONE
 
 
 def ceiling_slot(keys: np.ndarray, target: int) -> int:
@@ -28,11 +28,11 @@ def ceiling_slot(keys: np.ndarray, target: int) -> int:
     return int(np.argmax(reaches)) if reaches.any() else NONE
 
 
-def batch_of(segment: ServedSegment, offset: int) -> np.void | None:
+def batch_of(segment: SegmentView, offset: int) -> np.void | None:
     """The first batch (format.batch.BATCH) of a segment that ends at an offset or behind it, or
     None; reads every header before it.
     """
-    with segment.log.opened() as read:
+    with segment.log.open_reader() as read:
         for batches in Walk(read, 0, segment.size_bytes):
             reaches = batches["last_offset"] >= offset
             if reaches.any():

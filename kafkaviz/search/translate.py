@@ -4,17 +4,19 @@
 
 from kafkaviz.search import index, scan
 from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.scan import Scan
-from kafkaviz.search.served import ServedSegment
+from kafkaviz.search.scan import ForwardScan
 
 
-def translate(segment: ServedSegment, offset: int, of: SearchProfile) -> tuple[IndexSearch, Scan]:
+def translate(
+    segment: SegmentView, offset: int, profile: SearchProfile
+) -> tuple[IndexSearch, ForwardScan]:
     """The batch that holds an offset, or the next one behind a gap; CorruptFile where a length
     cannot be.
     """
-    searched = index.find_offset(segment, offset, of)
-    start = index.position_of(searched, segment)
-    return searched, segment.reading(
-        lambda log: scan.to_offset(log, segment.base_offset, offset, start, of.scan)
+    search = index.find_offset(segment, offset, profile)
+    start = index.position_of(search, segment)
+    return search, segment.run_search(
+        lambda log: scan.find_offset(log, segment.base_offset, offset, start, profile.scan)
     )

@@ -1,9 +1,9 @@
 """Floor 5: what Kafka writes, byte for byte, from settings, batches and a release; only
-whole/folder.py writes files, and makes new ones.
+directory/folder.py writes files, and makes new ones.
 
-Its rooms, each of which uses only those before it: sending/, what producers send; recovering/, what
-is kept of one segment; starting/, what a broker's start does; writing/, the log that is appended
-to; whole/, logs from beginning to end; lessons/, logs made to be looked at.
+Its rooms, each of which uses only those before it: producers/, what producers send; recovery/, what
+is kept of one segment; startup/, what a broker's start does; writer/, the log that is appended to;
+directory/, logs from beginning to end; lessons/, logs made to be looked at.
 
 The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
 """
@@ -18,7 +18,7 @@ class _Callable(ModuleType):
     """
 
     def __call__(self, *args, **kwargs):
-        from kafkaviz.simulate.whole.simulation import simulate
+        from kafkaviz.simulate.directory.simulation import simulate
 
         return simulate(*args, **kwargs)
 

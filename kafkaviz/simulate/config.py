@@ -74,12 +74,12 @@ class LogConfig(IndexConfig):
             else self.segment_ms
         )
 
-    def jitter_ms(self, drawn: int) -> int:
+    def jitter_ms(self, random_int: int) -> int:
         """How much earlier one segment rolls by time, of a random Java int drawn when it is opened
         (randomSegmentJitter).
         """
         return (
-            abs(drawn) % min(self.segment_jitter_ms, self.segment_ms)
+            abs(random_int) % min(self.segment_jitter_ms, self.segment_ms)
             if self.segment_jitter_ms
             else 0
         )
@@ -91,19 +91,19 @@ def log_config(
     """The settings of a log, of values by topic name (config_def.TOPIC_SETTINGS); those without a
     value have the release's default.
     """
-    given = config_def.defaults(release) | {
+    known_values = config_def.defaults(release) | {
         name: value for name, value in settings.items() if value is not None
     }
-    if given.get("internal.segment.bytes") is not None:
-        given["segment.bytes"] = given["internal.segment.bytes"]
-    fields: dict[str, Any] = {name.replace(".", "_"): value for name, value in given.items()}
+    if known_values.get("internal.segment.bytes") is not None:
+        known_values["segment.bytes"] = known_values["internal.segment.bytes"]
+    fields: dict[str, Any] = {name.replace(".", "_"): value for name, value in known_values.items()}
     return LogConfig(
         **{name: fields[name] for name in LogConfig.__dataclass_fields__ if name in fields}
     )
 
 
 @dataclass(frozen=True)
-class Profile:
+class ReleaseBehaviour:
     """What a release does in its own way when it writes a log, or loads one.
 
     first_offset_keys: an entry of the offset index holds the first offset of what is indexed, not
@@ -125,14 +125,14 @@ class Profile:
     close_trims: bool
 
 
-def profile(release: Release) -> Profile:
+def release_behaviour(release: Release) -> ReleaseBehaviour:
     """The switches of a release such as (4, 3) or (3, 9, 0)."""
-    return Profile(
+    return ReleaseBehaviour(
         release,
-        first_offset_keys=not versions.LAST_OFFSET_KEYS.of(release),
-        per_append=not versions.ENTRY_PER_BATCH.of(release),
-        deep_time_offsets=not versions.SHALLOW_TIME_OFFSETS.of(release),
-        checks_indexes=not versions.INDEXES_TRUSTED.of(release),
-        swaps_indexes=versions.SWAPPED_INDEXES.of(release),
-        close_trims=not versions.TRIMMED_BEFORE_CLOSE.of(release),
+        first_offset_keys=not versions.LAST_OFFSET_KEYS.applies_to(release),
+        per_append=not versions.ENTRY_PER_BATCH.applies_to(release),
+        deep_time_offsets=not versions.SHALLOW_TIME_OFFSETS.applies_to(release),
+        checks_indexes=not versions.INDEXES_TRUSTED.applies_to(release),
+        swaps_indexes=versions.SWAPPED_INDEXES.applies_to(release),
+        close_trims=not versions.TRIMMED_BEFORE_CLOSE.applies_to(release),
     )

@@ -35,7 +35,7 @@ ABORT, COMMIT, NO_MARKER = 0, 1, -1
 
 
 @dataclass(frozen=True)
-class Chunk:
+class AppendChunk:
     """Some batches of a stream, in offset order.
 
     rows: INCOMING; data: the bytes of all of these batches one after another, None where a stream

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
-from kafkaviz.format.walk import Read
+from kafkaviz.format.walk import ReadInto
 from kafkaviz.simulate.stored import StoredFile, reader
 from kafkaviz.units import file_stem
 
@@ -29,7 +29,7 @@ class LogBytes(Protocol):
         """A .log as it is now; an empty one where nothing was written."""
 
 
-class Counted:
+class ByteCounter:
     """Nothing is kept: for a log of which only sizes and indexes are asked.
 
     It cannot be truncated or loaded again.
@@ -49,7 +49,7 @@ class Counted:
         raise ValueError("this log was written without its bytes: they cannot be read again")
 
 
-class InMemory:
+class MemoryLogs:
     """All bytes in memory."""
 
     def __init__(self) -> None:
@@ -76,11 +76,11 @@ class InMemory:
 
     def stored(self, base_offset: int) -> StoredFile:
         """As LogBytes."""
-        held = self._logs.get(base_offset, bytearray())
+        log = self._logs.get(base_offset, bytearray())
 
         @contextmanager
-        def opened() -> Generator[Read]:
+        def open_reader() -> Generator[ReadInto]:
             # no longer held than that: the log goes on growing
-            yield lambda position, buffer: reader(held)(position, buffer)
+            yield lambda position, buffer: reader(log)(position, buffer)
 
-        return StoredFile(f"{file_stem(base_offset)}.log", len(held), opened)
+        return StoredFile(f"{file_stem(base_offset)}.log", len(log), open_reader)

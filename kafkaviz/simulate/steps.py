@@ -6,7 +6,7 @@ ACTIONS = ("truncate", "rebuild", "delete", "keep", "fail")
 
 
 @dataclass(frozen=True)
-class Step:
+class StartupStep:
     """One thing that a start does, in the order of its doing within a partition.
 
     partition: the directory's name; None where the step concerns the broker directory itself.
@@ -34,12 +34,12 @@ class Step:
     way_out: str | None = None
 
     @property
-    def expected(self) -> bool:
+    def is_expected(self) -> bool:
         """Whether every start may do it, of a healthy directory too."""
-        return self.cause in EXPECTED
+        return self.cause in EXPECTED_CAUSES
 
 
-EXPECTED = (
+EXPECTED_CAUSES = (
     "metadata-log",
     "leftover-deleted",
     "directory-deleted",
@@ -47,7 +47,14 @@ EXPECTED = (
     "leader-epochs",
 )
 # the .log is read for it
-RECOVERED = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")
+RECOVERY_CAUSES = (
+    "unflushed",
+    "index-missing",
+    "index-corrupt",
+    "tail",
+    "invalid-offset",
+    "index-full",
+)
 CAUSES = {
     "unflushed": "the segment reaches above the recovery point of an unclean directory",
     "metadata-log": "the metadata log is recovered at every start",

@@ -12,10 +12,10 @@ import numpy as np
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_directory
-from kafkaviz.format.walk import Read
+from kafkaviz.format.walk import ReadInto
 from kafkaviz.simulate.config import IndexConfig
 
-Opened = Callable[[], AbstractContextManager[Read]]
+OpenReader = Callable[[], AbstractContextManager[ReadInto]]
 WHOLE_BYTES = 1 << 28  # of a file that is read whole
 # of a .log that Kafka opens, starting.file_records: a position is a Java int
 MOST_LOG_BYTES = 2**31 - 1
@@ -25,13 +25,13 @@ MOST_LOG_BYTES = 2**31 - 1
 class StoredFile:
     """A file of a partition directory.
 
-    opened: a context manager that gives read(position, buffer), as format.walk.Read, while the file
-    is open. modified_ms: when it was written last; some of Kafka's messages tell it.
+    open_reader: a context manager that gives read(position, buffer), as format.walk.Read, while the
+    file is open. modified_ms: when it was written last; some of Kafka's messages tell it.
     """
 
     name: str
     size_bytes: int
-    opened: Opened
+    open_reader: OpenReader
     modified_ms: int = 0
 
     def content(self, limit_bytes: int = WHOLE_BYTES) -> bytes:
@@ -45,49 +45,49 @@ class StoredFile:
                 kind="large",
             )
         buffer = np.empty(self.size_bytes, np.uint8)
-        with self.opened() as read:
+        with self.open_reader() as read:
             return buffer[: read(0, buffer)].tobytes()
 
     def part(self, name: str, start: int, stop: int) -> "StoredFile":
         """A stretch of its bytes as a file of that name."""
 
         @contextmanager
-        def opened() -> Generator[Read]:
-            with self.opened() as read:
+        def open_reader() -> Generator[ReadInto]:
+            with self.open_reader() as read:
                 yield lambda position, buffer: read(start + position, buffer)
 
-        return StoredFile(name, stop - start, opened, self.modified_ms)
+        return StoredFile(name, stop - start, open_reader, self.modified_ms)
 
-    def grown(self, size_bytes: int) -> "StoredFile":
+    def pad(self, size_bytes: int) -> "StoredFile":
         """The same with zeros behind it, as long as that; one that is longer already stays as it
         is.
         """
 
         @contextmanager
-        def opened() -> Generator[Read]:
-            with self.opened() as read:
+        def open_reader() -> Generator[ReadInto]:
+            with self.open_reader() as read:
                 yield partial(_read_grown, read, self.size_bytes, size_bytes)
 
         return (
-            StoredFile(self.name, size_bytes, opened, self.modified_ms)
+            StoredFile(self.name, size_bytes, open_reader, self.modified_ms)
             if size_bytes > self.size_bytes
             else self
         )
 
 
 def _read_grown(
-    read: Read, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray
+    read: ReadInto, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray
 ) -> int:
-    wanted = max(0, min(len(buffer), size_bytes - position))
-    got = (
-        read(position, buffer[: max(0, min(wanted, own_bytes - position))])
+    count = max(0, min(len(buffer), size_bytes - position))
+    length = (
+        read(position, buffer[: max(0, min(count, own_bytes - position))])
         if position < own_bytes
         else 0
     )
-    if position + got < own_bytes:
-        return got
-    buffer[got:wanted] = 0
-    return wanted
+    if position + length < own_bytes:
+        return length
+    buffer[length:count] = 0
+    return count
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class StoredLog:
 
     directory: its name. files: of all kinds, sub-directories left out. recovery_point,
     log_start_offset: as the checkpoints of the broker directory have them, 0 where they say
-    nothing. stray: why the cluster's metadata does not want it here, or None.
+    nothing. stray_reason: why the cluster's metadata does not want it here, or None.
     """
 
     directory: str
@@ -104,21 +104,21 @@ class StoredLog:
     config: IndexConfig = field(default_factory=IndexConfig)
     recovery_point: int = 0
     log_start_offset: int = 0
-    stray: str | None = None
+    stray_reason: str | None = None
 
     @property
     def topic(self) -> str:
         """As its name says; the whole name where that is none of a topic-partition."""
-        named = parse_directory(self.directory)
-        return named.topic if named else self.directory
+        name = parse_directory(self.directory)
+        return name.topic if name else self.directory
 
 
-def reader(data: bytes | bytearray | memoryview) -> Read:
+def reader(data: bytes | bytearray | memoryview) -> ReadInto:
     """read(position, buffer) of bytes that are at hand."""
-    held = np.frombuffer(data, np.uint8)
+    array = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:
-        piece = held[position : position + len(buffer)]
+        piece = array[position : position + len(buffer)]
         buffer[: len(piece)] = piece
         return len(piece)
 
@@ -130,7 +130,7 @@ def in_memory(name: str, data: bytes, modified_ms: int = 0) -> StoredFile:
     read = reader(data)
 
     @contextmanager
-    def opened() -> Generator[Read]:
+    def open_reader() -> Generator[ReadInto]:
         yield read
 
-    return StoredFile(name, len(data), opened, modified_ms)
+    return StoredFile(name, len(data), open_reader, modified_ms)

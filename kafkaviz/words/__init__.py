@@ -3,7 +3,7 @@
 A language is a folder beside this file, en/ or zh/: a file a page or figure, a line a text. A text
 may have places for values, {minutes}; what a language lacks is said in English. Another language is
 another folder, and its name in LANGUAGES. The command line and the report speak English: only the
-app asks its reader, by `speak_as`.
+app asks its reader, by `set_language_source`.
 """
 
 import tomllib
@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-HERE = Path(__file__).parent
+CATALOGUE_DIRECTORY = Path(__file__).parent
 ENGLISH = "en"
 # by their short word in the address: as they call themselves
 LANGUAGES = {"en": "English", "zh": "中文"}
-_asked: list[Callable[[], str]] = []  # who knows the reader's language; nobody outside the app
+_language_sources: list[
+    Callable[[], str]
+] = []  # who knows the reader's language; nobody outside the app
 
 
 def say(key: str, /, **values: object) -> str:
@@ -26,19 +28,19 @@ def say(key: str, /, **values: object) -> str:
     return text_in(language(), key, **values)
 
 
-def counted(key: str, number: float, /, **values: object) -> str:
+def say_count(key: str, number: float, /, **values: object) -> str:
     """The same of a number of things, in its place {n}; of one thing it is the text of key_1, where
     the language has one.
     """
-    single = f"{key}_1"
-    chosen = single if number == 1 and single in catalogue(language()) else key
-    return say(chosen, **({"n": number} | values))
+    singular_key = f"{key}_1"
+    text_key = singular_key if number == 1 and singular_key in catalogue(language()) else key
+    return say(text_key, **({"n": number} | values))
 
 
-def text_in(spoken: str, key: str, /, **values: object) -> str:
+def text_in(language_code: str, key: str, /, **values: object) -> str:
     """The text of a key in a given language."""
-    found = catalogue(spoken).get(key)
-    return (catalogue(ENGLISH)[key] if found is None else found).format_map(values)
+    text = catalogue(language_code).get(key)
+    return (catalogue(ENGLISH)[key] if text is None else text).format_map(values)
 
 
 def table(name: str) -> dict[str, str]:
@@ -47,27 +49,27 @@ def table(name: str) -> dict[str, str]:
     """
     # another language may count otherwise
     english = {key: text for key, text in catalogue(ENGLISH).items() if not key.endswith("_1")}
-    whole = {**english, **catalogue(language())}
+    texts = {**english, **catalogue(language())}
     return {
         key.removeprefix(f"{name}."): text
-        for key, text in whole.items()
+        for key, text in texts.items()
         if key.startswith(f"{name}.")
     }
 
 
 def language() -> str:
     """The short word of the reader's language; English where nobody asks."""
-    return _asked[-1]() if _asked else ENGLISH
+    return _language_sources[-1]() if _language_sources else ENGLISH
 
 
-def speak_as(ask: Callable[[], str]) -> None:
-    """From here on the language is what `ask` says, each time."""
-    _asked[:] = [ask]
+def set_language_source(source: Callable[[], str]) -> None:
+    """From here on the language is what `source` says, each time."""
+    _language_sources[:] = [source]
 
 
 @cache
-def catalogue(spoken: str) -> Mapping[str, str]:
+def catalogue(language_code: str) -> Mapping[str, str]:
     """All texts of a language by their keys: the file's name, a dot, the key there."""
-    files = sorted((HERE / spoken).glob("*.toml"))
+    files = sorted((CATALOGUE_DIRECTORY / language_code).glob("*.toml"))
     tables = {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in files}
     return {f"{name}.{key}": text for name, texts in tables.items() for key, text in texts.items()}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from kafkaviz.binary import crc32c as module
-from kafkaviz.binary.crc32c import crc32c, stretch, stretches
+from kafkaviz.binary.crc32c import checksum_range, checksum_ranges, crc32c
 
 NOISE = np.random.default_rng(7).integers(0, 256, 20_000, np.uint8).tobytes()
 LENGTHS = [*range(20), 255, 256, 257, 767, 768, 769, 1003, 1544, 6143, 6144, 6151, 6912, 19_000]
@@ -40,7 +40,7 @@ def bit_by_bit(data: bytes) -> int:
 
 def test_the_check_value():
     """What every CRC-32C gives for the nine digits."""
-    assert crc32c(b"123456789") == 0xE3069283 == stretches(b"123456789", [0], [9])[0]
+    assert crc32c(b"123456789") == 0xE3069283 == checksum_ranges(b"123456789", [0], [9])[0]
 
 
 @given(st.binary(max_size=64))
@@ -59,7 +59,7 @@ def test_any_stretches_of_any_bytes(data, drawn):
         )
     )
     starts, ends = [start for start, _ in places], [end for _, end in places]
-    assert stretches(data, starts, ends).tolist() == [
+    assert checksum_ranges(data, starts, ends).tolist() == [
         crc32c(data[start:end]) for start, end in places
     ]
 
@@ -71,14 +71,14 @@ def test_each_length_of_blocks_words_and_bytes(length):
     """
     for start in range(9):
         expected = crc32c(NOISE[start : start + length])
-        assert stretches(NOISE, [start], [start + length])[0] == expected
+        assert checksum_ranges(NOISE, [start], [start + length])[0] == expected
         assert by_tables(NOISE, start, start + length) == expected
 
 
 def by_tables(data: bytes, start: int, end: int) -> int:
     """The sum as a processor without the instruction finds it."""
     return (
-        int(module._by_tables(np.uint64(0xFFFFFFFF), np.frombuffer(data, np.uint8), start, end))
+        int(module._sum_by_tables(np.uint64(0xFFFFFFFF), np.frombuffer(data, np.uint8), start, end))
         ^ 0xFFFFFFFF
     )
 
@@ -94,16 +94,17 @@ def test_a_sum_goes_on_where_another_ended(cut, length):
 @njit
 def in_two(data, cut, length):
     """A sum found in two steps, asked for from compiled code."""
-    return stretch(data, cut, length, stretch(data, 0, cut, 0))
+    return checksum_range(data, cut, length, checksum_range(data, 0, cut, 0))
 
 
 def test_arrays_that_may_be_written_are_left_as_they_are():
     """A buffer that a reader fills again and again can be summed, and filled again."""
     buffer = np.zeros(100, np.uint8)
-    before = stretches(buffer, [0], [100])[0]
+    before = checksum_ranges(buffer, [0], [100])[0]
     buffer[:] = 1
     assert (
-        buffer.flags.writeable and stretches(buffer, [0], [100])[0] == crc32c(b"\1" * 100) != before
+        buffer.flags.writeable
+        and checksum_ranges(buffer, [0], [100])[0] == crc32c(b"\1" * 100) != before
     )
 
 
@@ -111,13 +112,13 @@ def test_arrays_that_may_be_written_are_left_as_they_are():
 def test_no_byte_outside_is_read(start, end):
     """A stretch that leaves the data is refused before a byte of it is read."""
     with pytest.raises(IndexError):
-        stretches(b"0123456789", [0, start], [10, end])
+        checksum_ranges(b"0123456789", [0, start], [10, end])
 
 
 def test_each_start_needs_an_end():
     """Two lists of other lengths are a mistake of the caller."""
     with pytest.raises(ValueError, match="as many"):
-        stretches(b"0123456789", [0, 1], [10])
+        checksum_ranges(b"0123456789", [0, 1], [10])
 
 
 @pytest.mark.slow

@@ -9,18 +9,20 @@ from kafkaviz.binary.spans import (
     POSITION,
     SIZE,
     TORN,
-    Field,
+    FieldDisplay,
     Span,
     check,
-    fields,
-    overlapping,
+    field_spans,
+    find_overlapping,
     text,
 )
 
 LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
 SHOWN = {
-    "relative": Field("relativeOffset", OFFSET, None, lambda row: f"at byte {row['position']}"),
-    "position": Field("position", POSITION, lambda row: f"{row['position']:,}"),
+    "relative": FieldDisplay(
+        "relativeOffset", OFFSET, None, lambda row: f"at byte {row['position']}"
+    ),
+    "position": FieldDisplay("position", POSITION, lambda row: f"{row['position']:,}"),
 }
 
 
@@ -28,7 +30,7 @@ def test_fields_have_names_values_and_places():
     """Eight bytes at byte 40 of a file: two spans, the first with the row's name, one field
     explained by the other.
     """
-    assert fields(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
+    assert field_spans(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
         Span(40, 44, "slot 5 relativeOffset", "171", OFFSET, "at byte 21310"),
         Span(44, 48, "position", "21,310", POSITION, ""),
     ]
@@ -47,7 +49,7 @@ def test_a_cut_field_is_torn(cut, names, last):
     """What is there is said of no more than the whole fields; a note about a row that is not whole
     is left out.
     """
-    found = fields(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e")[:cut], 0)
+    found = field_spans(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e")[:cut], 0)
     assert [span.name for span in found] == names and (not found or found[-1].kind == last)
     assert all("at byte" not in span.note for span in found)
     check(found, 0, cut)
@@ -90,4 +92,6 @@ def test_what_does_not_tile_is_told(places, fault):
 def test_spans_of_a_stretch_are_whole():
     """A span with one byte in the stretch is there from its start to its end."""
     tiles = [Span(at, at + 4, "x", "", PAYLOAD) for at in range(0, 16, 4)]
-    assert overlapping(tiles, 7, 9) == tiles[1:3] and overlapping(tiles, 4, 8) == tiles[1:2]
+    assert (
+        find_overlapping(tiles, 7, 9) == tiles[1:3] and find_overlapping(tiles, 4, 8) == tiles[1:2]
+    )

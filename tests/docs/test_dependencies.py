@@ -37,7 +37,7 @@ def imported() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(path.read_text())):
             modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                modules = ["numba"] if node.module == "kafkaviz.binary.compiled" else [node.module]
+                modules = ["numba"] if node.module == "kafkaviz.binary.lazy_njit" else [node.module]
             for module in modules:
                 found.setdefault(module.partition(".")[0], set()).add(
                     path.relative_to(ROOT).as_posix()

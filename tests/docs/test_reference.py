@@ -9,7 +9,7 @@ import pytest
 
 from docs import reference
 from kafkaviz.__main__ import COMMANDS
-from kafkaviz.pipeline.source_schema import FORMATS, columns, options
+from kafkaviz.pipeline.source_schema import FORMATS, columns, parse_options
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -45,14 +45,14 @@ def test_a_table_has_every_column(name):
     """In the order in which Spark gives them, those of the options at the end."""
     table = dict(reference.tables())[name]
     told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
-    assert told == columns(name, options(EVERYTHING)).names
+    assert told == columns(name, parse_options(EVERYTHING)).names
 
 
 def test_types_are_those_that_spark_names():
     """As Spark itself makes them of the Arrow schema."""
     types = pytest.importorskip("pyspark.sql.pandas.types")
     for name in FORMATS:
-        for field in columns(name, options({"payload": "true"})):
+        for field in columns(name, parse_options({"payload": "true"})):
             spark = types.from_arrow_type(field.type).simpleString()
             assert (
                 reference.spark_type(field.type).lower().replace(": ", ":").replace(", ", ",")
@@ -63,7 +63,9 @@ def test_types_are_those_that_spark_names():
 def test_no_meaning_is_left_over():
     """Each is that of a column that there is."""
     fields = {
-        (name, field) for name in FORMATS for field in columns(name, options(EVERYTHING)).names
+        (name, field)
+        for name in FORMATS
+        for field in columns(name, parse_options(EVERYTHING)).names
     }
     known = {field for _, field in fields} | {f"{name}.{field}" for name, field in fields}
     assert reference.MEANINGS.keys() - known == set()
@@ -99,7 +101,7 @@ def anchors(file: Path) -> set[str]:
 
 def test_the_contact_sheet_has_every_page():
     """A picture for each page that there is, and no other."""
-    from kafkaviz.ui.frame import PAGES
+    from kafkaviz.app.frame import PAGES
 
     pictures = {file.stem for file in (ROOT / "docs" / "contact-sheet").glob("*.webp")}
     assert pictures == {name.lower().replace(" ", "-") for name in PAGES}

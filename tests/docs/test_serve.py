@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.app.state import upload_expiry
 from kafkaviz.log import archive, tar_reader, unpack_budget, zip_reader
-from kafkaviz.ui import leftovers
 from tests.test_commands import wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def test_the_limits_of_uploads_are_told_right():
     """Kinds, size, what may be unpacked, for how long."""
     assert all(f"`{suffix}`" in PAGE for suffix in archive.SUFFIXES)
     assert SETTINGS["server"]["maxUploadSize"] == 1024 and "| size | 1 GiB" in PAGE
-    assert archive.SPARED_BYTES == 1 << 30 and "the last GiB of the disk" in PAGE
+    assert archive.RESERVE_BYTES == 1 << 30 and "the last GiB of the disk" in PAGE
     assert (unpack_budget.LIMIT_BYTES, unpack_budget.LIMIT_HEADERS, unpack_budget.LIMIT_FILES) == (
         1 << 40,
         4_000_000,
@@ -45,7 +45,7 @@ def test_the_limits_of_uploads_are_told_right():
     )
     assert archive.XZ_BYTES == 256 << 20 and "more than 256 MiB of memory" in PAGE
     assert "64 KiB of names" in PAGE and "16 MiB behind" in PAGE and "longer than 32 MiB" in PAGE
-    assert leftovers.KEPT_DAYS == 7 and "a week after it was opened last" in PAGE
+    assert upload_expiry.EXPIRY_DAYS == 7 and "a week after it was opened last" in PAGE
 
 
 def test_only_this_machine_may_ask_by_default():

@@ -18,7 +18,7 @@ def test_every_picture_is_shown_and_every_page_has_one():
         "playwright", reason="needs playwright: pip install -r requirements-dev.txt"
     )
     from docs.screenshots import SHOTS
-    from kafkaviz.ui.frame import PAGES
+    from kafkaviz.app.frame import PAGES
 
     assert sorted(SHOTS) == sorted(PICTURES)
     assert {page.path for page in PAGES.values()} == {

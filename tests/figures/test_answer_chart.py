@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz.figures import answer_chart as chart
-from kafkaviz.figures.questions import BY_NAME, QUESTIONS, asked
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, find_question
 
 CODECS = pa.table(
     {
@@ -26,27 +26,33 @@ SWEEP = pa.table(
 def test_every_question_has_a_name_and_a_query_of_its_own():
     """And is known again by its query, whatever blanks are around it."""
     for what in ("name", "text", "sql"):
-        assert len({getattr(one, what) for one in QUESTIONS}) == len(QUESTIONS) == len(BY_NAME)
+        assert (
+            len({getattr(one, what) for one in QUESTIONS})
+            == len(QUESTIONS)
+            == len(QUESTION_BY_NAME)
+        )
     for one in QUESTIONS:
         assert (
-            asked(f"\n {one.sql}\n\n") is one and one.sql == one.sql.strip() and len(one.sql) < 1500
+            find_question(f"\n {one.sql}\n\n") is one
+            and one.sql == one.sql.strip()
+            and len(one.sql) < 1500
         )
         assert max(map(len, one.sql.split("\n"))) <= 84, (
             "else the field breaks its lines at 1280 px"
         )
-    assert asked("SELECT 1") is None
+    assert find_question("SELECT 1") is None
 
 
 def test_a_question_says_what_is_drawn():
     """Its title is worked out from the rows, its value is drawn first."""
-    shown = chart.view(CODECS, BY_NAME["codecs"])
+    shown = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
     assert (
         shown.title == "A record takes 32 B with zstd, 100 B with none"
         and shown.column == "bytes_a_record"
     )
     assert shown.names == ("zstd", "none") and shown.values == (31.5, 100.0)
     assert shown.tails == ("31.5 B, 540 batches, 381 KiB", "100 B, 100 batches, 87.9 KiB")
-    assert chart.columns(CODECS, BY_NAME["codecs"]) == [
+    assert chart.drawable_columns(CODECS, QUESTION_BY_NAME["codecs"]) == [
         "bytes_a_record",
         "batches",
         "records",
@@ -56,7 +62,7 @@ def test_a_question_says_what_is_drawn():
 
 def test_another_column_of_it_is_drawn_without_its_words():
     """The title then says from where to where that goes."""
-    shown = chart.view(CODECS, BY_NAME["codecs"], "log_bytes")
+    shown = chart.view(CODECS, QUESTION_BY_NAME["codecs"], "log_bytes")
     assert shown.title == "log_bytes: 87.9 KiB to 381 KiB" and shown.tails == (
         "381 KiB",
         "87.9 KiB",
@@ -84,7 +90,7 @@ def test_another_column_of_it_is_drawn_without_its_words():
 )
 def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
     """As everywhere in the app."""
-    assert chart.said(value, column) == words
+    assert chart.format_value(value, column) == words
 
 
 def test_rows_are_told_apart():
@@ -99,7 +105,9 @@ def test_rows_are_told_apart():
         }
     )
     shown = chart.view(rows)
-    assert shown.names == ("t-0 7", "t-0 8\u202f500") and chart.columns(rows) == ["size_bytes"]
+    assert shown.names == ("t-0 7", "t-0 8\u202f500") and chart.drawable_columns(rows) == [
+        "size_bytes"
+    ]
     same = chart.view(pa.table({"n": [1, 1]}))
     assert same.names == ("1", "2") and same.title == "n: 1"
     assert chart.view(pa.table({"state": ["a", "b"], "why": ["x", "y"], "n": [1, 2]})).names == (
@@ -115,7 +123,7 @@ def test_a_long_answer_shows_its_first_bars():
     )
     assert (
         len(shown.names) == chart.MOST_BARS
-        and shown.below == "n of each row; the first 24 of 100 rows"
+        and shown.caption == "n of each row; the first 24 of 100 rows"
         and shown.title == "n: 0 to 99"
     )
 
@@ -128,7 +136,7 @@ def test_a_column_that_rises_is_an_axis():
         and shown.x[0] == 64
         and len(shown.x) == 17
     )
-    assert shown.below == "index_bytes, over interval_bytes; 0 has no place on this axis"
+    assert shown.caption == "index_bytes, over interval_bytes; 0 has no place on this axis"
     drawn = chart.figure(shown, "light")
     assert (
         drawn.layout.xaxis.type == "log"
@@ -193,10 +201,10 @@ def test_nulls_and_numbers_below_zero():
 
 def test_the_axis_has_round_places():
     """Powers of two of bytes, 1, 2 and 5 of others, in round units of time."""
-    assert chart._ticks(0, 1_051_176, "index_bytes") == [0, 524_288, 1_048_576]
-    assert chart._ticks(0, 57, "headers") == [0, 20, 40]
-    assert chart._ticks(0, 0.0625, "fill") == pytest.approx([0, 0.02, 0.04, 0.06])
-    assert chart._ticks(0, 400 * 86_400_000, "late_ms") == [
+    assert chart._round_ticks(0, 1_051_176, "index_bytes") == [0, 524_288, 1_048_576]
+    assert chart._round_ticks(0, 57, "headers") == [0, 20, 40]
+    assert chart._round_ticks(0, 0.0625, "fill") == pytest.approx([0, 0.02, 0.04, 0.06])
+    assert chart._round_ticks(0, 400 * 86_400_000, "late_ms") == [
         0,
         *(days * 86_400_000 for days in (100, 200, 300, 400)),
     ]
@@ -211,7 +219,7 @@ def test_markup_in_a_name_is_text():
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_bars_are_the_view(mode):
     """Length for length, its words behind each."""
-    shown = chart.view(CODECS, BY_NAME["codecs"])
+    shown = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
     drawn = chart.figure(shown, mode)
     assert list(drawn.data[0].x) == [31.5, 100.0] and [
         text.strip() for text in drawn.data[1].text

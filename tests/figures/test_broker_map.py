@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import overview
-from kafkaviz.analyse.marks import Mark
-from kafkaviz.analyse.overview import Overview
+from kafkaviz.analysis import overview
+from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.analysis.partition_badges import Badge
 from kafkaviz.figures import broker_map, density_strip, map_rows, theme
 from kafkaviz.log.broker import open_broker
-from tests.analyse.test_overview import make_segment
+from tests.analysis.test_overview import make_segment
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Overview:
+def known(tmp_path: Path) -> BrokerOverview:
     """Three topic-partitions and a deleted one: 2400, 1200, 240 and 100 bytes."""
     make_segment(tmp_path / "orders-0", 0, 1600, [400, 800, 1200], times=1)
     make_segment(tmp_path / "orders-0", 30, 800, [400, 500, 600], times=1)
@@ -27,7 +27,7 @@ def known(tmp_path: Path) -> Overview:
     return overview.with_entries(overview.inventory(open_broker(tmp_path)))
 
 
-def torn(known: Overview, directory: str, torn_bytes: int) -> Overview:
+def torn(known: BrokerOverview, directory: str, torn_bytes: int) -> BrokerOverview:
     """The same, with a torn end of the last segment of that directory."""
     segments = known.segments.copy()
     segments["torn_bytes"] = 0
@@ -67,7 +67,7 @@ def test_a_row_says_its_gap(known):
     """Log bytes an entry, blue where dense; a dash is not known, and no entry is no entry."""
     rows = {row.name: row for row in broker_map.view(known).rows}
     assert [
-        (rows[name].gap, rows[name].dense, rows[name].quiet)
+        (rows[name].gap, rows[name].is_dense, rows[name].is_quiet)
         for name in ("orders-0", "__consumer_offsets-3", "old-0 (deleted)")
     ] == [
         ("400 B", True, False),
@@ -75,7 +75,9 @@ def test_a_row_says_its_gap(known):
         ("no entry", False, True),
     ]
     unread = broker_map.view(overview.inventory(known.broker))
-    assert {row.gap for row in unread.rows} == {"–"} and not any(row.dense for row in unread.rows)
+    assert {row.gap for row in unread.rows} == {"–"} and not any(
+        row.is_dense for row in unread.rows
+    )
 
 
 def test_bars_follow_one_another_to_scale(known):
@@ -173,7 +175,7 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
     cut = torn(known, "orders-0", 0)
     cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
     view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that do not belong"})
-    (row,) = [one for one in view.rows if one.mark]
+    (row,) = [one for one in view.rows if one.badge]
     assert (row.torn_ends, row.log_bytes) == ((1600,), 2400)
     patch = next(trace for trace in broker_map.figure(view, "light").data if trace.name == "torn")
     assert patch.base[0] + patch.x[0] == pytest.approx(1600)
@@ -205,7 +207,7 @@ def test_the_title_says_what_is_most_worth_knowing(known):
 
 def test_only_a_page_of_rows_is_shown(known, monkeypatch):
     """The next rows of the chosen order, on an axis of their own."""
-    monkeypatch.setattr(map_rows, "AT_ONCE", 2)
+    monkeypatch.setattr(map_rows, "ROWS_A_PAGE", 2)
     view = broker_map.view(known, page=1)
     assert names(view) == ["__consumer_offsets-3", "old-0 (deleted)"]
     assert view.longest_bytes == 240
@@ -220,7 +222,7 @@ def test_names_in_the_hover_are_no_markup(tmp_path):
 
 def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
     """It opens the largest segment, and says how many there are."""
-    monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
+    monkeypatch.setattr(broker_map, "MOST_BARS_A_ROW", 1)
     bars = broker_map.view(known).bars
     assert [(bar.row, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars[:2]] == [
         (0, 2400, "many", 0),
@@ -232,9 +234,9 @@ def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
 
 def test_the_rows_with_most_segments_become_one_bar_first():
     """Until no more bars are left than a browser draws at once."""
-    assert broker_map._drawn_one_by_one([5, 1, 3]) == [True, True, True]
-    assert broker_map._drawn_one_by_one([1999, 1999, 1998, 1999]) == [False, True, True, True]
-    assert broker_map._drawn_one_by_one([broker_map.BARS_A_ROW + 1, 1]) == [False, True]
+    assert broker_map._choose_detailed([5, 1, 3]) == [True, True, True]
+    assert broker_map._choose_detailed([1999, 1999, 1998, 1999]) == [False, True, True, True]
+    assert broker_map._choose_detailed([broker_map.MOST_BARS_A_ROW + 1, 1]) == [False, True]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -331,8 +333,8 @@ def test_long_names_keep_their_end(tmp_path):
 
 
 FUTURE, MISSING = (
-    Mark("timestamp-in-future", "warning", (0,)),
-    Mark("timeindex-missing", "error", (30,)),
+    Badge("timestamp-in-future", "warning", (0,)),
+    Badge("timeindex-missing", "error", (30,)),
 )
 
 
@@ -341,11 +343,11 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
     under the pointer.
     """
     view = broker_map.view(
-        known, marks={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)}
+        known, badges={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)}
     )
-    marks = {row.name: row.mark for row in view.rows}
+    marks = {row.name: row.badge for row in view.rows}
     orders, logs = marks["orders-0"], marks["logs-0"]
-    assert (orders.severity, orders.words, orders.base_offset) == (
+    assert (orders.severity, orders.text, orders.base_offset) == (
         "error",
         ".timeindex missing, 1 other",
         30,
@@ -355,7 +357,7 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
         "error: The .timeindex is missing, 00000000000000000030",
         "warning: Records are from the future, 00000000000000000000",
     ]
-    assert (logs.severity, logs.words, logs.base_offset) == (
+    assert (logs.severity, logs.text, logs.base_offset) == (
         "warning",
         "records from the future",
         9,
@@ -372,9 +374,9 @@ def test_a_torn_end_is_worse_than_all(known):
     """Its words stand behind the row, whatever else was found."""
     tails = {("orders-0", 30): "45 bytes that do not belong"}
     row = broker_map.view(
-        torn(known, "orders-0", 45), tails=tails, marks={"orders-0": (FUTURE,)}
+        torn(known, "orders-0", 45), tails=tails, badges={"orders-0": (FUTURE,)}
     ).rows[0]
-    assert (row.mark.severity, row.mark.words, row.mark.base_offset) == (
+    assert (row.badge.severity, row.badge.text, row.badge.base_offset) == (
         "error",
         "45 bytes that do not belong",
         0,
@@ -387,7 +389,7 @@ def test_a_torn_end_needs_no_pin(known):
         {("orders-0", 30): "45 bytes that do not belong"},
         {"orders-0": (MISSING, FUTURE)},
     )
-    view = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks=marks)
+    view = broker_map.view(torn(known, "orders-0", 45), tails=tails, badges=marks)
     assert [
         list(trace.x) for trace in broker_map.figure(view, "dark").data if "pins" in trace.name
     ] == [[800]]
@@ -395,7 +397,9 @@ def test_a_torn_end_needs_no_pin(known):
 
 def test_a_segment_says_what_was_found_about_it(known):
     """Under the pointer, and by a pin above it where the row has several."""
-    view = broker_map.view(known, marks={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)})
+    view = broker_map.view(
+        known, badges={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)}
+    )
     told = {
         (bar.directory, bar.base_offset): (bar.severity, bar.hover.rpartition("<br>")[2])
         for bar in view.bars
@@ -422,15 +426,15 @@ def test_a_segment_says_what_was_found_about_it(known):
 
 def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
     """However many of its segments are marked: how many is under the pointer."""
-    monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
-    view = broker_map.view(known, marks={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
-    assert view.rows[0].mark.hover.endswith("warning: Records are from the future, 2 segments")
+    monkeypatch.setattr(broker_map, "MOST_BARS_A_ROW", 1)
+    view = broker_map.view(known, badges={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
+    assert view.rows[0].badge.hover.endswith("warning: Records are from the future, 2 segments")
     assert not any("pins" in trace.name for trace in broker_map.figure(view, "light").data)
 
 
 def test_what_names_no_segment_that_is_there_opens_the_last(known):
     """An index without its log has a base offset of its own."""
     row = broker_map.view(
-        known, marks={"orders-0": (Mark("orphan-index", "warning", (999,)),)}
+        known, badges={"orders-0": (Badge("orphan-index", "warning", (999,)),)}
     ).rows[0]
-    assert row.mark.base_offset == 30 and row.mark.words == "an index without its .log"
+    assert row.badge.base_offset == 30 and row.badge.text == "an index without its .log"

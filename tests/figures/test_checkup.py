@@ -2,19 +2,19 @@
 
 import pytest
 
-from kafkaviz.analyse.finding import Evidence, Finding, finding
+from kafkaviz.analysis.finding import Evidence, Finding, finding
 from kafkaviz.figures import checkup
-from kafkaviz.simulate.starting.restart import Restart, Step
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
-TORN = Step(
+TORN = StartupStep(
     "orders-1", 0, "truncate", "tail", "its last batch is not whole", "orders-1/0.log", 2900, 100
 )
 AGAIN = tuple(
-    Step(name, 0, "rebuild", "unflushed", "it was not flushed", f"{name}/0.index")
+    StartupStep(name, 0, "rebuild", "unflushed", "it was not flushed", f"{name}/0.index")
     for name in ("orders-0", "orders-1", "a-0")
 )
-FULL = Step(
+FULL = StartupStep(
     "a-0",
     0,
     "fail",
@@ -99,7 +99,11 @@ def nothing(file: str, position: int, length: int) -> bytes:
             Restart(
                 True,
                 True,
-                (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),),
+                (
+                    StartupStep(
+                        "a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8
+                    ),
+                ),
             ),
             [],
             "warning",
@@ -107,7 +111,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             "It was stopped cleanly, so contents are not checked at the start.",
         ),
         (
-            Restart(True, True, (Step("a-0", None, "keep", "becomes-stray", "no id"),)),
+            Restart(True, True, (StartupStep("a-0", None, "keep", "becomes-stray", "no id"),)),
             [found("becomes-stray")],
             "error",
             "This broker will start, but not serve one directory, which it takes for stray",
@@ -128,7 +132,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
 )
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
     """Starts or not, what it cuts, deletes, rebuilds, and what it leaves."""
-    assert checkup.verdict(findings, restart, 2) == (kind, title, text)
+    assert checkup.start_verdict(findings, restart, 2) == (kind, title, text)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
 def test_a_start_that_was_not_recorded_is_said_to_be_told_by_the_source(restart, release, is_said):
     """Those of 4.3.1 and 4.4.0 were."""
     text = ".".join(map(str, release))
-    told = checkup.verdict([], restart, 2, release=release).text
+    told = checkup.start_verdict([], restart, 2, release=release).text
     assert (
         told.endswith(
             f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 and 4.4.0 alone."
@@ -155,7 +159,7 @@ def test_a_start_that_was_not_recorded_is_said_to_be_told_by_the_source(restart,
 
 def test_a_batch_lost_is_not_called_no_batch_lost():
     """A cut for another reason than a tail takes whole batches."""
-    cut = Step(
+    cut = StartupStep(
         "orders-1",
         0,
         "truncate",
@@ -168,13 +172,13 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
     tail = found("log-torn-tail", position=2900, length=100)
     assert (
         "No whole batch is lost"
-        not in checkup.verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
+        not in checkup.start_verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
     )
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
     """Trouble first, then by size; a small log keeps some room; the shares are a whole."""
-    strip = checkup.strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
+    strip = checkup.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
     assert strip.title == "What the start will do: read 8.80 KiB in 3 logs, in proportion"
     assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
         ("orders-1", 100),
@@ -191,15 +195,18 @@ def test_the_strip_shows_what_is_read_in_proportion():
 
 def test_a_failing_log_comes_first():
     """Nothing after it is served."""
-    strip = checkup.strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
+    strip = checkup.recovery_strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
     assert strip.bars[0].name == "a-0" and strip.bars[0].fails
     assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
 
 
 def test_logs_that_are_only_read_are_said_to_be_kept():
     """All of them; where all are cut, none is."""
-    assert checkup.strip(Restart(False, True, AGAIN), LOGS).aside == "kept whole, indexes rebuilt"
-    assert checkup.strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
+    assert (
+        checkup.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
+        == "kept whole, indexes rebuilt"
+    )
+    assert checkup.recovery_strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
 
 
 def test_what_is_read_again_and_comes_out_the_same_is_said_so():
@@ -208,23 +215,24 @@ def test_what_is_read_again_and_comes_out_the_same_is_said_so():
         False,
         True,
         tuple(
-            Step(name, 0, "keep", "unflushed", "", f"{name}/0.log") for name in ("orders-0", "a-0")
+            StartupStep(name, 0, "keep", "unflushed", "", f"{name}/0.log")
+            for name in ("orders-0", "a-0")
         ),
     )
-    told = checkup.verdict([], same, 2)
+    told = checkup.start_verdict([], same, 2)
     assert told.title == "This broker will start, and change nothing"
     again = (
         "It was not stopped cleanly, so 2 logs are read again from their recovery points, and "
         "their indexes rebuilt to the same bytes."
     )
     assert told.text == again
-    strip = checkup.strip(same, LOGS)
+    strip = checkup.recovery_strip(same, LOGS)
     assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
     assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
-    cut = checkup.strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
+    cut = checkup.recovery_strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
     assert cut.aside == "others: kept whole, index rebuilt to the same bytes"
     assert (
-        checkup.strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
+        checkup.recovery_strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
         == "kept whole, indexes rebuilt"
     )
 
@@ -232,26 +240,26 @@ def test_what_is_read_again_and_comes_out_the_same_is_said_so():
 def test_a_renamed_directory_is_named_shortly():
     """The list has no room for its random part; the detail has it."""
     directory = "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
-    (item,) = checkup.items([found("timeindex-empty", directory)], nothing)
+    (item,) = checkup.finding_items([found("timeindex-empty", directory)], nothing)
     assert item.where == "old-0…-delete 0.log" and item.members[0].where.startswith(f"{directory}/")
 
 
 def test_a_clean_start_reads_nothing():
     """Then there is no strip."""
-    assert checkup.strip(Restart(True, True, ()), LOGS) is None
+    assert checkup.recovery_strip(Restart(True, True, ()), LOGS) is None
 
 
 def test_many_of_one_code_are_one_line():
     """Three errors stand by themselves, four do not; two of what is merely worth knowing are one
     line.
     """
-    few = checkup.items(
+    few = checkup.finding_items(
         [found("batch-crc-mismatch", position=place) for place in range(3)], nothing
     )
     assert [(item.count, item.key) for item in few] == [
         (1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)
     ]
-    (many,) = checkup.items(
+    (many,) = checkup.finding_items(
         [found("batch-crc-mismatch", position=place) for place in range(4)], nothing
     )
     assert (many.count, many.title, many.where) == (
@@ -259,7 +267,7 @@ def test_many_of_one_code_are_one_line():
         "A batch does not match its checksum",
         "4 times in orders-1",
     )
-    (infos,) = checkup.items(
+    (infos,) = checkup.finding_items(
         [found("timeindex-empty", "a-0"), found("timeindex-empty", "b-0")], nothing
     )
     assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
@@ -267,7 +275,7 @@ def test_many_of_one_code_are_one_line():
 
 def test_errors_come_first_and_words_are_sentences():
     """Whatever the order of the findings."""
-    listed = checkup.items(
+    listed = checkup.finding_items(
         [
             found("timeindex-empty"),
             found("log-torn-tail", position=10, length=5),
@@ -294,7 +302,7 @@ def test_the_dump_begins_a_little_before_the_finding():
         asked.append((file, position, length))
         return bytes(range(length))
 
-    (item,) = checkup.items([found("log-torn-tail", position=100, length=7)], read)
+    (item,) = checkup.finding_items([found("log-torn-tail", position=100, length=7)], read)
     assert asked == [(f"orders-1/{0:020d}.log", 64, 128)]
     assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
 
@@ -302,15 +310,15 @@ def test_the_dump_begins_a_little_before_the_finding():
 def test_a_start_that_cannot_be_foretold_is_said():
     """The findings are still there."""
     shown = checkup.view([found("log-torn-tail")], None, LOGS, nothing, 3)
-    assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.unknown(), None, 1)
+    assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.unknown_verdict(), None, 1)
 
 
 def test_only_so_many_members_are_sent():
     """The count still tells of all."""
-    (item,) = checkup.items(
+    (item,) = checkup.finding_items(
         [found("batch-crc-mismatch", position=place) for place in range(1000)], nothing
     )
-    assert (item.count, len(item.members)) == (1000, checkup.MEMBERS)
+    assert (item.count, len(item.members)) == (1000, checkup.MOST_MEMBERS)
 
 
 def test_the_message_is_plain_values():
@@ -330,7 +338,9 @@ def test_a_finding_leads_to_its_bytes():
     """To the file of the segment and the byte; a file that is not there, or is empty, has none to
     show.
     """
-    (there,) = checkup.items([found("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01")
+    (there,) = checkup.finding_items(
+        [found("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01"
+    )
     assert there.members[0].link == {
         "tp": "orders-1",
         "segment": "0",
@@ -338,5 +348,5 @@ def test_a_finding_leads_to_its_bytes():
         "file": ".log",
         "byte": "2900",
     }
-    (gone,) = checkup.items([found("log-torn-tail", position=2900, length=5)], nothing)
+    (gone,) = checkup.finding_items([found("log-torn-tail", position=2900, length=5)], nothing)
     assert gone.members[0].link == {}

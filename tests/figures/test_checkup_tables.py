@@ -1,16 +1,16 @@
 """The tables of the Health page, value by value."""
 
-from kafkaviz.analyse.retention import Aged, Limits, of_log
+from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.figures import checkup_tables as tables
-from kafkaviz.simulate.starting.restart import Restart, Step
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
 
 DAY_MS = 86_400_000
 
 
 def step(
     partition: str, action: str = "rebuild", cause: str = "unflushed", suffix: str = "index", **more
-) -> Step:
-    return Step(
+) -> StartupStep:
+    return StartupStep(
         partition,
         7,
         action,
@@ -21,13 +21,13 @@ def step(
     )
 
 
-def started(*steps: Step, starts: bool = True) -> Restart:
+def started(*steps: StartupStep, starts: bool = True) -> Restart:
     return Restart(False, starts, steps)
 
 
 def test_what_changes_most_comes_first():
     """What fails, what is cut, deleted, rebuilt; then what every start may do."""
-    shown = tables.steps(
+    shown = tables.steps_table(
         started(
             step("a-0", cause="producer-state"),
             step("b-0"),
@@ -57,14 +57,14 @@ def test_what_changes_most_comes_first():
 
 def test_many_alike_are_one_row():
     """By kind and cause, with how many."""
-    shown = tables.steps(
+    shown = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(4)), step("x-0", "delete", "orphan-index")
         )
     )
     assert [row.cells[1] for row in shown.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
     assert [row.is_one for row in shown.rows] == [True, False] and "t-3" in shown.rows[1].hover[1]
-    within = tables.steps(
+    within = tables.steps_table(
         started(
             *(
                 step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10)
@@ -76,7 +76,7 @@ def test_many_alike_are_one_row():
         within.title
         == "What every start does, step by step: 4 steps, alike ones together, in 1 row"
     )
-    rows = tables.steps(
+    rows = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")
         )
@@ -87,36 +87,46 @@ def test_many_alike_are_one_row():
     )
     assert (
         within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B")
-        and within.shown == tables.SHOWN
+        and within.shown == tables.FIRST_ROWS
     )
 
 
 def test_a_start_without_steps_has_no_table():
     """Nor one that cannot be told."""
     assert (
-        tables.steps(None) is None and tables.steps(started()) is None and tables.kept([]) is None
+        tables.steps_table(None) is None
+        and tables.steps_table(started()) is None
+        and tables.retention_table([]) is None
     )
 
 
 def test_names_stay_short():
     """The zeros of a segment's name, and the middle of a long one; the whole stands on hover."""
-    shown = tables.steps(started(step("topic" * 20 + "-0")))
-    assert len(shown.rows[0].cells[1]) <= tables.SHORT_NAME + 1 and "…" in shown.rows[0].cells[1]
+    shown = tables.steps_table(started(step("topic" * 20 + "-0")))
+    assert (
+        len(shown.rows[0].cells[1]) <= tables.MOST_NAME_CHARACTERS + 1
+        and "…" in shown.rows[0].cells[1]
+    )
     assert shown.rows[0].hover[1].endswith(f"-0/{7:020d}.index")
 
 
 def test_what_keeps_each_segment():
     """What goes, what waits for an older one, and by which settings."""
-    limits = Limits(True, "so", 7 * DAY_MS, "default of Kafka 4.3", -1, "default of Kafka 4.3")
-    segments = [
-        Aged(0, 5, 0, "record", 9),
-        Aged(10, 5, 50 * DAY_MS, "mtime"),
-        Aged(20, 5, 11 * DAY_MS, "record", 29),
-    ]
-    compacted = of_log(
-        "b-1", [Aged(0, 5, 0, "record", 9)], Limits(False, "cleanup.policy"), 10 * DAY_MS
+    limits = RetentionLimits(
+        True, "so", 7 * DAY_MS, "default of Kafka 4.3", -1, "default of Kafka 4.3"
     )
-    shown = tables.kept([of_log("a-0", segments, limits, 10 * DAY_MS), compacted])
+    segments = [
+        SegmentAge(0, 5, 0, "record", 9),
+        SegmentAge(10, 5, 50 * DAY_MS, "mtime"),
+        SegmentAge(20, 5, 11 * DAY_MS, "record", 29),
+    ]
+    compacted = log_retention(
+        "b-1",
+        [SegmentAge(0, 5, 0, "record", 9)],
+        RetentionLimits(False, "cleanup.policy"),
+        10 * DAY_MS,
+    )
+    shown = tables.retention_table([log_retention("a-0", segments, limits, 10 * DAY_MS), compacted])
     assert [(row.kind, row.cells[0], row.cells[2]) for row in shown.rows] == [
         ("info", "a-0 0", "offset 9"),
         ("warning", "a-0 20", "offset 29"),
@@ -139,12 +149,19 @@ def test_what_keeps_each_segment():
 
 def test_only_so_many_rows_are_sent():
     """The rest is in the report."""
-    limits = Limits(True, "so", 5, "typed", -1, "typed")
-    shown = tables.kept(
-        [of_log("a-0", [Aged(number, 1, 0, "record", number) for number in range(400)], limits, 0)]
+    limits = RetentionLimits(True, "so", 5, "typed", -1, "typed")
+    shown = tables.retention_table(
+        [
+            log_retention(
+                "a-0",
+                [SegmentAge(number, 1, 0, "record", number) for number in range(400)],
+                limits,
+                0,
+            )
+        ]
     )
     assert (
-        len(shown.rows) == tables.SENT
+        len(shown.rows) == tables.MOST_ROWS
         and shown.more == 100
         and not any("--set" in note for note in shown.notes)
     )

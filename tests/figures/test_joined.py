@@ -1,4 +1,4 @@
-"""No second way to join what the reader sees: figures/listed.py knows what stands between two words
+"""No second way to join what the reader sees: figures/join_text.py knows what stands between two words
 in each language.
 """
 
@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import words
-from kafkaviz.figures.finding_words import capital, ended
+from kafkaviz.figures.finding_text import capitalize, end_sentence
 
 ROOT = Path(words.__file__).parents[2]
-ROOMS = ("app.py", "pages", "kafkaviz/figures", "kafkaviz/ui")
+ROOMS = ("app.py", "pages", "kafkaviz/figures", "kafkaviz/app")
 BETWEEN = {", ", "; ", ". ", " or ", " and ", "、", "，", "；", "和", "或"}  # signs of one language
 SAYS = {"say", "counted", "told"}
 APART = {  # sentences that are no reader's, or texts of programs
-    "kafkaviz/figures/listed.py": "the one way",
-    "kafkaviz/ui/lessons/reader.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/grammar.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/tasks.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/live/rolled.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/live/findings.py": "to the author of a lesson",
-    "kafkaviz/ui/lessons/live/places.py": "to the author of a lesson",
+    "kafkaviz/figures/join_text.py": "the one way",
+    "kafkaviz/app/lessons/reader.py": "to the author of a lesson",
+    "kafkaviz/app/lessons/grammar.py": "to the author of a lesson",
+    "kafkaviz/app/lessons/tasks.py": "to the author of a lesson",
+    "kafkaviz/app/lessons/live/roll_simulation.py": "to the author of a lesson",
+    "kafkaviz/app/lessons/live/findings.py": "to the author of a lesson",
+    "kafkaviz/app/lessons/live/block_location.py": "to the author of a lesson",
 }
 
 
@@ -72,7 +72,7 @@ def test_what_is_apart_is_there():
     assert [
         name
         for name in APART
-        if name != "kafkaviz/figures/listed.py" and not list(joined(ROOT / name))
+        if name != "kafkaviz/figures/join_text.py" and not list(joined(ROOT / name))
     ] == []
 
 
@@ -82,12 +82,12 @@ def test_what_is_apart_is_there():
 )
 def test_a_full_stop_is_the_readers(spoken, said, monkeypatch):
     """Whatever letters a path has."""
-    monkeypatch.setattr(words, "_asked", [lambda: spoken])
-    assert ended("/数据/kafka: is not there") == said
+    monkeypatch.setattr(words, "_language_sources", [lambda: spoken])
+    assert end_sentence("/数据/kafka: is not there") == said
 
 
 def test_a_name_in_chinese_takes_no_capital_away(monkeypatch):
     """In Chinese none is put."""
-    assert capital("broker /数据 is there") == "Broker /数据 is there"
-    monkeypatch.setattr(words, "_asked", [lambda: "zh"])
-    assert capital("broker 没有正常停止") == "broker 没有正常停止"
+    assert capitalize("broker /数据 is there") == "Broker /数据 is there"
+    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    assert capitalize("broker 没有正常停止") == "broker 没有正常停止"

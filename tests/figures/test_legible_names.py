@@ -9,12 +9,13 @@ import re
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analyse import overview
-from kafkaviz.commands.dumping.console import Console
+from kafkaviz.analysis import overview
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.cli.dumping.console import Console
 from kafkaviz.figures import broker_map
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui import parts, state
-from tests.commands.bounded import broker
+from tests.cli.bounded import broker
 
 DRIVING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]"
@@ -36,10 +37,10 @@ def test_what_turns_or_drives_is_written_out(name, shown):
     """In HTML and in labels of Streamlit; an address keeps the name as it is, as far as it can be
     sent.
     """
-    assert (units.legible(name), parts.escape(name)) == (shown, shown)
-    assert not DRIVING.search(parts.plain(name))
-    assert units.on_one_line(name) == shown.replace("\n", "\\n").replace("\t", "\\t")
-    assert state.address(name)["dir"] == units.encodable(name)
+    assert (units.escape_controls(name), elements.escape(name)) == (shown, shown)
+    assert not DRIVING.search(elements.escape_markdown(name))
+    assert units.escape_line(name) == shown.replace("\n", "\\n").replace("\t", "\\t")
+    assert page_state.address(name)["dir"] == units.replace_surrogates(name)
 
 
 def test_labels_of_the_map(tmp_path):

@@ -8,7 +8,7 @@ from kafkaviz.figures import broker_map, map_rows
 def test_orders_have_their_names():
     """The largest first is what a page opens with."""
     assert (
-        [map_rows.LARGEST, map_rows.DENSEST, map_rows.NAMED]
+        [map_rows.LARGEST, map_rows.DENSEST, map_rows.BY_NAME]
         == list(map_rows.ORDERS)
         == ["By size", "By density", "By name"]
     )
@@ -18,12 +18,14 @@ def test_orders_have_their_names():
 @pytest.mark.parametrize(("count", "pages"), [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
 def test_pages_of_sixty(count, pages):
     """One where there is nothing to turn."""
-    assert map_rows.pages(count) == pages
+    assert map_rows.page_count(count) == pages
     rows = [None] * count
     map_rows.ORDERS["as it is"] = lambda row: 0
     try:
         shown = [
-            place for page in range(pages) for place in map_rows.places(rows, "as it is", page)
+            place
+            for page in range(pages)
+            for place in map_rows.find_page_rows(rows, "as it is", page)
         ]
     finally:
         del map_rows.ORDERS["as it is"]

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from kafkaviz.figures import fault_bars, layout_bars, page_faults, tail_pages
-from kafkaviz.figures.fault_bars import Turnover
+from kafkaviz.figures.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_faults import PLAIN, WARM
 from kafkaviz.search import layouts, pages
-from kafkaviz.search.pages import Growth, Memory, Readers
+from kafkaviz.search.pages import IndexGrowth, Memory, Readers
 from kafkaviz.simulate.lessons import index_keys
 
-FORTY = Growth(40 * 512)
+FORTY = IndexGrowth(40 * 512)
 EVERYONE = Readers()
 MODES = ("light", "dark")
 
 
 def replayed(
     warm_bytes: int | None,
-    growth: Growth = FORTY,
+    growth: IndexGrowth = FORTY,
     readers: Readers = EVERYONE,
     cold: int = 16_000_000,
 ) -> pages.Replay:
@@ -41,7 +41,7 @@ def test_the_image_of_a_plain_growth(mode):
     shown = page_faults.view(replay, PLAIN)
     assert (
         shown.title == "8 faults while the index grows to 40 pages"
-        and shown.below == "Plain bisection, Kafka 2.0 and before"
+        and shown.caption == "Plain bisection, Kafka 2.0 and before"
     )
     assert (
         np.floor(shown.dots[:, 1]).tolist()
@@ -49,14 +49,14 @@ def test_the_image_of_a_plain_growth(mode):
         == replay.first_faults["page"].tolist()
     )
     assert np.abs(shown.dots[:, 0] - replay.first_faults["entries"]).max() <= 20 * 512 / 280 + 1
-    assert shown.touched[0].min() > 0 and shown.touched[30].argmax() > 200
+    assert shown.lookup_counts[0].min() > 0 and shown.lookup_counts[30].argmax() > 200
     assert [note.text for note in shown.notes] == [
         "page 0, read first",
         "the middle page moves on, step by step",
     ]
     figure = page_faults.figure(shown, mode)
     image, faults = trace(figure, "touched"), trace(figure, "faults")
-    assert np.array_equal(np.nan_to_num(image.z), shown.touched) and (
+    assert np.array_equal(np.nan_to_num(image.z), shown.lookup_counts) and (
         faults.x.tolist(),
         faults.y.tolist(),
     ) == (
@@ -77,18 +77,21 @@ def test_the_image_with_a_warm_section():
     assert shown.title == "No fault: three pages at most, always the newest" and not len(shown.dots)
     assert [note.text for note in shown.notes] == ["older pages are left alone"]
     assert len(page_faults.figure(shown, "light").data) == 1
-    assert page_faults.view(replayed(4096), WARM, 4096).below == "A warm section of 4 KiB first"
+    assert page_faults.view(replayed(4096), WARM, 4096).caption == "A warm section of 4 KiB first"
     assert (
-        page_faults.view(replayed(None), WARM, None).below
+        page_faults.view(replayed(None), WARM, None).caption
         == "No warm section: plain bisection again"
     )
 
 
 def test_many_faults_are_an_image_too():
     """Beyond some hundred dots nobody tells them apart."""
-    shown = page_faults.view(replayed(None, Growth(262_144), Readers(0.05), 1_000_000), PLAIN)
+    shown = page_faults.view(replayed(None, IndexGrowth(262_144), Readers(0.05), 1_000_000), PLAIN)
     assert (
-        shown.is_dense and shown.notes == () and shown.row_pages == 2 and len(shown.touched) == 256
+        shown.is_dense
+        and shown.notes == ()
+        and shown.row_pages == 2
+        and len(shown.lookup_counts) == 256
     )
     drawn = trace(page_faults.figure(shown, "light"), "faults")
     assert drawn.type == "heatmap" and np.nansum(drawn.z) == shown.dots[:, 2].sum()
@@ -97,7 +100,7 @@ def test_many_faults_are_an_image_too():
 @pytest.mark.parametrize("entries", [0, 1, 5])
 def test_the_image_of_a_small_index(entries):
     """A page at most, and nothing to fault; still drawn."""
-    shown = page_faults.view(replayed(8192, Growth(entries)), WARM)
+    shown = page_faults.view(replayed(8192, IndexGrowth(entries)), WARM)
     assert shown.title == (
         "No fault: one page at most" if entries else "No lookup while the index grows to 0 pages"
     )
@@ -129,7 +132,7 @@ def test_one_lookup_page_by_page():
         == "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13"
     )
     assert (
-        shown.below.startswith("The warm section touches 11, 12, 13.") and shown.pages_drawn == 14
+        shown.caption.startswith("The warm section touches 11, 12, 13.") and shown.pages_drawn == 14
     )
     plain, warm = shown.lanes
     assert (len(plain.probes), len(warm.probes), plain.warm_from, warm.warm_from) == (
@@ -161,7 +164,7 @@ def test_an_index_of_any_size_is_drawn(entries):
     assert any(one.name == "not written yet" for one in figure.data) == bool(entries % 512)
 
 
-BARS = (Turnover(1_000_000, 4.92, 0, 4.92), Turnover(16_000_000, 2.54, 0, None))
+BARS = (TurnoverFaults(1_000_000, 4.92, 0, 4.92), TurnoverFaults(16_000_000, 2.54, 0, None))
 
 
 def test_faults_a_grown_page_as_bars():
@@ -169,7 +172,7 @@ def test_faults_a_grown_page_as_bars():
     shown = fault_bars.view(BARS, 16_000_000, "below")
     assert (
         shown.title == "Plain search: up to 4.9 faults a page. Warm section: none"
-        and shown.chosen == 1
+        and shown.considered_bar == 1
     )
     assert fault_bars.rows(shown) == [
         ("1 MB", "4.92", "4.92", "0.00"),
@@ -181,10 +184,10 @@ def test_faults_a_grown_page_as_bars():
         and list(figure.data[0].text) == [" 4.92", " <b>2.54</b>"]
         and len(figure.data) == 1
     )
-    faulty = fault_bars.view([Turnover(1_000_000, 8.4, 1.6, None)], 2, "")
+    faulty = fault_bars.view([TurnoverFaults(1_000_000, 8.4, 1.6, None)], 2, "")
     assert (
         faulty.title == "Plain search: up to 8.4 faults a page. Warm section: up to 1.6"
-        and faulty.chosen is None
+        and faulty.considered_bar is None
     )
     assert list(trace(fault_bars.figure(faulty, "dark"), "warm").x) == [1.6]
     assert fault_bars.view(
@@ -196,15 +199,15 @@ def test_faults_a_grown_page_as_bars():
 
 def test_layouts_as_bars():
     """Kafka's own is marked, the title names the best of both currencies."""
-    keys = index_keys.made_keys(index_keys.STEADY, 200_000)
+    keys = index_keys.generate_keys(index_keys.STEADY, 200_000)
     costs = layouts.compare(keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000))
     shown = layout_bars.view(costs, 200_000, 1000, "Even keys")
     assert shown.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
     assert (
         "first key of each page the fewest pages, 1.0 for 10." in shown.title
-        and shown.below.startswith("Even keys. Mean of 1\u202f000")
+        and shown.caption.startswith("Even keys. Mean of 1\u202f000")
     )
-    assert shown.ways[shown.kafkas].name == "Warm section first"
+    assert shown.layouts[shown.kafka_row].name == "Warm section first"
     assert (
         layout_bars.rows(shown)[1][5:7] == ("12 / 3", "none")
         and layout_bars.rows(shown)[6][6] == "3.05 KiB"

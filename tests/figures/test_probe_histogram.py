@@ -3,28 +3,28 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import cost
-from kafkaviz.analyse.cost import Costs
+from kafkaviz.analysis import cost
+from kafkaviz.analysis.cost import LookupCounts
 from kafkaviz.figures import probe_histogram
 from kafkaviz.search.profile import profile
 from kafkaviz.simulate.lessons import practice
 
 
-def costs(counts: list[int]) -> Costs:
+def costs(counts: list[int]) -> LookupCounts:
     """Targets by their number, the same for probes, pages and headers."""
     column = np.array(counts)
-    return Costs(0, sum(counts) - 1, column, column, column)
+    return LookupCounts(0, sum(counts) - 1, column, column, column)
 
 
 def test_shares_and_mark():
     """Probes of the article's index, warm and plain."""
     made = practice.five()
     warm, plain = (
-        cost.of_offsets(made.log.segments[0], made.batches, profile(version))
+        cost.offset_lookup_counts(made.log.segments[0], made.batches, profile(version))
         for version in ("4.3.1", "2.0")
     )
     shown = probe_histogram.view(warm, plain, "probes", 3, "offset")
-    assert shown.starts == (1, 2, 3, 4) and shown.mine == 2
+    assert shown.starts == (1, 2, 3, 4) and shown.target_bar == 2
     assert [round(32 * one) for one in shown.shares] == [0, 8, 19, 5] and [
         round(32 * one) for one in shown.outline
     ] == [6, 1, 20, 5]
@@ -35,7 +35,7 @@ def test_shares_and_mark():
 def test_many_numbers_share_bars():
     """At most forty bars, each of the same width."""
     shown = probe_histogram.view(costs([0, *[1] * 100]), None, "headers", 57, "millisecond")
-    assert shown.width == 3 and len(shown.starts) == 34 and shown.mine == 18
+    assert shown.width == 3 and len(shown.starts) == 34 and shown.target_bar == 18
     assert sum(shown.shares) == pytest.approx(1) and probe_histogram.rows(shown)[0][0] == "1–3"
 
 
@@ -60,4 +60,4 @@ def test_nothing_to_draw():
 
 def test_a_target_that_is_in_no_bar():
     """Such as one beyond the segment: no mark."""
-    assert probe_histogram.view(costs([0, 1, 1]), None, "probes", 9, "offset").mine is None
+    assert probe_histogram.view(costs([0, 1, 1]), None, "probes", 9, "offset").target_bar is None

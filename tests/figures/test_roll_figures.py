@@ -7,16 +7,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import lanes
-from kafkaviz.analyse.lanes import Lanes
-from kafkaviz.analyse.limits import Load
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.limits import WriteLoad
+from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.figures import growth as growth_figure
-from kafkaviz.figures import limit_curves, roll_summary, roll_timeline, roll_words
+from kafkaviz.figures import limit_curves, roll_summary, roll_text, roll_timeline
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.lessons import growth
-from kafkaviz.simulate.writing.roll import Cause, RollReason
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 MODES = ("light", "dark")
 T = "\u202f"
@@ -33,12 +33,12 @@ def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarra
     return rows
 
 
-def written(config: LogConfig, rows: np.ndarray) -> tuple[Lanes, np.ndarray]:
+def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarray]:
     """The lanes of these batches, and what was appended."""
-    log = Log(config, now_ms=START_MS)
+    log = UnifiedLog(config, now_ms=START_MS)
     log.append(rows.copy())
-    thin = lanes.thin(rows)
-    return lanes.of_log(log.segments, thin, config), thin
+    thin = roll_history.appended_rows(rows)
+    return roll_history.history_of_log(log.segments, thin, config), thin
 
 
 def trace(figure, name: str):
@@ -56,11 +56,11 @@ def test_lanes_run_to_the_limit_that_trips(mode):
     view = roll_timeline.view(shown, 0, appended)
     assert (
         view.title == "3 rolls: 3 by size"
-        and view.below.endswith("the first to touch it causes the roll.")
+        and view.caption.endswith("the first to touch it causes the roll.")
         and view.count == 4
     )
     first = view.rows[0]
-    assert (first.name, first.cause, first.because, first.ink) == (
+    assert (first.name, first.cause, first.reason, first.colour) == (
         "0",
         "size",
         f"10{T}000 + 1{T}000 > 10{T}000 B",
@@ -73,8 +73,8 @@ def test_lanes_run_to_the_limit_that_trips(mode):
     )
     assert (
         first.lines[5, 1] == 0.5
-        and view.rows[-1].because == "4.88 KiB"
-        and view.rows[-1].ink is None
+        and view.rows[-1].reason == "4.88 KiB"
+        and view.rows[-1].colour is None
     )
     figure = roll_timeline.figure(view, mode)
     assert len(trace(figure, "roll").x) == 3 and list(trace(figure, "segments").base) == [
@@ -108,15 +108,15 @@ def test_a_long_log_is_drawn_page_by_page():
     page's.
     """
     shown, appended = written(LogConfig(segment_bytes=1000), stream(300))
-    assert roll_timeline.view(shown).below.endswith("The first 14 of 300 are drawn.")
+    assert roll_timeline.view(shown).caption.endswith("The first 14 of 300 are drawn.")
     later = roll_timeline.view(shown, 28, appended)
     assert (
-        later.below.endswith("29 to 42 of 300 are drawn.")
+        later.caption.endswith("29 to 42 of 300 are drawn.")
         and later.rows[0].name == "28"
         and later.start_ms == 2800
     )
     assert len(roll_timeline.view(shown, 10**6).rows) == 1
-    slices = roll_timeline.slices(300)
+    slices = roll_timeline.page_slices(300)
     assert (
         slices[0] == (0, 13)
         and slices[-1] == (294, 299)
@@ -131,13 +131,21 @@ def test_what_was_written_is_told_in_stretches():
     fast, slow = stream(600, 8000, 20), stream(200, 2000, 60)
     slow["now_ms"] += 12_000
     slow["base_offset"] += 600
-    appended = lanes.thin(np.concatenate([fast, slow]))
-    lane = lanes.Lane(
-        0, START_MS, int(appended["now_ms"][-1]), 1, 0, 0, None, True, np.zeros(1, lanes.FILL)
+    appended = roll_history.appended_rows(np.concatenate([fast, slow]))
+    lane = roll_history.SegmentHistory(
+        0,
+        START_MS,
+        int(appended["now_ms"][-1]),
+        1,
+        0,
+        0,
+        None,
+        True,
+        np.zeros(1, roll_history.FILL),
     )
-    view = roll_timeline.view(Lanes((lane,), LogConfig()), 0, appended)
-    assert len(view.written) == 2
-    one, two = view.written
+    view = roll_timeline.view(RollHistory((lane,), LogConfig()), 0, appended)
+    assert len(view.write_spans) == 2
+    one, two = view.write_spans
     assert one.bytes_per_s == pytest.approx(400_000, rel=0.02) and one.batch_bytes == 8000
     assert two.bytes_per_s == pytest.approx(33_333, rel=0.05) and two.batch_bytes == pytest.approx(
         2000, rel=0.2
@@ -169,7 +177,7 @@ def test_ticks_read_well(apart_ms, ticks):
 
 def test_nothing_to_draw():
     """No segment, one segment without a span of time: no roll, no failure."""
-    empty = roll_timeline.view(Lanes((), LogConfig()))
+    empty = roll_timeline.view(RollHistory((), LogConfig()))
     assert (
         empty.title == "No roll yet: nothing reached its limit"
         and roll_timeline.figure(empty, "light").data
@@ -207,10 +215,12 @@ def test_nothing_to_draw():
 )
 def test_causes_in_words(reason, cause, because, ink):
     """Name, numbers and colour of each; where the settings do not explain it, the numbers alone."""
-    lane = lanes.Lane(0, 0, 60_000, 500, 1, 1, reason, False, np.zeros(1, lanes.FILL))
-    assert (roll_words.cause(lane), roll_words.text_ink(lane)) == (cause, ink)
-    assert because is None or roll_words.because(lane) == because
-    assert roll_words.rows(Lanes((lane,), LogConfig()))[0][3] == "1 min"
+    lane = roll_history.SegmentHistory(
+        0, 0, 60_000, 500, 1, 1, reason, False, np.zeros(1, roll_history.FILL)
+    )
+    assert (roll_text.lane_cause(lane), roll_text.text_colour(lane)) == (cause, ink)
+    assert because is None or roll_text.lane_reason(lane) == because
+    assert roll_text.rows(RollHistory((lane,), LogConfig()))[0][3] == "1 min"
 
 
 # ---- curves
@@ -219,8 +229,8 @@ def test_causes_in_words(reason, cause, because, ink):
 @pytest.mark.parametrize("mode", MODES)
 def test_curves_of_the_defaults(mode):
     """Below 1.78 kB/s a segment of 1 GiB is a week old before it is full."""
-    view = limit_curves.view(LogConfig(), Load(1000), 5000)
-    assert view.title == "Up to 1.78 kB/s time decides, above it size" and view.here[
+    view = limit_curves.view(LogConfig(), WriteLoad(1000), 5000)
+    assert view.title == "Up to 1.78 kB/s time decides, above it size" and view.log_point[
         1
     ] == pytest.approx(2**30 / 5000, rel=1e-3)
     figure = limit_curves.figure(view, mode)
@@ -250,8 +260,8 @@ def test_curves_that_end_in_nothing():
     """A time index that is always full decides at every speed; no speed, no mark; names keep
     apart.
     """
-    view = limit_curves.view(LogConfig(segment_index_bytes=12), Load(100), 0)
-    assert view.title == "Time index decides at every speed" and view.here is None
+    view = limit_curves.view(LogConfig(segment_index_bytes=12), WriteLoad(100), 0)
+    assert view.title == "Time index decides at every speed" and view.log_point is None
     figure = limit_curves.figure(view, "light")
     assert min(trace(figure, "time index").y) == 0.01 and not figure.layout.shapes
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
@@ -266,7 +276,7 @@ def test_curves_that_end_in_nothing():
 def test_names_of_curves_keep_apart(segment_ms):
     """Wherever the curves end, in the middle or at an edge."""
     config = LogConfig(segment_ms=segment_ms, segment_bytes=2**31 - 1, segment_index_bytes=4 << 20)
-    figure = limit_curves.figure(limit_curves.view(config, Load(1000), 0), "dark")
+    figure = limit_curves.figure(limit_curves.view(config, WriteLoad(1000), 0), "dark")
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
     assert (
@@ -278,14 +288,16 @@ def test_names_of_curves_keep_apart(segment_ms):
 
 def test_curves_as_a_table():
     """A row every decade and a half, the limit that decides named."""
-    rows = limit_curves.rows(limit_curves.view(LogConfig(), Load(1000), 5000))
+    rows = limit_curves.rows(limit_curves.view(LogConfig(), WriteLoad(1000), 5000))
     assert (
         rows[0][:2] == ("10 B/s", "time")
         and rows[-1][:2] == ("100 MB/s", "size")
         and len(rows) == 15
     )
     assert (
-        limit_curves.rows(limit_curves.view(LogConfig(index_interval_bytes=0), Load(100), 0))[-1][1]
+        limit_curves.rows(limit_curves.view(LogConfig(index_interval_bytes=0), WriteLoad(100), 0))[
+            -1
+        ][1]
         == "offset index"
     )
 
@@ -296,12 +308,12 @@ def test_curves_as_a_table():
 def test_a_run_beside_the_run_before():
     """Half the segment: twice the rolls, half the size each."""
     before, now = (
-        roll_summary.summary(
+        roll_summary.summarize(
             written(LogConfig(segment_bytes=size), stream(400))[0], {"segment.bytes": str(size)}
         )
         for size in (20_000, 10_000)
     )
-    assert roll_summary.changes(before, now) == "segment.bytes 20000 → 10000"
+    assert roll_summary.describe_changes(before, now) == "segment.bytes 20000 → 10000"
     rows = {name: (old, new, change) for name, old, new, change in roll_summary.rows(before, now)}
     assert rows["Segments"] == ("20", "40", "× 2.0") and rows["Rolls by size"] == (
         "19",
@@ -311,8 +323,8 @@ def test_a_run_beside_the_run_before():
     assert rows["A segment, on average"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows[
         "Open for, on average"
     ] == ("2 s", "1 s", "−50 %")
-    assert roll_summary.changes(now, now) == "nothing was changed"
-    assert all(change == roll_summary.SAME for *_, change in roll_summary.rows(now, now))
+    assert roll_summary.describe_changes(now, now) == "nothing was changed"
+    assert all(change == roll_summary.SAME_TEXT for *_, change in roll_summary.rows(now, now))
 
 
 @pytest.mark.parametrize(
@@ -329,7 +341,7 @@ def test_a_run_beside_the_run_before():
 )
 def test_changes_in_words(old, new, words):
     """More is × or %, less is %."""
-    assert roll_summary.change(old, new) == words
+    assert roll_summary.change_text(old, new) == words
 
 
 # ---- step by step
@@ -406,5 +418,5 @@ def test_steps_without_timestamps():
 def test_few_batches_are_one_stretch():
     """A dozen appends far apart: their mean, not the nothing between them."""
     shown, appended = written(LogConfig(segment_bytes=1000), stream(12))
-    (only,) = roll_timeline.view(shown, 0, appended).written
+    (only,) = roll_timeline.view(shown, 0, appended).write_spans
     assert only.batch_bytes == 1000 and only.bytes_per_s == pytest.approx(10_000, rel=0.2)

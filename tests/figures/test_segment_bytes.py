@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from kafkaviz.analyse import anatomy
+from kafkaviz.analysis import anatomy
 from kafkaviz.binary.spans import check
 from kafkaviz.figures.segment_bytes import (
     BytesView,
-    Look,
+    ByteWindow,
+    InitialByte,
     Pane,
-    Wanted,
-    address,
-    files,
+    byte_address,
+    file_view,
+    find_files,
     legend,
     message,
     view,
-    whole,
 )
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
@@ -61,8 +61,10 @@ def test_the_pinned_batch(payments):
         "",
     )
     assert value(shown.outer, shown.outer.chosen) == ("lastOffsetDelta", "13")
-    assert (shown.before, shown.after) == (11592, 11626)
-    assert value(view(payments, ".log", 413, 95, 95, look=Look(by_time=True)).outer, 480032) == (
+    assert (shown.previous_offset, shown.next_offset) == (11592, 11626)
+    assert value(
+        view(payments, ".log", 413, 95, 95, initial=InitialByte(is_by_time=True)).outer, 480032
+    ) == (
         "maxTimestamp",
         "1795253384123",
     )
@@ -72,8 +74,8 @@ def test_the_pinned_batch(payments):
 def test_the_ends_have_one_neighbour(payments):
     """The first batch has none before it, the last none behind it."""
     assert (
-        view(payments, ".log", 0, -1, -1).before is None
-        and view(payments, ".log", 905, 208, 205).after is None
+        view(payments, ".log", 0, -1, -1).previous_offset is None
+        and view(payments, ".log", 905, 208, 205).next_offset is None
     )
 
 
@@ -87,7 +89,7 @@ def test_an_index_around_its_slot(payments):
         "slot 95 timestamp",
         "1795253384123",
     )
-    assert list(files(payments.segment)) == [".log", ".index", ".timeindex", ".txnindex"]
+    assert list(find_files(payments.segment)) == [".log", ".index", ".timeindex", ".txnindex"]
     assert value(view(payments, ".txnindex", 413, 95, 95).outer, 2)[0] == "producerId"
 
 
@@ -132,7 +134,7 @@ def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
     for place in torn:
         found = read(killed, *place)
         last = len(found.batches) - 1
-        shown = view(found, ".log", last, -1, -1, Wanted(outer=found.segment.log.size_bytes))
+        shown = view(found, ".log", last, -1, -1, ByteWindow(outer=found.segment.log.size_bytes))
         assert shown.outer.end == found.segment.log.size_bytes
         assert {kind for kind, _ in legend(shown)} & {"torn", "unwritten"}
         is_whole(shown.outer)
@@ -140,7 +142,7 @@ def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
 
 def test_a_place_far_on_is_sent_when_it_is_wanted(payments):
     """The stretch begins at a row of sixteen, some rows before the byte."""
-    index = view(payments, ".index", 0, -1, -1, Wanted(outer=1600)).outer
+    index = view(payments, ".index", 0, -1, -1, ByteWindow(outer=1600)).outer
     assert (index.first, index.first % 16) == (576, 0) and index.first + len(index.data) == 209 * 8
 
 
@@ -180,11 +182,11 @@ def test_a_byte_that_an_address_names(payments):
     """It is chosen where it is shown, in a batch, an index and any other file; elsewhere the key
     is.
     """
-    assert view(payments, ".log", 413, 95, 95, look=Look(480000)).outer.chosen == 480000
-    assert view(payments, ".log", 413, 95, 95, look=Look(0)).outer.chosen == 479997 + 23
-    assert view(payments, ".index", 413, 95, 95, look=Look(12)).outer.chosen == 12
+    assert view(payments, ".log", 413, 95, 95, initial=InitialByte(480000)).outer.chosen == 480000
+    assert view(payments, ".log", 413, 95, 95, initial=InitialByte(0)).outer.chosen == 479997 + 23
+    assert view(payments, ".index", 413, 95, 95, initial=InitialByte(12)).outer.chosen == 12
     assert (
-        whole(payments.segment.log, "log", byte=10**12).outer.chosen
+        file_view(payments.segment.log, "log", byte=10**12).outer.chosen
         == payments.segment.log.size_bytes - 1
     )
 
@@ -193,7 +195,7 @@ def test_a_file_of_its_own(payments):
     """From its first byte to its last, batches or not; what is sent lies around the byte that is
     wanted.
     """
-    shown = whole(payments.segment.log, "a copy", byte=479997)
+    shown = file_view(payments.segment.log, "a copy", byte=479997)
     assert (shown.file, shown.outer.of, shown.outer.start, shown.outer.end) == (
         "a copy",
         "file",
@@ -202,7 +204,7 @@ def test_a_file_of_its_own(payments):
     )
     assert value(shown.outer, 479997)[0] == "baseOffset"
     is_whole(shown.outer)
-    is_whole(whole(payments.segment.log, "a copy", Wanted(outer=900_000)).outer)
+    is_whole(file_view(payments.segment.log, "a copy", ByteWindow(outer=900_000)).outer)
 
 
 def test_more_bytes_than_can_be_scrolled_through(tmp_path):
@@ -210,11 +212,11 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
     path = tmp_path / "00000000000000000000.log.deleted"
     with open(path, "wb") as made:
         made.truncate(64 << 20)
-    pane = whole(info(path), path.name, byte=40 << 20).outer
+    pane = file_view(info(path), path.name, byte=40 << 20).outer
     assert (pane.start, pane.end, pane.chosen) == (32 << 20, 48 << 20, 40 << 20)
     assert (
-        whole(info(path), path.name, byte=1 << 40).outer.end == 64 << 20
-        and whole(info(path), path.name).outer.start == 0
+        file_view(info(path), path.name, byte=1 << 40).outer.end == 64 << 20
+        and file_view(info(path), path.name).outer.start == 0
     )
 
 
@@ -231,10 +233,10 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
 def test_the_address_of_a_byte(partition, file, named):
     """A file of a segment by its kind, any other by its name."""
     told = {"tp": partition} if partition else {}
-    assert address(partition, file, 12) == {**told, **named, "tab": "Bytes", "byte": "12"}
-    assert "byte" not in address(partition, file)
+    assert byte_address(partition, file, 12) == {**told, **named, "tab": "Bytes", "byte": "12"}
+    assert "byte" not in byte_address(partition, file)
 
 
 def test_a_name_with_markup_has_no_address():
     """The page would show it spelled out."""
-    assert address("orders-0", "orders-0/![a](b)") == {}
+    assert byte_address("orders-0", "orders-0/![a](b)") == {}

@@ -7,26 +7,26 @@ from dataclasses import replace
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analyse import anatomy, health
-from kafkaviz.analyse.kept import kept
+from kafkaviz.analysis import anatomy, health
+from kafkaviz.analysis.segment_retention import segment_retention
 from kafkaviz.figures import segment_facts
 from kafkaviz.figures.segment_facts import Fact
 from kafkaviz.log.broker import open_broker
-from tests.analyse import made
+from tests.analysis import made
 
 
 def rows(whole, reason: str | None = None) -> dict[str, dict[str, Fact]]:
     """The facts of each file by their labels."""
     return {
         file: {fact.label: fact for fact in facts}
-        for _, file, facts in segment_facts.facts(whole, reason)
+        for _, file, facts in segment_facts.file_facts(whole, reason)
     }
 
 
 def said(facts: dict[str, Fact]) -> dict[str, str]:
     """Label and what is read, with plain spaces."""
     return {
-        label: f"{fact.value} {fact.small}".strip().replace("\u202f", " ")
+        label: f"{fact.value} {fact.detail}".strip().replace("\u202f", " ")
         for label, fact in facts.items()
     }
 
@@ -67,7 +67,7 @@ def test_a_killed_segment(killed):
     log, index, times = (said(facts[file]) for file in (".log", ".index", ".timeindex"))
     assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[
         ".log"
-    ]["After the last batch"].wrong
+    ]["After the last batch"].is_wrong
     # by the broker's clock, which a header keeps as the largest timestamp alone
     assert log["First record"] == "09:32:29.424"
     assert (index["Entries"], index["Never written"]) == ("104 = 832 B of 64 KiB", "8 088 slots")
@@ -90,7 +90,7 @@ def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file,
     fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][
         label
     ]
-    assert fact.value == words and fact.wrong
+    assert fact.value == words and fact.is_wrong
 
 
 def test_why_index_points_are_without_a_time():
@@ -102,7 +102,7 @@ def test_why_index_points_are_without_a_time():
         entries, written = made.indexed(table, 300)
         return rows(made.anatomy(table, entries, written if times is None else times))[
             ".timeindex"
-        ]["Index points without"].small
+        ]["Index points without"].detail
 
     late = made.batches(
         [100] * 40, times_ms=[1_700_000_000_000 + min(number, 20) for number in range(40)]
@@ -124,7 +124,9 @@ def test_a_segment_of_a_deleted_topic_is_deleted(clean):
         ("delete", {"State": "deleted"}),
         ("current", {"Rolled by": "size (inferred)"}),
     ):
-        log = said({fact.label: fact for fact in segment_facts.facts(whole, "size", state)[0][2]})
+        log = said(
+            {fact.label: fact for fact in segment_facts.file_facts(whole, "size", state)[0][2]}
+        )
         assert {label: log[label] for label in log if label in ("State", "Rolled by")} == labels
 
 
@@ -208,8 +210,8 @@ def test_until_when_a_segment_is_kept(clean):
     planned = health.plan(open_broker(clean))
     partition = planned.broker.partition("payments-0")
     whole = anatomy.read(partition.segment(7975))
-    told = kept(planned, partition, whole)
-    fact = segment_facts.facts(whole, None, "current", told)[0][2][-1]
+    told = segment_retention(planned, partition, whole)
+    fact = segment_facts.file_facts(whole, None, "current", told)[0][2][-1]
     assert (fact.label, fact.value) == ("Kept until", units.moment(told[1].gone_ms, fraction=False))
     assert (
         fact.hover.startswith("Until 2026-11-28 ")
@@ -218,4 +220,7 @@ def test_until_when_a_segment_is_kept(clean):
     )
     for state, words in (("unlimited", "no limit"), ("compacted", "–"), ("bytes", "1 KiB more")):
         one = replace(told[1], state=state, until_ms=None, gone_ms=None, more_bytes=1024)
-        assert segment_facts.facts(whole, None, "current", (told[0], one))[0][2][-1].value == words
+        assert (
+            segment_facts.file_facts(whole, None, "current", (told[0], one))[0][2][-1].value
+            == words
+        )

@@ -4,39 +4,40 @@ import json
 
 import numpy as np
 
-from kafkaviz.analyse import pin
-from kafkaviz.analyse.pin import Asked
+from kafkaviz.analysis import selection
+from kafkaviz.analysis.selection import Selection
 from kafkaviz.figures import segment_ruler as ruler
-from kafkaviz.figures.segment_ruler import Lane
-from tests.analyse import made
-from tests.analyse.made import even
+from kafkaviz.figures.segment_ruler import IndexLane
+from tests.analysis import made
+from tests.analysis.made import even
 
 
 def test_lanes_say_what_they_lack():
     """A missing file, a file without an entry, slots that follow, a slot that was cut."""
     table = made.batches([100] * 9)
     entries, times = made.indexed(table, 400)
-    shown = ruler.view(made.anatomy(table, None, None), Asked("", 0))
+    shown = ruler.view(made.anatomy(table, None, None), Selection("", 0))
     assert (
         shown.index.missing
         and shown.index.words.startswith("no .index: ")
         and shown.times.words.startswith("no .timeindex: ")
     )
     shown = ruler.view(
-        made.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)), Asked("", 0)
+        made.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)),
+        Selection("", 0),
     )
-    assert shown.index == Lane(1, 6, "zeros", "no entry", False, 3) and shown.times == Lane(
-        2, 8, "zeros", "no entry", False, 0
-    )
+    assert shown.index == IndexLane(
+        1, 6, "zeros", "no entry", False, 3
+    ) and shown.times == IndexLane(2, 8, "zeros", "no entry", False, 0)
     assert (
         ruler.view(
-            made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Asked("", 0)
+            made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Selection("", 0)
         ).index.unwritten
         == "never_written"
     )
     old = made.anatomy(made.wrapped(table, range(9)), entries, made.time_entries([]))
     assert (
-        ruler.view(old, Asked("", 0)).times.words
+        ruler.view(old, Selection("", 0)).times.words
         == "no entry: messages of magic 0 have no timestamp"
     )
 
@@ -57,7 +58,7 @@ def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.
 def test_the_message_holds_the_view():
     """Words as JSON, columns as int64; the JSON is padded so that the columns are aligned."""
     whole = even(1200, base_offset=2**60)
-    shown = ruler.view(whole, pin.find(whole, str(2**60 + 7)), "Age")
+    shown = ruler.view(whole, selection.select_offset(whole, str(2**60 + 7)), "Age")
     message = ruler.message(shown, "a segment", {"tp": "orders-0"})
     words, tables, overview = unpacked(message)
     assert int.from_bytes(message[:8], "little") % 8 == 0
@@ -84,7 +85,7 @@ def test_the_message_holds_the_view():
 def test_a_message_of_few_batches_has_no_overview():
     """And one without entries has empty tables."""
     shown = ruler.view(
-        made.anatomy(made.batches([100, 100]), None, None, tail=("torn", 45)), Asked("", 0)
+        made.anatomy(made.batches([100, 100]), None, None, tail=("torn", 45)), Selection("", 0)
     )
     words, tables, overview = unpacked(ruler.message(shown, "", {}))
     assert (tables["entry"]["key"], tables["time"]["offset"], len(overview)) == ([], [], 0)

@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from kafkaviz.analyse.pin import Asked
+from kafkaviz.analysis.selection import Selection
 from kafkaviz.figures import segment_ruler as ruler
-from tests.analyse import made
-from tests.analyse.made import even
+from tests.analysis import made
+from tests.analysis.made import even
 
 
 def test_the_overview_of_many_batches():
     """A thousand columns: entries that point into each, and how many batches begin there; each byte
     of a column counts once.
     """
-    shown = ruler.view(even(4000, interval=1000), Asked("", 0))
+    shown = ruler.view(even(4000, interval=1000), Selection("", 0))
     assert shown.overview.entries.shape == shown.overview.shades.shape == (1000,)
     assert shown.overview.entries.sum() == shown.index.written and set(
         shown.overview.shades.tolist()
     ) == {255}
-    assert ruler.view(even(1000), Asked("", 0)).overview is None
+    assert ruler.view(even(1000), Selection("", 0)).overview is None
 
 
 def test_the_overview_follows_the_shade():
@@ -25,19 +25,19 @@ def test_the_overview_follows_the_shade():
     columns.
     """
     table = made.batches(list(range(100, 2100)))
-    shown = ruler.view(made.anatomy(table, *made.indexed(table, 4096)), Asked("", 0), "Size")
+    shown = ruler.view(made.anatomy(table, *made.indexed(table, 4096)), Selection("", 0), "Size")
     shades = shown.overview.shades.astype(int)
     assert (np.diff(shades) >= 0).all() and shades[0] < 2 and shades[-1] == 255
     wide = made.batches([100] * 1500 + [150_000])
     shades = ruler.view(
-        made.anatomy(wide, *made.indexed(wide, 4096)), Asked("", 0), "Size"
+        made.anatomy(wide, *made.indexed(wide, 4096)), Selection("", 0), "Size"
     ).overview.shades
     assert set(shades[510:].tolist()) == {255}
 
 
 def test_the_overview_ends_where_the_batches_end():
     """Behind them lies what no batch is."""
-    shades = ruler.view(even(2000, tail=("zeros", 200_000)), Asked("", 0)).overview.shades
+    shades = ruler.view(even(2000, tail=("zeros", 200_000)), Selection("", 0)).overview.shades
     assert shades[499] > 0 and set(shades[500:].tolist()) == {0}
 
 
@@ -49,20 +49,20 @@ def test_shades_are_told():
         [100] * 99 + [900], times_ms=[1_700_000_000_000 + step * 60_000 for step in range(100)]
     )
     whole = made.anatomy(table, *made.indexed(table, 400))
-    assert ruler.view(whole, Asked("", 0), "Size").hint.startswith(
+    assert ruler.view(whole, Selection("", 0), "Size").hint.startswith(
         "Each batch takes 100 B. Drag the window"
     )
-    assert ruler.view(whole, Asked("", 0), "Age").hint.startswith(
+    assert ruler.view(whole, Selection("", 0), "Age").hint.startswith(
         "Darker is newer, 22:13:20.000 – 23:52:20.000. Drag"
     )
-    assert ruler.view(whole, Asked("", 0)).hint.startswith(
+    assert ruler.view(whole, Selection("", 0)).hint.startswith(
         "An entry is written once more than index.interval.bytes have passed. Drag"
     )
     days = made.anatomy(
         made.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000]), None, None
     )
-    assert ruler.view(days, Asked("", 0), "Age").hint.startswith(
+    assert ruler.view(days, Selection("", 0), "Age").hint.startswith(
         "Darker is newer, 2023-11-14 22:13:20.000 – 2023-11-15 22:13:20.000."
     )
     none = made.anatomy(made.wrapped(made.batches([100, 100]), [0, 1]), None, None)
-    assert ruler.view(none, Asked("", 0), "Age").darkest == (0, 0)
+    assert ruler.view(none, Selection("", 0), "Age").shade_range == (0, 0)

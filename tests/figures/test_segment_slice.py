@@ -2,18 +2,18 @@
 
 import pytest
 
-from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.links import NONE
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.links import NONE
 from kafkaviz.figures import segment_slice
 from kafkaviz.figures.segment_slice import Columns, Slice
-from tests.analyse import made
-from tests.analyse.made import even
+from tests.analysis import made
+from tests.analysis.made import even
 
 
 def sent(whole: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
     """The slice around a row, and its columns."""
-    part = segment_slice.sliced(whole, centre_row)
-    return part, segment_slice.columns(whole, part)
+    part = segment_slice.find_slice(whole, centre_row)
+    return part, segment_slice.build_columns(whole, part)
 
 
 def test_a_small_segment_is_sent_whole():
@@ -33,7 +33,7 @@ def test_a_large_segment_is_sent_in_slices(centre_row, from_row):
     """2000 rows that start at a multiple of 1000; at least 500 on each side of the row asked for;
     the last slice is whole.
     """
-    part = segment_slice.sliced(even(9001), centre_row)
+    part = segment_slice.find_slice(even(9001), centre_row)
     assert (part.from_row, part.to_row, part.rows) == (from_row, from_row + 2000, 9001)
 
 
@@ -42,7 +42,7 @@ def test_a_slice_has_the_entries_of_its_rows():
     likewise.
     """
     whole = even(9001)
-    part = segment_slice.sliced(whole, 3000)
+    part = segment_slice.find_slice(whole, 3000)
     positions = whole.index.entries["position"][part.from_slot : part.to_slot]
     inside = (whole.batches["position"][part.from_row], whole.batches["position"][part.to_row - 1])
     assert (
@@ -66,13 +66,13 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     whole = made.anatomy(table, entries, times)
     assert (
         len(times) == 1
-        and segment_slice.sliced(whole, 500).from_time == 0
-        and segment_slice.sliced(whole, 500).to_time == 1
+        and segment_slice.find_slice(whole, 500).from_time == 0
+        and segment_slice.find_slice(whole, 500).to_time == 1
     )
-    late = segment_slice.sliced(whole, 8000)
+    late = segment_slice.find_slice(whole, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
     sparse = made.anatomy(table, *made.indexed(table, 300_000))
-    part = segment_slice.sliced(sparse, 3500)
+    part = segment_slice.find_slice(sparse, 3500)
     assert sparse.links.entry_batch[0] == 3001 and (
         part.from_row,
         part.from_slot,

@@ -6,12 +6,12 @@ import io
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import anatomy
-from kafkaviz.analyse.links import NONE
+from kafkaviz.analysis import anatomy
+from kafkaviz.analysis.links import NONE
 from kafkaviz.figures import segment_tables as tables
-from kafkaviz.figures.segment_tables import BatchRow, Chosen, IndexRow, TimeRow
+from kafkaviz.figures.segment_tables import BatchRow, IndexRow, PinnedRow, TimeRow
 from kafkaviz.log.broker import open_broker
-from tests.analyse import made
+from tests.analysis import made
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def plain(row):
 def test_rows_of_a_real_segment(payments):
     """Those around offset 11612; the chosen one is in the middle."""
     row = int(np.flatnonzero(payments.batches["base_offset"] == 11612)[0])
-    pin = tables.chosen(payments, row)
-    assert pin == Chosen(row, 95, 95)
+    pin = tables.find_pinned_row(payments, row)
+    assert pin == PinnedRow(row, 95, 95)
     batches, index, times = (
         list(map(plain, rows))
         for rows in (
@@ -55,9 +55,11 @@ def test_rows_of_a_real_segment(payments):
         "",
         True,
     )
-    assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(
-        batches
-    ) == 11
+    assert (batches[4].slot, batches[4].found_from_slot, batches[4].is_pinned) == (
+        NONE,
+        94,
+        False,
+    ) and len(batches) == 11
     assert index[5] == IndexRow(
         "95",
         "760",
@@ -70,7 +72,7 @@ def test_rows_of_a_real_segment(payments):
         "",
         True,
     )  # 0xe42 = 3650, 0x752fd = 479 997
-    first = tables.index_rows(payments, Chosen(0, 0, 0))[0]
+    first = tables.index_rows(payments, PinnedRow(0, 0, 0))[0]
     assert first.slot == "0" and first.gap == f"{first.position} B"
     assert times[5] == TimeRow(
         "95", "1 140", "2026-11-21 09:29:44.123", "11 625", "slot 95", "1 ms", "", True
@@ -79,11 +81,11 @@ def test_rows_of_a_real_segment(payments):
 
 def test_the_chosen_row_stays_in_view():
     """At the ends it moves out of the middle; short tables are shown whole."""
-    assert list(tables.around(100, 50)) == list(range(45, 56))
-    assert list(tables.around(100, 0)) == list(range(11)) and list(tables.around(100, 99)) == list(
-        range(89, 100)
-    )
-    assert list(tables.around(3, 2)) == [0, 1, 2] and list(tables.around(0, 0)) == []
+    assert list(tables.rows_around(100, 50)) == list(range(45, 56))
+    assert list(tables.rows_around(100, 0)) == list(range(11)) and list(
+        tables.rows_around(100, 99)
+    ) == list(range(89, 100))
+    assert list(tables.rows_around(3, 2)) == [0, 1, 2] and list(tables.rows_around(0, 0)) == []
 
 
 def test_what_goes_with_a_row():
@@ -93,23 +95,23 @@ def test_what_goes_with_a_row():
     table = made.batches([100] * 9)
     # entries at row 5; times at rows 5 and 8
     whole = made.anatomy(table, *made.indexed(table, 400))
-    assert tables.chosen(whole, 5) == Chosen(5, 0, 0)
-    assert tables.chosen(whole, 7) == Chosen(7, 0, 0) and tables.chosen(whole, 2) == Chosen(
-        2, NONE, NONE
-    )
-    assert tables.chosen(whole, 8, time=1) == Chosen(8, 0, 1)
-    assert tables.chosen(whole, 5, slot=0) == Chosen(5, 0, 0) and tables.chosen(
-        whole, 5, time=0
-    ) == Chosen(5, 0, 0)
+    assert tables.find_pinned_row(whole, 5) == PinnedRow(5, 0, 0)
+    assert tables.find_pinned_row(whole, 7) == PinnedRow(7, 0, 0) and tables.find_pinned_row(
+        whole, 2
+    ) == PinnedRow(2, NONE, NONE)
+    assert tables.find_pinned_row(whole, 8, time_slot=1) == PinnedRow(8, 0, 1)
+    assert tables.find_pinned_row(whole, 5, slot=0) == PinnedRow(
+        5, 0, 0
+    ) and tables.find_pinned_row(whole, 5, time_slot=0) == PinnedRow(5, 0, 0)
     alone = made.anatomy(table, None, made.indexed(table, 400)[1])
-    assert tables.chosen(alone, 8) == Chosen(8, NONE, 1)
+    assert tables.find_pinned_row(alone, 8) == PinnedRow(8, NONE, 1)
 
 
 def test_tables_of_an_entry_that_leads_astray(damaged):
     """The row that was chosen by its slot, and what is wrong with it."""
     whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
-    pin = tables.chosen(whole, int(whole.links.entry_batch[3]), slot=3)
-    row = next(row for row in tables.index_rows(whole, pin) if row.chosen)
+    pin = tables.find_pinned_row(whole, int(whole.links.entry_batch[3]), slot=3)
+    row = next(row for row in tables.index_rows(whole, pin) if row.is_pinned)
     assert (row.slot, row.fault, row.batch) == (
         "3",
         "behind the batch of this offset",
@@ -123,14 +125,14 @@ def test_faults_of_the_other_kinds():
     table = made.batches([100] * 9)
     entries = made.offset_entries([(1, 101), (2, 5000), (1, 300)])
     whole = made.anatomy(table, entries, made.time_entries([(7, 3), (8, 99)]))
-    rows = tables.index_rows(whole, Chosen(0, NONE, NONE))
+    rows = tables.index_rows(whole, PinnedRow(0, NONE, NONE))
     assert [row.fault for row in rows] == [
         "in the middle of a batch",
         "beyond the last batch",
         "key not above the one before",
     ]
     assert [row.batch for row in rows] == ["none starts there", "none starts there", "3–3"]
-    assert [row.fault for row in tables.time_rows(whole, Chosen(0, NONE, NONE), "")] == [
+    assert [row.fault for row in tables.time_rows(whole, PinnedRow(0, NONE, NONE), "")] == [
         "its batch holds another time"
     ] * 2
 
@@ -142,7 +144,7 @@ def test_cells_that_have_no_value():
     table = made.wrapped(made.batches([100, 100]), [0, 1])
     table["leader_epoch"] = -1
     table["attributes"][1] = 6
-    first, second = tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))
+    first, second = tables.batch_rows(made.anatomy(table, None, None), PinnedRow(0, NONE, NONE))
     assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == (
         "up to 0",
         "–",
@@ -155,7 +157,7 @@ def test_cells_that_have_no_value():
     table["leader_epoch"][1] = 3
     assert [
         row.epoch
-        for row in tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))
+        for row in tables.batch_rows(made.anatomy(table, None, None), PinnedRow(0, NONE, NONE))
     ] == ["–", "3"]
 
 
@@ -163,15 +165,15 @@ def test_a_time_entry_alone():
     """It says when it was written, if that can be told."""
     table = made.batches([100] * 9)
     whole = made.anatomy(table, *made.indexed(table, 400))
-    rows = tables.time_rows(whole, Chosen(8, 0, 1), "roll")
-    assert [row.slot_of_index for row in rows] == ["slot 0", "none: written at the roll"]
-    assert tables.time_rows(whole, Chosen(8, 0, 1), "")[1].slot_of_index == "none"
-    assert (rows[0].later, rows[1].later) == ("–", "3 ms")
+    rows = tables.time_rows(whole, PinnedRow(8, 0, 1), "roll")
+    assert [row.index_slot for row in rows] == ["slot 0", "none: written at the roll"]
+    assert tables.time_rows(whole, PinnedRow(8, 0, 1), "")[1].index_slot == "none"
+    assert (rows[0].later_by, rows[1].later_by) == ("–", "3 ms")
 
 
 def read_back(whole, table: str) -> list[dict[str, str]]:
     """A CSV as a spreadsheet would take it."""
-    return list(csv.DictReader(io.StringIO(tables.csv(whole, table).decode())))
+    return list(csv.DictReader(io.StringIO(tables.csv_bytes(whole, table).decode())))
 
 
 def test_csv_of_batches(payments):
@@ -227,8 +229,8 @@ def test_csv_leaves_out_what_a_wrapper_does_not_tell():
 def test_batches_around_a_wrong_entry(damaged):
     """Slot 3 of this index leads to the batch of offset 1017, and should to that of 947."""
     whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
-    pin = tables.chosen(whole, int(whole.links.entry_batch[3]), 3)
-    home = tables.chosen(whole, int(whole.links.entry_home[3]))
+    pin = tables.find_pinned_row(whole, int(whole.links.entry_batch[3]), 3)
+    home = tables.find_pinned_row(whole, int(whole.links.entry_home[3]))
     rows = {
         plain(row).offsets: row.fault
         for row in (*tables.batch_rows(whole, pin), *tables.batch_rows(whole, home))

@@ -9,30 +9,30 @@ import numpy as np
 import pytest
 
 from kafkaviz import words as said
-from kafkaviz.analyse import lookups
+from kafkaviz.analysis import lookups
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import lookup_lanes, lookup_log, lookup_steps, stepper
-from kafkaviz.figures.lookup_made import Made, Seen
+from kafkaviz.figures.lookup_context import LookupContext, LookupRecord
 from kafkaviz.format import batch_records
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.batches import LogRead
 from kafkaviz.search.consumer import CorruptRecord
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import profile
-from kafkaviz.search.scan import Scan
+from kafkaviz.search.scan import ForwardScan
 from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.lessons.practice import Practice
+from kafkaviz.simulate.lessons.practice import PracticeLog
 
 T = "\u202f"
 
 
 def looked_up(
-    made: Practice,
+    made: PracticeLog,
     offset: int | None = None,
     timestamp_ms: int | None = None,
     version: str = "4.3.1",
     warm: int = 8192,
-) -> Made:
+) -> LookupContext:
     """A lookup in a practice log."""
     of = replace(profile(version), warm_bytes=warm)
     found = (
@@ -41,19 +41,19 @@ def looked_up(
         else by_offset(made.log, offset, of)
     )
 
-    def records(base_offset: int, position: int) -> list[Seen]:
+    def records(base_offset: int, position: int) -> list[LookupRecord]:
         row = made.batches[np.searchsorted(made.batches["position"], position)]
         return [
-            Seen(one.offset, one.timestamp_ms)
-            for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))
+            LookupRecord(one.offset, one.timestamp_ms)
+            for one in batch_records.read_batch(practice.batch_bytes(row, made.apart_ms))
         ]
 
-    return Made(
+    return LookupContext(
         found, made.log, lambda base_offset: made.batches, records, 32 if warm < 512 else 4096
     )
 
 
-def words(made: Made) -> list[tuple[str, str]]:
+def words(made: LookupContext) -> list[tuple[str, str]]:
     """Phase and sentence of each step."""
     return [(step.phase, step.text) for step in stepper.view(made).steps]
 
@@ -204,13 +204,13 @@ def test_every_target_of_a_small_log_has_its_steps():
             shown = stepper.view(one)
             assert (
                 sum(step.phase == "offset" for step in shown.steps)
-                == len(one.found.searches[0].found.probes) + 1
+                == len(one.result.searches[0].slot_search.probes) + 1
             )
             assert shown.steps[-1].phase == "record"
             assert (
                 shown.records.hit_offset
                 == target
-                in [record.offset for record in shown.records.near]
+                in [record.offset for record in shown.records.records]
             )
         for target in range(practice.START_MS, practice.START_MS + 8264, 37):
             shown = stepper.view(looked_up(made, timestamp_ms=target, version=version))
@@ -250,7 +250,7 @@ def test_typed_keys_have_no_log():
     """The search alone."""
     from kafkaviz.search import index
 
-    log = practice.typed([6, 14, 22, 26, 31])
+    log = practice.log_of_keys([6, 14, 22, 26, 31])
     search = index.find_offset(log.segments[0], 23, profile())
     found = replace(
         by_offset(practice.five().log, 23, profile()),
@@ -259,12 +259,12 @@ def test_typed_keys_have_no_log():
         record=None,
         choices=(),
     )
-    made = Made(
+    made = LookupContext(
         found,
         log,
         lambda base_offset: np.empty(0, practice.ROW),
         lambda base_offset, position: (),
-        is_alone=True,
+        is_index_alone=True,
     )
     told = words(made)
     assert [phase for phase, _ in told] == ["offset"] * 4 and told[-1][
@@ -281,14 +281,19 @@ def test_a_long_scan_is_shortened():
     reads = tuple(LogRead(int(position), 17) for position in rows["position"])
     batch = by_offset(practice.five().log, 23, profile()).scan.batch
     shown = lookup_log.view(
-        Scan(0, 0, reads, replace(batch, position=99_900)), rows, 100_000, 999, False, "base_offset"
+        ForwardScan(0, 0, reads, replace(batch, position=99_900)),
+        rows,
+        100_000,
+        999,
+        False,
+        "base_offset",
     )
-    assert len(shown.readings) == 120 and shown.readings[-1].read == 1000
+    assert len(shown.steps) == 120 and shown.steps[-1].reads_done == 1000
     assert (
-        shown.readings[60].text.startswith("881 more headers in the same way")
-        and shown.readings[60].read == 941
+        shown.steps[60].text.startswith("881 more headers in the same way")
+        and shown.steps[60].reads_done == 941
     )
-    assert shown.tally(1000) == (1000, 0)
+    assert shown.count_reads(1000) == (1000, 0)
 
 
 @pytest.mark.parametrize(
@@ -312,12 +317,12 @@ def test_plain_beside_warm(made, target, warm, title):
 def test_records_that_cannot_be_read():
     """The steps are there; in place of the records is what is wrong with them."""
 
-    def records(base_offset: int, position: int) -> list[Seen]:
+    def records(base_offset: int, position: int) -> list[LookupRecord]:
         raise CorruptFile("0.log", position, "no record")
 
     shown = stepper.view(replace(looked_up(practice.five(), 23), records=records))
     assert (
-        shown.records.near == ()
+        shown.records.records == ()
         and shown.steps[-1].titles[2]
         == "Not all records of this batch can be read: 0.log, byte 838: no record"
     )
@@ -329,8 +334,8 @@ def test_a_checksum_that_is_wrong():
     made = looked_up(practice.five(), 23)
     wrong = replace(
         made,
-        found=replace(
-            made.found, record=None, answer=None, error=CorruptRecord("Record batch is invalid")
+        result=replace(
+            made.result, record=None, answer=None, error=CorruptRecord("Record batch is invalid")
         ),
     )
     told = words(wrong)
@@ -343,9 +348,9 @@ def test_a_checksum_that_is_wrong():
 def test_figures_name_the_segment_that_is_searched(damaged):
     """Where there are several, be the page open at another one; a single one needs no name."""
     partition = open_broker(damaged).partition("bookings-0")
-    log = lookups.served(partition)
+    log = lookups.open_log_view(partition)
     found = by_offset(log, 954, profile("4.3.1"))
-    made = Made(
+    made = LookupContext(
         found,
         log,
         lambda base_offset: partition.segment(base_offset).batches(),
@@ -378,7 +383,7 @@ def test_every_sentence_in_chinese(made, version, monkeypatch):
         found = looked_up(made(), version=version, warm=32, **query)
         english = stepper.view(found)
         with monkeypatch.context() as speaking:
-            speaking.setattr(said, "_asked", [lambda: "zh"])
+            speaking.setattr(said, "_language_sources", [lambda: "zh"])
             chinese = stepper.view(found)
             sent = stepper.message(chinese, found, "key")
         assert [(step.phase, step.line) for step in chinese.steps] == [

@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import cost_model, limits, tuning
-from kafkaviz.analyse.cost_model import Range
-from kafkaviz.analyse.tuning import Assumption, Budgets, Today
-from kafkaviz.analyse.tuning.gathering import Gathering, joined
-from kafkaviz.analyse.what_if import WhatIf
+from kafkaviz.analysis import cost_model, limits, tuning
+from kafkaviz.analysis.cost_model import Range
+from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
+from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
+from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.figures import before_after, limit_map, theme, tornado, tuning_curve, tuning_verdict
-from kafkaviz.figures.tuning_terms import between, change, headers_words, micros
-from kafkaviz.figures.tuning_verdict import Entries
+from kafkaviz.figures.tuning_terms import change_text, headers_text, micros, range_text
+from kafkaviz.figures.tuning_verdict import EntryCounts
 from kafkaviz.simulate.config import LogConfig
-from tests.analyse import made
+from tests.analysis import made
 
 MODES = ("light", "dark")
 T = "\u202f"
-OLD, NEW = cost_model.costs(False), cost_model.costs(True)
+OLD, NEW = cost_model.lookup_prices(False), cost_model.lookup_prices(True)
 USUAL = Budgets()
 
 
@@ -29,7 +29,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
     random = np.random.default_rng(4)
     found = []
     for _ in range(segments):
-        gathering = Gathering({4096}, by_base_offset=False)
+        gathering = MeasurementBuilder({4096}, by_base_offset=False)
         gathering.add(
             [
                 made.batches(
@@ -38,14 +38,14 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
                 )
             ]
         )
-        found.append(gathering.measured())
-    return joined(found)
+        found.append(gathering.result())
+    return merge_measurements(found)
 
 
 def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD):
     """The view of both curves."""
-    every = tuning.every(of, costs, budgets)
-    now = tuning.today_at(of, costs, today, budgets)
+    every = tuning.price_all(of, costs, budgets)
+    now = tuning.price_current(of, costs, today, budgets)
     return tuning_curve.view(
         every, now, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs
     )
@@ -68,16 +68,16 @@ def test_times_and_changes_in_words():
     """µs and ms with one place below ten; a factor from two on, a share below."""
     assert [micros(one) for one in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
     assert (
-        between(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
-        and between(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
+        range_text(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
+        and range_text(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
     )
     assert (
-        between(Range(2, 2, 2)) == "2.0 µs"
-        and headers_words(1.0) == "1.0 header"
-        and headers_words(3.67) == "3.7 headers"
+        range_text(Range(2, 2, 2)) == "2.0 µs"
+        and headers_text(1.0) == "1.0 header"
+        and headers_text(3.67) == "3.7 headers"
     )
     said = [
-        change(*pair)
+        change_text(*pair)
         for pair in (
             (3.7, 9.0),
             (491, 143),
@@ -106,17 +106,17 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         "16 KiB instead of 4 KiB: a lookup reads 2.5 times as many headers",
         "The index shrinks from 15.6 KiB to 4.60 KiB, beside 3.81 MiB of log",
     )
-    assert (view.today.interval_bytes, view.today.words, round(view.today.headers_mean, 2)) == (
+    assert (view.today.interval_bytes, view.today.name, round(view.today.headers_mean, 2)) == (
         4096,
         "today, 4 KiB",
         4.0,
     )
-    assert (view.considered.interval_bytes, view.considered.words) == (16_384, "considered, 16 KiB")
+    assert (view.considered.interval_bytes, view.considered.name) == (16_384, "considered, 16 KiB")
     assert (
         view.today.index_bytes == 8 * 799 + 12 * 800
         and view.considered.index_bytes == 8 * 235 + 12 * 236
     )
-    assert view.least_batch_bytes == 1000 and view.budget_words == "50 µs budget"
+    assert view.least_batch_bytes == 1000 and view.budget_text == "50 µs budget"
     assert view.budget == (pytest.approx((50 - 3.6) / 4.0), pytest.approx((50 - 1.0) / 1.5))
     at = view.intervals.tolist().index(4096)
     assert (
@@ -125,7 +125,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         and view.headers_p99[at] == 6
         and view.headers_p50[at] == 4
     )
-    assert view.told[at].startswith(
+    assert view.hover_texts[at].startswith(
         f"<b>4{T}096 B</b><br>4.0 headers on average, p99 6"
         "<br>799 offset and 800 time entries, 15.6 KiB<br>about 9.4 µs"
     )
@@ -218,7 +218,7 @@ def test_an_index_of_whole_appends_is_held_against_its_replay():
     mend it.
     """
     of = measured(1000)
-    every = tuning.every(of, OLD, USUAL)
+    every = tuning.price_all(of, OLD, USUAL)
     coarse = next(one for one in every if one.interval_bytes >= 65_536)
     view = tuning_curve.view(
         every,
@@ -238,7 +238,7 @@ def test_an_index_of_whole_appends_is_held_against_its_replay():
 def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
     """0 indexes every batch and has no place on a log axis."""
     view = curve(measured(1000), today=0, considered=64)
-    assert (view.today.interval_bytes, view.today.x_bytes, view.today.words) == (
+    assert (view.today.interval_bytes, view.today.x_bytes, view.today.name) == (
         0,
         64,
         "today, 0 B",
@@ -259,7 +259,7 @@ def test_without_a_budget_no_line():
 def test_every_interval_as_a_row():
     """Numbers as they are, in the columns' order."""
     of = measured(1000)
-    rows = tuning_curve.rows(tuning.every(of, OLD))
+    rows = tuning_curve.rows(tuning.price_all(of, OLD))
     assert len(rows) == len(of.parts.intervals) and all(
         len(one) == len(tuning_curve.COLUMNS) for one in rows
     )
@@ -285,13 +285,13 @@ def test_the_map_agrees_with_the_closed_forms(mode):
     """
     of, config = replace(measured(1000), bytes_per_s=1e6), LogConfig()
     view = limit_map.view(of, config, 16_384, 1 << 20)
-    for row in range(0, len(view.rooms), 5):
+    for row in range(0, len(view.index_sizes), 5):
         for column in range(0, len(view.intervals), 7):
-            place = of.parts.at(int(view.intervals[column]))
+            place = of.parts.index_of(int(view.intervals[column]))
             entries, times = int(of.parts.entries[place]), int(of.parts.time_entries[place])
             if not entries:
                 continue
-            gap, room = of.log_bytes / entries, int(view.rooms[row])
+            gap, room = of.log_bytes / entries, int(view.index_sizes[row])
             ends = {
                 limits.SIZE: config.segment_bytes,
                 limits.TIME: 1e6 * config.segment_ms / 1000,
@@ -309,16 +309,17 @@ def test_the_map_agrees_with_the_closed_forms(mode):
             )
     assert (
         view.today.cause == limits.SIZE
-        and view.today.room_bytes == config.segment_index_bytes
-        and view.considered.room_bytes == 1 << 20
+        and view.today.index_bytes == config.segment_index_bytes
+        and view.considered.index_bytes == 1 << 20
     )
     safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, of.log_bytes / 799, 1.0))
     assert view.title == "Today size ends segments; from 3.07 MiB of index on no index does"
-    assert f"safe from {safe:,}".replace(",", T) in limit_map.words(view, of, config)
+    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(view, of, config)
     figure = limit_map.figure(view, mode)
-    assert trace(figure, "first limit").z.shape == (len(view.rooms), len(view.intervals)) and trace(
-        figure, "safe"
-    ).y[0] == np.log2(view.safe_bytes[0])
+    assert trace(figure, "first limit").z.shape == (
+        len(view.index_sizes),
+        len(view.intervals),
+    ) and trace(figure, "safe").y[0] == np.log2(view.safe_bytes[0])
     assert {"today", "<b>considered</b>", "<b>size</b>", "<b>time index</b>"} <= set(notes(figure))
     assert len(limit_map.rows(view)) == len(view.intervals) and len(limit_map.rows(view)[0]) == len(
         limit_map.COLUMNS
@@ -402,8 +403,8 @@ def test_a_tornado_of_nothing_is_empty():
 def compared(of, other: int, **given):
     """The lines of the table, by name."""
     budgets = Budgets(**given)
-    now, then = (tuning.at(of, NEW, one, budgets) for one in (4096, other))
-    times = tuple(int(of.parts.time_entries[of.parts.at(one)]) for one in (4096, other))
+    now, then = (tuning.price_interval(of, NEW, one, budgets) for one in (4096, other))
+    times = tuple(int(of.parts.time_entries[of.parts.index_of(one)]) for one in (4096, other))
     return {
         one.name: one
         for one in before_after.rows(now, then, NEW, budgets, times, ("size", "time-index-full"))
@@ -416,7 +417,7 @@ def test_before_and_after_line_by_line():
     """
     rows = compared(measured(1000), 16_384)
     found = rows["Headers a lookup reads, mean"]
-    assert (found.before, found.after, found.change, found.kind, found.known) == (
+    assert (found.before, found.after, found.change, found.kind, found.basis) == (
         "4.0",
         "10.0",
         "× 2.5",
@@ -441,9 +442,9 @@ def test_before_and_after_line_by_line():
         rows["Index, share of the log"].before == "0.40 %"
         and rows["Log stepped over, mean"].change == "× 3.0"
     )
-    assert rows["Lookup in page cache, mean"].known == "modelled: 2.2 + 0.9 µs a header"
-    assert rows["Lookup in page cache, p99"].known == "modelled: 5.5 to 16 µs, then 14 to 40 µs"
-    assert rows["Lookup from the device, p99"].known.startswith("modelled, nvme: 2, then ")
+    assert rows["Lookup in page cache, mean"].basis == "modelled: 2.2 + 0.9 µs a header"
+    assert rows["Lookup in page cache, p99"].basis == "modelled: 5.5 to 16 µs, then 14 to 40 µs"
+    assert rows["Lookup from the device, p99"].basis.startswith("modelled, nvme: 2, then ")
     assert (
         rows["Ends a segment first"].before,
         rows["Ends a segment first"].after,
@@ -463,7 +464,7 @@ def test_cores_where_fetches_are_counted():
         "≈ 0.058",
         "≈ 0.11",
         "worse",
-    ) and f"10{T}000 fetches/s" in row.known
+    ) and f"10{T}000 fetches/s" in row.basis
 
 
 def test_a_log_written_once_more():
@@ -477,7 +478,7 @@ def test_a_log_written_once_more():
         450,
         456,
     )
-    rows = {one.name: one for one in before_after.replayed_rows(now, other)}
+    rows = {one.name: one for one in before_after.replay_rows(now, other)}
     assert list(rows)[:3] == ["segment.bytes", "index.interval.bytes", "Segments"]
     assert (
         rows["Segments"].before,
@@ -502,15 +503,20 @@ def test_a_log_written_once_more():
 
 
 def said(
-    of, budgets: Budgets = USUAL, costs=NEW, today: Today | None = None, held: bool = True, **more
+    of,
+    budgets: Budgets = USUAL,
+    costs=NEW,
+    today: CurrentConfig | None = None,
+    held: bool = True,
+    **more,
 ):
     """The answer in words."""
-    today = today or Today(4096, "as typed", topic="orders")
+    today = today or CurrentConfig(4096, "as typed", topic="orders")
     found = tuning.recommend(of, today, budgets, costs)
-    place = of.parts.at(today.interval_bytes)
+    place = of.parts.index_of(today.interval_bytes)
     ours = int(of.parts.entries[place]), int(of.parts.time_entries[place])
     return tuning_verdict.view(
-        found, of, today, budgets, costs, Entries(ours, ours if held else None, **more)
+        found, of, today, budgets, costs, EntryCounts(ours, ours if held else None, **more)
     )
 
 
@@ -520,15 +526,15 @@ def test_keep_and_why():
     """
     one = said(measured(16_384, spread=2000))
     assert (one.kind, one.mark, one.headline) == ("keep", "ok", f"Keep 4{T}096")
-    assert one.why.startswith(
+    assert one.reason.startswith(
         f"The default, 4{T}096, already indexes every batch: the smallest has 14{T}38"
     )
     assert (
         "At today’s interval the p99 lookup takes about 4.0 µs warm (2.5 to 7.6 µs), inside the 50 "
         "µs you allow."
-    ) in one.why
+    ) in one.reason
     assert (
-        one.why.endswith("of the log: too little to be worth a change.")
+        one.reason.endswith("of the log: too little to be worth a change.")
         and one.command_lead == "If you change it all the same:"
     )
     boxes = dict(one.boxes)
@@ -555,11 +561,11 @@ def test_batch_first_for_tiny_batches():
         "Batch first",
         "If the producers cannot batch:",
     )
-    assert one.why.startswith(
+    assert one.reason.startswith(
         f"Records arrive one to a batch of about 97 B. At 4{T}096 a lookup reads 22 headers, "
         "p99 about 41 µs (33 to 90 µs)"
     )
-    assert one.why.endswith(
+    assert one.reason.endswith(
         f"an interval of 2{T}048 would only trade them for index, so 4{T}096 stays."
     )
 
@@ -568,12 +574,12 @@ def test_lower_where_a_budget_is_missed():
     """Batches of 1000 B and an interval of 1 MiB."""
     one = said(
         measured(1000),
-        today=Today(1 << 20, "as typed", LogConfig(index_interval_bytes=1 << 20), "orders"),
+        today=CurrentConfig(1 << 20, "as typed", LogConfig(index_interval_bytes=1 << 20), "orders"),
     )
     assert (one.kind, one.mark) == ("lower", "warning") and one.headline.startswith("Lower to ")
     assert (
-        "Over its budget: the p99 lookup." in one.why
-        and "of the log more in index" in one.why
+        "Over its budget: the p99 lookup." in one.reason
+        and "of the log more in index" in one.reason
         and one.command_lead == "To change it:"
     )
 
@@ -583,12 +589,12 @@ def test_raise_where_much_index_is_saved():
     one = said(
         measured(97, 20_000, 5, 2),
         Budgets(p99_us=100.0),
-        today=Today(64, "as typed", LogConfig(index_interval_bytes=64), "orders"),
+        today=CurrentConfig(64, "as typed", LogConfig(index_interval_bytes=64), "orders"),
     )
     assert (
         one.kind == "raise"
         and one.headline.startswith("Raise to ")
-        and one.why.startswith("It saves 20 % of the log")
+        and one.reason.startswith("It saves 20 % of the log")
     )
 
 
@@ -596,17 +602,19 @@ def test_what_can_be_held_against_the_replay():
     """A directory without an index, one whose entries differ, and a workload."""
     of = measured(1000)
     assert "An index is missing" in dict(said(of, held=False).boxes)["Sure"]
-    assert "the workload’s own batches" in dict(said(of, is_made=True).boxes)["Sure"]
+    assert "the workload’s own batches" in dict(said(of, is_workload=True).boxes)["Sure"]
     assert "each topic’s own interval" in dict(said(of, topics=3).boxes)["Sure"]
-    found = tuning.recommend(of, Today(4096, "", topic="orders"), Budgets(), NEW)
+    found = tuning.recommend(of, CurrentConfig(4096, "", topic="orders"), Budgets(), NEW)
     said_of = (
         ((790, 1), False, "a restart, a truncation"),
         ((799, 798), False, "lacks its last time entry"),
         ((790, 1), True, "stand for whole"),
     )
     for theirs, is_coarse, why in said_of:
-        today = Today(4096, "", topic="orders", is_coarse=is_coarse)
-        view = tuning_verdict.view(found, of, today, Budgets(), NEW, Entries((799, 800), theirs))
+        today = CurrentConfig(4096, "", topic="orders", is_coarse=is_coarse)
+        view = tuning_verdict.view(
+            found, of, today, Budgets(), NEW, EntryCounts((799, 800), theirs)
+        )
         assert (
             f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"]
             and why in dict(view.boxes)["Sure"]
@@ -652,10 +660,15 @@ def test_the_prices_name_the_device_that_was_measured(storage, named):
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    costs, of = cost_model.costs(False, storage, measured=own), measured(1000)
-    found = tuning.recommend(of, Today(4096, "", topic="orders"), Budgets(), costs)
+    costs, of = cost_model.lookup_prices(False, storage, calibration=own), measured(1000)
+    found = tuning.recommend(of, CurrentConfig(4096, "", topic="orders"), Budgets(), costs)
     view = tuning_verdict.view(
-        found, of, Today(4096, "", topic="orders"), Budgets(), costs, Entries((1, 1), (1, 1))
+        found,
+        of,
+        CurrentConfig(4096, "", topic="orders"),
+        Budgets(),
+        costs,
+        EntryCounts((1, 1), (1, 1)),
     )
     words = dict(view.boxes)["Modelled"]
     assert f"A read from {named} costs " in words

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from kafkaviz import words
-from kafkaviz.analyse import cost_model, tuning
-from kafkaviz.analyse.cost_model import Range
-from kafkaviz.analyse.tuning import Budgets, Gain, Reason
-from kafkaviz.analyse.tuning import words as tuning_words
+from kafkaviz.analysis import cost_model, tuning
+from kafkaviz.analysis.cost_model import Range
+from kafkaviz.analysis.tuning import Budgets, Gain, Reason
+from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.figures import tuning_reasons
 from tests.figures.test_tuning_figures import measured
 
-COSTS = cost_model.costs(True)
+COSTS = cost_model.lookup_prices(True)
 LESS, MORE, EITHER = Range(15.8, 18.9, 42.0), Range(-42.0, -18.9, -15.8), Range(-3.0, 1.0, 4.0)
 SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
 
 
-def at() -> tuning.At:
+def at() -> tuning.IntervalPrice:
     """An interval with its prices."""
-    return tuning.at(measured(1000), COSTS, 4096)
+    return tuning.price_interval(measured(1000), COSTS, 4096)
 
 
 def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
@@ -107,28 +107,28 @@ EVERY = [
 def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
-    told = tuning_words.words(reason)
+    told = tuning_text.describe_reason(reason)
     assert (
-        tuning_reasons.words(reason) == told
-        and tuning_reasons.sentence(reason) == f"{told[0].upper()}{told[1:]}."
+        tuning_reasons.describe(reason) == told
+        and tuning_reasons.to_sentence(reason) == f"{told[0].upper()}{told[1:]}."
     )
-    monkeypatch.setattr(words, "_asked", [lambda: "zh"])
-    chinese = tuning_reasons.sentence(reason)
+    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    chinese = tuning_reasons.to_sentence(reason)
     assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
 
 
 def test_every_code_has_its_sentence():
     """None is forgotten here that the command line knows."""
-    assert {code for code, _ in EVERY} == set(tuning_words.CODES)
+    assert {code for code, _ in EVERY} == set(tuning_text.CODES)
 
 
 def test_an_answer_tells_all_its_reasons():
     """Those for it, then what no interval changes."""
     found = tuning.recommend(
-        measured(1000), tuning.Today(4096, "", topic="orders"), Budgets(), COSTS
+        measured(1000), tuning.CurrentConfig(4096, "", topic="orders"), Budgets(), COSTS
     )
-    told = tuning_reasons.every(found)
-    assert len(told) == len(found.because) + len(found.not_fixed) and all(
+    told = tuning_reasons.describe_all(found)
+    assert len(told) == len(found.reasons) + len(found.not_fixed) and all(
         one.endswith(".") for one in told
     )
     assert np.all([one[0].isupper() or one[0].isdigit() for one in told])

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from kafkaviz.analyse.why_offset import LATER, OLDER, SEARCHED, Near, SegmentTimes, Why
+from kafkaviz.analysis.why_offset import (
+    LATER,
+    OLDER,
+    SEARCHED,
+    OffsetExplanation,
+    RecordTime,
+    SegmentTimes,
+)
 from kafkaviz.figures import why_offset
 from kafkaviz.simulate.lessons.practice import ROW, START_MS
 
@@ -15,17 +22,19 @@ def batches(first: int, times: list[int]) -> np.ndarray:
     return table
 
 
-ANSWER = Near(4, START_MS + 50)
+ANSWER = RecordTime(4, START_MS + 50)
 
 
-def why(answer: Near | None = ANSWER, closest: Near | None = None, older_behind: int = 0) -> Why:
+def why(
+    answer: RecordTime | None = ANSWER, closest: RecordTime | None = None, older_behind: int = 0
+) -> OffsetExplanation:
     """Three segments, the second of them searched."""
     parts = (0, 3, [10, 20, 30], OLDER), (3, 6, [25, 50, 40], SEARCHED), (6, 8, [60, 70], LATER)
     segments = tuple(
         SegmentTimes(low, end, START_MS + max(times), False, fate, batches(low, times))
         for low, end, times, fate in parts
     )
-    return Why(START_MS + 45, segments, answer, closest, older_behind)
+    return OffsetExplanation(START_MS + 45, segments, answer, closest, older_behind)
 
 
 def test_title_and_rows():
@@ -53,7 +62,7 @@ def test_the_running_maximum():
 
 def test_the_closest_is_named():
     """With how far away it is."""
-    shown = why_offset.view(why(closest=Near(5, START_MS + 44), older_behind=2))
+    shown = why_offset.view(why(closest=RecordTime(5, START_MS + 44), older_behind=2))
     assert shown.closest == (5, START_MS + 44)
     assert any(
         "closest in time is offset 5, 1 ms before the target" in note for note in shown.notes
@@ -70,7 +79,7 @@ def test_no_answer():
         why_offset.view(why(answer=None)).title
         == "The segment that is searched has no record that late"
     )
-    none = Why(
+    none = OffsetExplanation(
         START_MS + 99, tuple(one for one in why().segments if one.fate == OLDER), None, None, 0
     )
     assert why_offset.view(none).title == "No record is that late, so there is no answer"
@@ -80,8 +89,10 @@ def test_outliers_stay_outside():
     """One dot of many does not press the others flat; the line below the title says so."""
     times = [*range(300), 10**9, *range(300)]
     one = SegmentTimes(0, len(times), START_MS + 10**9, False, SEARCHED, batches(0, times))
-    shown = why_offset.view(Why(START_MS + 45, (one,), Near(45, START_MS + 45), None, 0))
-    assert shown.frame_ms[1] < START_MS + 400 and shown.below.endswith(
+    shown = why_offset.view(
+        OffsetExplanation(START_MS + 45, (one,), RecordTime(45, START_MS + 45), None, 0)
+    )
+    assert shown.frame_ms[1] < START_MS + 400 and shown.caption.endswith(
         "1 dot lies outside of the picture"
     )
 
@@ -91,13 +102,13 @@ def test_many_batches_are_thinned():
     times = np.zeros(100_000, int)
     times[77_777] = 500
     one = SegmentTimes(0, 100_000, START_MS + 500, False, SEARCHED, batches(0, times.tolist()))
-    shown = why_offset.view(Why(START_MS + 45, (one,), None, None, 0))
+    shown = why_offset.view(OffsetExplanation(START_MS + 45, (one,), None, None, 0))
     assert len(shown.offsets) <= why_offset.POINTS + 1 and START_MS + 500 in shown.newest_ms
 
 
 def test_the_figure_draws_the_view():
     """Dots, the line, and a mark for each rule; a band a segment; far times do not break it."""
-    shown = why_offset.view(why(closest=Near(5, START_MS + 44)))
+    shown = why_offset.view(why(closest=RecordTime(5, START_MS + 44)))
     for mode in ("light", "dark"):
         chart = why_offset.figure(shown, mode)
         assert [len(trace.x) for trace in chart.data] == [11, 11, 1, 1]
@@ -112,7 +123,9 @@ def test_the_figure_draws_the_view():
         # the line rises to the right: above it on the left nothing is
         assert (answer.xanchor, answer.yshift > 0) == ("right", True)
     far = SegmentTimes(0, 1, 2**62, False, SEARCHED, batches(0, [2**60]))
-    assert why_offset.figure(why_offset.view(Why(2**61, (far,), None, None, 0)), "light").data
+    assert why_offset.figure(
+        why_offset.view(OffsetExplanation(2**61, (far,), None, None, 0)), "light"
+    ).data
 
 
 def test_of_many_segments_those_around_the_searched_one():
@@ -122,7 +135,9 @@ def test_of_many_segments_those_around_the_searched_one():
         SegmentTimes(3 * at, 3 * at + 3, START_MS + at, False, fate, None)
         for at, fate in enumerate(fates)
     )
-    shown = why_offset.view(Why(START_MS + 70, parts, Near(210, START_MS + 70), None, 0))
+    shown = why_offset.view(
+        OffsetExplanation(START_MS + 70, parts, RecordTime(210, START_MS + 70), None, 0)
+    )
     assert (
         len(shown.rows) == 12
         and [row[-1] for row in shown.rows].index("searched") == 6

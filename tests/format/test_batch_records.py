@@ -71,7 +71,7 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
         if "records_sha256" not in line:
             continue
         data = bytes.fromhex(line["hex"])
-        records = batch_records.of_batch(data)
+        records = batch_records.read_batch(data)
         assert (
             sha256(records) == line["records_sha256"] and len(records) == line["records_count"]
         ), line["name"]
@@ -79,7 +79,7 @@ def test_every_batch_that_kafka_reads_is_read_the_same():
             one["sizeInBytes"] for one in line.get("records", [])
         ] or "records" not in line
         if "header" in line:
-            assert batch_records.crc_valid(data) == line["header"]["isValid"], line["name"]
+            assert batch_records.is_crc_valid(data) == line["header"]["isValid"], line["name"]
         seen[data[16]] += 1
     assert seen == {0: 29, 1: 43, 2: 270}
 
@@ -93,7 +93,7 @@ def test_what_kafka_refuses_is_refused_with_its_words():
         iterated, data = call(line, "iterator"), bytes.fromhex(line["hex"])
         if line["valid"] or not iterated:
             continue
-        records, fault = batch_records.until_fault(data)
+        records, fault = batch_records.records_until_fault(data)
         seen["refused" if "class" in iterated else "read", fault is not None] += 1
         if "class" not in iterated:
             assert fault is None or fault.what.startswith(UNREADABLE), (line["name"], fault)
@@ -130,9 +130,9 @@ def test_no_batch_is_found_where_kafka_finds_none():
     for line in lines("batches.jsonl.gz"):
         if not line["valid"] and not call(line, "iterator"):
             data = bytes.fromhex(line["hex"])
-            assert not batch_records.crc_valid(data)
+            assert not batch_records.is_crc_valid(data)
             with pytest.raises(CorruptBytes) as fault:
-                batch_records.of_batch(data)
+                batch_records.read_batch(data)
             in_memory = line["calls"][-1].get("message", "")
             assert fault.value.what == in_memory or not in_memory.startswith("Record size")
             seen += 1
@@ -148,7 +148,7 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
     """
     for batch in walk(log)[0]:
         data = log[batch["position"] : batch["position"] + batch["size_bytes"]]
-        records = batch_records.of_batch(data)
+        records = batch_records.read_batch(data)
         kind = (
             "NoTimestampType"
             if batch["magic"] == 0
@@ -159,7 +159,7 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
             f"{batch['max_timestamp_ms']} size: {batch['size_bytes']} "
         ) + (
             f"magic: {batch['magic']} compresscodec: {CODECS[batch['attributes'] & 7]} crc: "
-            f"{batch['crc']} isvalid: {str(batch_records.crc_valid(data)).lower()}"
+            f"{batch['crc']} isvalid: {str(batch_records.is_crc_valid(data)).lower()}"
         )
         for one in records:
             yield _record(one, kind)
@@ -269,7 +269,7 @@ def test_deltas_wrap_around_as_javas_numbers_do():
             base_sequence,
             1,
         )
-        found = batch_records.of_batch(header + body)[0]
+        found = batch_records.read_batch(header + body)[0]
         return found.offset, found.timestamp_ms, found.sequence
 
     assert one(2**63 - 1, 2**63 - 1, 2**31 - 1, 1) == (-(2**63), -(2**63), 0)
@@ -284,7 +284,7 @@ def test_records_before_the_fault_come_out():
     header = struct.pack(
         ">qiibIhiqqqhii", 7, 49 + len(body) - 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2
     )
-    records, fault = batch_records.until_fault(header + body[:-1])
+    records, fault = batch_records.records_until_fault(header + body[:-1])
     assert [one.offset for one in records] == [7]
     assert (
         fault.what.startswith("Invalid record size: expected 8 bytes") and fault.position == 61 + 9
@@ -295,7 +295,7 @@ def test_records_before_the_fault_come_out():
         + bytes(1)
     )
     # the last record is held back while Kafka looks for bytes behind it
-    records, fault = batch_records.until_fault(longer)
+    records, fault = batch_records.records_until_fault(longer)
     assert [one.offset for one in records] == [7] and fault.what.endswith(
         "records still remaining in file"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.format import control, record
 from kafkaviz.format.control import ControlType
-from kafkaviz.format.message import KafkaRaises
+from kafkaviz.format.message import KafkaParseError
 from tests.format.bodies import of
 
 VOTERS = (
@@ -46,7 +46,7 @@ VOTERS = (
 )
 def test_a_control_record(key, value, text):
     """Each type; a version above 0 of key or marker is read as 0."""
-    assert control.printed(of(key), of(value)) == text
+    assert control.dump_text(of(key), of(value)) == text
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_control_record(key, value, text):
 def test_a_whole_record(whole, text):
     """The bytes of records as they lie in a batch."""
     (one,) = record.parse(of(whole), 1)
-    assert control.printed(one.key, one.value).startswith(text)
+    assert control.dump_text(one.key, one.value).startswith(text)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_whole_record(whole, text):
 )
 def test_a_malformed_one_ends_the_run(key, value, java):
     """With Kafka's exception."""
-    with pytest.raises(KafkaRaises) as ended:
-        control.printed(of(key), of(value))
+    with pytest.raises(KafkaParseError) as ended:
+        control.dump_text(of(key), of(value))
     assert ended.value.java_text == java
 
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, legacy, record
+from kafkaviz.format import batch_records, legacy_messages, record
 from kafkaviz.format.batch import BATCH
-from kafkaviz.format.deep_scan import CHECKED, FAULTS, RECORD, DeepScan, Part
+from kafkaviz.format.deep_scan import CHECKED_BATCH, FAULTS, RECORD, DeepScan, ScanChunk
 from kafkaviz.format.record import Record
-from kafkaviz.format.walk import End, walk
-from kafkaviz.log.archive import opened
+from kafkaviz.format.walk import WalkEnd, walk
+from kafkaviz.log.archive import unpack_if_archive
 from tests.format import plain_record
 
 DATA = Path(__file__).parents[1] / "data"
@@ -63,14 +63,16 @@ ALL_KINDS = b"".join(
         *(made(10 * place, FEW * 4, name) for place, name in enumerate(codec.CODECS[1:], 1)),
         made(50, FEW, attributes=0x08),
         made(60, []),
-        legacy.build(0, 70, b"k", b"v"),
-        legacy.build(1, 71, None, b"value", 1234),
-        legacy.build(
+        legacy_messages.build(0, 70, b"k", b"v"),
+        legacy_messages.build(1, 71, None, b"value", 1234),
+        legacy_messages.build(
             1,
             73,
             None,
             codec.compress(
-                "gzip", legacy.build(1, 0, b"a", b"b", 5) + legacy.build(1, 1, b"c", b"d", 6)
+                "gzip",
+                legacy_messages.build(1, 0, b"a", b"b", 5)
+                + legacy_messages.build(1, 1, b"c", b"d", 6),
             ),
             6,
             1,
@@ -82,19 +84,19 @@ ALL_KINDS = b"".join(
 
 def scan(
     data: bytes, with_records: bool = True, **options
-) -> tuple[np.ndarray, np.ndarray | None, list, End]:
+) -> tuple[np.ndarray, np.ndarray | None, list, WalkEnd]:
     """All parts as one: batches, records, faults, end."""
     steps = DeepScan(reader(data), 0, len(data), with_records, **options)
     parts = list(steps)
     return (
-        joined(parts, CHECKED, "batches"),
+        joined(parts, CHECKED_BATCH, "batches"),
         joined(parts, RECORD, "records") if with_records else None,
         [fault for part in parts for fault in part.faults],
         steps.end,
     )
 
 
-def joined(parts: list[Part], dtype: np.dtype, name: str) -> np.ndarray:
+def joined(parts: list[ScanChunk], dtype: np.dtype, name: str) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype), *(getattr(part, name) for part in parts)])
 
 
@@ -109,7 +111,7 @@ def reader(data: bytes) -> Callable[[int, np.ndarray], int]:
     return read
 
 
-def plain(data: bytes) -> tuple[list, list, list, End]:
+def plain(data: bytes) -> tuple[list, list, list, WalkEnd]:
     """The twin: the header walk, and then one batch after another by the library's checksum and the
     plain reader of records.
     """
@@ -139,7 +141,7 @@ def crc_of(batch: np.void, whole: bytes) -> int | None:
 def of_one(batch: np.void, whole: bytes) -> tuple[list[dict], CorruptBytes | None]:
     """The records that come out of one batch, and what stands behind them."""
     if batch["magic"] < 2 or len(whole) < 61:
-        found, fault = batch_records.until_fault(whole)
+        found, fault = batch_records.records_until_fault(whole)
         return [fields(one, one.offset, one.timestamp_ms) for one in found], fault
     body, count, codec_id = whole[61:], int(batch["record_count"]), int(batch["attributes"]) & 7
     try:
@@ -150,7 +152,7 @@ def of_one(batch: np.void, whole: bytes) -> tuple[list[dict], CorruptBytes | Non
                     None,
                 )
             except CorruptBytes as inner:
-                raise batch_records.until_fault(whole)[1] from inner
+                raise batch_records.records_until_fault(whole)[1] from inner
         else:
             found, fault = plainly(body, count)
     except CorruptBytes as raised:
@@ -199,7 +201,7 @@ def java_long(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, End]:
+def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]:
     """The scan's answer, once it was held against the twin's."""
     batches, records, faults, end = scan(data, **options)
     checked, plain_records, plain_faults, plain_end = plain(data)
@@ -233,7 +235,7 @@ def test_real_logs_read_the_same_both_ways(path):
 def test_every_codec_and_magic_in_one_log():
     """Their records come out in the order of the log, whichever loop read them."""
     batches, records, faults, end = same(ALL_KINDS)
-    assert batches["crc_valid"].all() and not faults and end == End(len(ALL_KINDS), "end")
+    assert batches["crc_valid"].all() and not faults and end == WalkEnd(len(ALL_KINDS), "end")
     assert (
         records["batch_position"].tolist() == sorted(records["batch_position"].tolist())
         and len(records) == 3 + 4 * 12 + 3 + 4 + 3
@@ -371,7 +373,7 @@ def test_a_bomb_is_a_fault():
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
     """The checksum of zlib, chunk by chunk; a flipped byte is seen."""
-    data = legacy.build(1, 0, None, bytes(5000), 5)
+    data = legacy_messages.build(1, 0, None, bytes(5000), 5)
     for damaged in (0, 1):
         batches, _, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
         assert batches["crc_valid"].tolist() == [not damaged]
@@ -385,7 +387,7 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     steps = DeepScan(
         reader(data[:-lost]), 0, len(data), True, chunk_bytes=128, limit_bytes=limit_bytes
     )
-    assert sum(len(part.records) for part in steps) == 3 and steps.end == End(
+    assert sum(len(part.records) for part in steps) == 3 and steps.end == WalkEnd(
         len(made(0, FEW)), "short"
     )
 
@@ -418,7 +420,7 @@ def test_every_log_of_whole_directories(archive, shared):
     """Every magic, codec and kind of damage; held against the twin."""
     found = [
         path
-        for path in opened(shared / "data" / f"{archive}.tar.gz").rglob("*.log")
+        for path in unpack_if_archive(shared / "data" / f"{archive}.tar.gz").rglob("*.log")
         if path.stem.isdigit()
     ]
     assert len(found) > 30

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.format import message, notation
-from kafkaviz.format.message import KafkaRaises
+from kafkaviz.format.message import KafkaParseError
 
 LINE = (
     "name str, count i32 v1+, old i8 v0, tags [str]?, #0 epochs [i32]? =empty, #1 level i16 v1+ =-1"
@@ -76,9 +76,9 @@ def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
 )
 def test_broken_bytes_raise_kafkas_words(line, data, words):
     """Counts and sizes are judged before anything is made of them."""
-    with pytest.raises(KafkaRaises) as broken:
+    with pytest.raises(KafkaParseError) as broken:
         message.read(notation.schema(line), bytes.fromhex(data))
-    assert broken.value.words == words
+    assert broken.value.java_message == words
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ PARTITION = f'"partitionId":0,"topicId":"{ID}"'
 def test_a_record(value, name, version, data):
     """Each of Kafka's printed records."""
     assert (
-        metadata.printed(of(value), 0)
+        metadata.dump_text(of(value), 0)
         == f'payload: {{"type":"{name}","version":{version},"data":{{{data}}}}}'
     )
 
@@ -155,13 +155,13 @@ def test_a_record(value, name, version, data):
 )
 def test_what_cannot_be_read_says_so(value, words):
     """Kafka's words, with the record's offset."""
-    assert metadata.printed(of(value), 7) == f"payload: Error at 7, skipping. {words}"
+    assert metadata.dump_text(of(value), 7) == f"payload: Error at 7, skipping. {words}"
 
 
 def test_no_value_is_as_an_empty_one():
     """A record of this log always has a value."""
     assert (
-        metadata.printed(None, 7)
+        metadata.dump_text(None, 7)
         == "payload: Error at 7, skipping. Error while reading frame version"
     )
 
@@ -197,7 +197,7 @@ CHANGED = "01 05 02 00000003 U 02 01 04 00000002 02 09 03 00000005 00000001"
 def test_the_replicas_of_a_partition(value, replicas):
     """As the whole record has them, of which nothing else is read."""
     found = metadata.assignment(of(value))
-    assert found == (replicas and metadata.Assignment(ID, 3, replicas))
+    assert found == (replicas and metadata.ReplicaAssignment(ID, 3, replicas))
     if replicas:
         values = metadata.decode(of(value)).values
         assert (values["topicId"], values["partitionId"], tuple(values["replicas"])) == (

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.format.names import PartitionName, SegmentName, counting, parse_directory, parse_file
+from kafkaviz.format.names import (
+    PartitionName,
+    SegmentName,
+    natural_sort_key,
+    parse_directory,
+    parse_file,
+)
 from kafkaviz.units import file_stem
 
 UUID = "d9e2420e43c24fe7bcf8a819bf93d888"
@@ -159,4 +165,4 @@ def test_partitions_are_counted():
         "orders-2",
         "orders-10",
     ]
-    assert sorted(found, key=counting) == counted
+    assert sorted(found, key=natural_sort_key) == counted

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.format import notation
-from kafkaviz.format.message import OLDEST, Array, Field, Scalar, Sized, Structure
+from kafkaviz.format.message import OLDEST, Array, Field, Scalar, SizedValue, Structure
 
 
 def test_a_line_becomes_a_tree():
@@ -14,7 +14,7 @@ def test_a_line_becomes_a_tree():
     )
     part = Structure((Field("x", Scalar("uuid")),), is_nested=True)
     assert schema.fields == (
-        Field("a", Sized("str", True)),
+        Field("a", SizedValue("str", True)),
         Field("b", Array(part, True), 1),
         Field("c", Scalar("i8"), 2, 2),
         Field("d", Array(Scalar("i32"), True), OLDEST, None, 3, []),

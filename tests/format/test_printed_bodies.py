@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import control, internal, metadata, remote
+from kafkaviz.format import control, coordinator_records, metadata, remote_metadata
 from tests.conftest import DATA
 
 ROWS = [
@@ -25,10 +25,10 @@ def part(row: dict, name: str) -> bytes | None:
 def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -> str:
     """What is printed of a body by one of the decoders."""
     if decoder == "control":
-        return control.printed(key, value)
+        return control.dump_text(key, value)
     if decoder in ("metadata", "remote"):
-        return {"metadata": metadata, "remote": remote}[decoder].printed(value, offset)
-    return internal.printed(key, value, offset, decoder)
+        return {"metadata": metadata, "remote": remote_metadata}[decoder].dump_text(value, offset)
+    return coordinator_records.dump_text(key, value, offset, decoder)
 
 
 def answer(row: dict) -> dict:
@@ -63,12 +63,12 @@ def test_the_rows_hold_every_type():
                 else int.from_bytes(part(row, "key")[:2], "big")
             )
             types[row["decoder"]][key] += 1
-    assert set(internal.OFFSETS) <= set(types["offsets"])
-    assert set(internal.TRANSACTIONS) <= set(types["transactions"])
-    assert set(internal.SHARE_STATE) <= set(types["share"])
+    assert set(coordinator_records.OFFSETS) <= set(types["offsets"])
+    assert set(coordinator_records.TRANSACTIONS) <= set(types["transactions"])
+    assert set(coordinator_records.SHARE_STATE) <= set(types["share"])
     # 29 is of 4.4.0; test_metadata.py has what its classes print
     assert set(metadata.RECORD_TYPES) - {29} <= set(types["metadata"])
-    assert set(remote.RECORD_TYPES) <= set(types["remote"])
+    assert set(remote_metadata.RECORD_TYPES) <= set(types["remote"])
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import units
-from kafkaviz.binary.spans import TORN, Span, check, overlapping
+from kafkaviz.binary.spans import TORN, Span, check, find_overlapping
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format.spans_batch import batch, inside, is_compressed, is_intact
+from kafkaviz.format.spans_batch import batch, decompress, is_compressed, is_intact
 from tests.conftest import DATA
 
 with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
@@ -77,7 +77,7 @@ def test_every_byte_has_a_span(recorded):
         (1061, 1070),
         (1000 + len(data) // 2, 1000 + len(data) // 2 + 20),
     ):
-        assert batch(data, 1000, None, start, stop) == overlapping(whole, start, stop)
+        assert batch(data, 1000, None, start, stop) == find_overlapping(whole, start, stop)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_header_says_what_kafka_read(recorded):
 def test_keys_and_values_are_those_kafka_read(recorded):
     """In the batch itself or in what it holds, decompressed; the spans there tile those bytes."""
     data = bytes.fromhex(recorded["hex"])
-    within = inside(data)
+    within = decompress(data)
     assert (within is not None) == is_compressed(data) == recorded["header"]["isCompressed"]
     spans, records = (within.spans, within.data) if within else (batch(data), data)
     check(spans, 0, len(records))
@@ -121,7 +121,7 @@ def test_offsets_and_times_are_those_kafka_read(recorded):
     broker's clock.
     """
     data = bytes.fromhex(recorded["hex"])
-    spans = within.spans if (within := inside(data)) else batch(data)
+    spans = within.spans if (within := decompress(data)) else batch(data)
     offsets = [span.note for span in spans if span.name == "offsetDelta"]
     times = [span.note for span in spans if span.name == "timestampDelta"]
     assert offsets == [f"Offset {units.group(record['offset'])}." for record in recorded["records"]]
@@ -155,7 +155,7 @@ WRAPPERS = [
 @pytest.mark.parametrize("recorded", WRAPPERS, ids=lambda one: one["name"])
 def test_a_wrapper_gives_its_messages_their_offsets(recorded):
     """Inside, magic 1 counts from 0; what is told is the offset that Kafka read."""
-    within = inside(bytes.fromhex(recorded["hex"]))
+    within = decompress(bytes.fromhex(recorded["hex"]))
     notes = [
         span.note
         for span in within.spans
@@ -190,7 +190,7 @@ def test_any_damage_is_tiled(data, changes, cut):
     changed = bytes(changed[: max(1, min(len(data), cut))])
     check(batch(changed), 0, len(changed))
     try:
-        within = inside(changed)
+        within = decompress(changed)
     except CorruptBytes:
         return
     if within:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.binary.spans import TORN, UNWRITTEN, Span, check, overlapping
+from kafkaviz.binary.spans import TORN, UNWRITTEN, Span, check, find_overlapping
 from kafkaviz.format import offset_index, spans_text
 from kafkaviz.format.spans_table import offset_entries, rows, snapshot, time_entries, txn_entries
 from tests.conftest import DATA
@@ -48,7 +48,7 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
     part = rows(
         table, data[first : stop + -stop % row_bytes], first, stop, written_bytes, size_bytes
     )
-    assert overlapping(part, start, stop) == overlapping(whole, start, stop)
+    assert find_overlapping(part, start, stop) == find_overlapping(whole, start, stop)
 
 
 def test_an_index_entry_in_words():

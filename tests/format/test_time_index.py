@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.format.time_index import ENTRY, build, parse, written
+from kafkaviz.format.time_index import ENTRY, build, count_entries, parse
 
 ENTRIES = st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**31), 2**31 - 1)))
 
@@ -41,7 +41,7 @@ def test_real_indexes(data, path, slots, entries):
         for line in (data / f"{path}.dump").read_text().splitlines()[1:]
     ]
     base_offset = int(Path(path).stem)
-    assert (len(found), written(found)) == (slots, entries)
+    assert (len(found), count_entries(found)) == (slots, entries)
     assert [
         (timestamp_ms, base_offset + relative)
         for timestamp_ms, relative in found[:entries].tolist()
@@ -69,11 +69,11 @@ def test_entries_come_back_and_a_torn_slot_is_left_out(entries, torn):
 )
 def test_which_slots_are_written(entries, count):
     """Slot 0 may truly hold zeros; no other slot does."""
-    assert written(np.array(entries, ENTRY)) == count
+    assert count_entries(np.array(entries, ENTRY)) == count
 
 
 @given(st.lists(st.sampled_from([(0, 0), (3, 0), (0, 3), (-1, 2), (5, 7)]), min_size=2))
 def test_written_is_up_to_the_last_slot_that_is_not_zero(entries):
     """Against a plain loop, zero slots anywhere."""
     expected = max((slot + 1 for slot, entry in enumerate(entries) if entry != (0, 0)), default=0)
-    assert written(np.array(entries, ENTRY)) == expected
+    assert count_entries(np.array(entries, ENTRY)) == expected

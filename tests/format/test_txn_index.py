@@ -15,10 +15,10 @@ from kafkaviz.format.txn_index import (
     build,
     check,
     collect,
+    count_after_truncation,
+    ensure_readable,
     entry_text,
-    kept_by_truncation,
     parse,
-    readable,
 )
 from tests.conftest import DATA
 
@@ -58,7 +58,7 @@ def test_answers_are_kafkas(index):
             )
             asked["collectAbortedTxns"] += 1
         elif query["m"] == "truncateTo":
-            kept = kept_by_truncation(entries, query["offset"])
+            kept = count_after_truncation(entries, query["offset"])
             assert (kept, 34 * kept) == (query["entries_after"], query["size_after"])
             asked["truncateTo"] += 1
     assert all(asked.values())
@@ -92,13 +92,13 @@ def test_a_version_is_one_signed_byte(first_byte, refused):
     """AbortedTxn.version() of 4.3.1 reads a byte, and compares it as a signed one."""
     data = bytes(34) + bytes([first_byte]) + bytes(33)
     if not refused:
-        assert len(readable(parse(data))) == 2
+        assert len(ensure_readable(parse(data))) == 2
         return
     with pytest.raises(
         CorruptBytes,
         match=f"Unexpected aborted transaction version {first_byte}, current version is 0",
     ) as fault:
-        readable(parse(data))
+        ensure_readable(parse(data))
     assert fault.value.position == 34
 
 

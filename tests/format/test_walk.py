@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.format.batch import BATCH, HEADER, is_control, is_log_append_time, is_transactional
-from kafkaviz.format.walk import End, Walk, walk
+from kafkaviz.format.walk import Walk, WalkEnd, walk
 from tests.format.plain_walk import walk as plain_walk
 
 DATA = Path(__file__).parents[1] / "data"
@@ -109,7 +109,7 @@ def test_more_batches_than_one_array_holds():
     assert (batches["position"] == np.arange(40_000) * 61).all() and (
         batches["base_offset"] == np.arange(40_000)
     ).all()
-    assert end == End(40_000 * 61, "end")
+    assert end == WalkEnd(40_000 * 61, "end")
 
 
 def test_a_file_that_shrinks_ends_the_walk():

@@ -19,20 +19,20 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from kafkaviz.analyse import anatomy, overview
-from kafkaviz.analyse.health import check
-from kafkaviz.analyse.health_object import as_object
-from kafkaviz.analyse.lookups import served
-from kafkaviz.commands import check as check_command
-from kafkaviz.commands.dumping import json_lines, options, text
-from kafkaviz.commands.dumping.console import Console
+from kafkaviz.analysis import anatomy, overview
+from kafkaviz.analysis.health import check
+from kafkaviz.analysis.health_object import as_object
+from kafkaviz.analysis.lookups import open_log_view
+from kafkaviz.cli import check as check_command
+from kafkaviz.cli.dumping import json_lines, options, text
+from kafkaviz.cli.dumping.console import Console
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format.walk import walk
-from kafkaviz.log import archive, stretch
+from kafkaviz.log import archive, byte_ranges
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.metadata_log import image
+from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.settings import open_settings
-from kafkaviz.pipeline.plan import Stretch, Task, Wanted
+from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.scan import scan
 from kafkaviz.pipeline.schema import TASK_TABLES
 from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
@@ -138,19 +138,19 @@ def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
         for partition in broker.partitions:
             files = [
                 *(one for segment in partition.segments for one in segment.files),
-                *partition.others,
+                *partition.other_files,
             ]
             for found in files:
-                whole = stretch.read(found)
+                whole = byte_ranges.read(found)
                 _covering(whole.spans, 0, found.size_bytes)
                 start, stop = sorted(
                     (draw.randint(0, found.size_bytes), draw.randint(0, found.size_bytes))
                 )
-                _covering(stretch.read(found, start, stop).spans, start, stop)
+                _covering(byte_ranges.read(found, start, stop).spans, start, stop)
             for segment in partition.live:
                 for position in segment.batches()["position"][:5].tolist():
                     try:
-                        inside = stretch.inside(segment.log, position)
+                        inside = byte_ranges.read_decompressed(segment.log, position)
                     except CorruptFile:
                         continue
                     if inside is not None:
@@ -176,7 +176,7 @@ def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
         if broker is not None:
             health = check(broker, draw.choice(VERSIONS))
             json.dumps(as_object(health), ensure_ascii=False).encode()
-            "\n".join(check_command._words(health)).encode()
+            "\n".join(check_command._render(health)).encode()
 
 
 def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -184,10 +184,10 @@ def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
     with written(tree) as root:
         broker = _opened(root)
         if broker is not None:
-            image(broker)
+            read_image(broker)
             settings = open_settings(broker)
             for partition in broker.partitions:
-                settings.of_topic(partition.topic)
+                settings.topic_settings(partition.topic)
 
 
 def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
@@ -201,7 +201,7 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
                 continue
             version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
             log, of = (
-                served(partition, version, draw.random() < 0.3),
+                open_log_view(partition, version, draw.random() < 0.3),
                 profile(version, draw.choice((None, PLAIN, WARM))),
             )
             isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))
@@ -239,10 +239,12 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             for segment in partition.segments
         ]
         wanted = [
-            Wanted(number, "b", one.topic, one.partition, segment)
+            SegmentTask(number, "b", one.topic, one.partition, segment)
             for number, (one, segment) in enumerate(segments)
         ]
-        found = scan(Task(0, tuple(Stretch(one, 0, one.log_bytes) for one in wanted)), staging)
+        found = scan(
+            IngestTask(0, tuple(SegmentRange(one, 0, one.log_bytes) for one in wanted)), staging
+        )
         expect(len(found) == len(wanted), "a segment has no summary")
 
 
@@ -271,14 +273,14 @@ def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
     _read_dump(seed, tree, draw, json_lines)
 
 
-def _options(draw: Random, path: str) -> options.Options:
+def _options(draw: Random, path: str) -> options.DumpOptions:
     chosen = draw.random()
     if chosen < 0.4:
-        return options.Options((path,), prints=True, deep=True)
+        return options.DumpOptions((path,), prints=True, deep=True)
     if chosen < 0.5:
-        return options.Options((path,))
+        return options.DumpOptions((path,))
     decoder = draw.choice((None, None, *options.DECODERS))
-    return options.Options(
+    return options.DumpOptions(
         (path,),
         draw.random() < 0.7,
         True,
@@ -313,7 +315,7 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
             )
 
 
-def _dumped(form, asked: options.Options) -> bytes:
+def _dumped(form, asked: options.DumpOptions) -> bytes:
     """stdout of a dump; a status other than 0 and 1 is none of Kafka's."""
     out, err = io.BytesIO(), io.BytesIO()
     console = Console(out, err)
@@ -385,7 +387,7 @@ def read_archive(seed: Tree, tree: Tree, draw: Random) -> None:
         cache = Path(os.environ["KAFKAVIZ_CACHE"])
         try:
             with suppress(CannotOpen):
-                found = archive.opened(root / next(iter(tree)))
+                found = archive.unpack_if_archive(root / next(iter(tree)))
                 expect(found.resolve().is_relative_to(cache.resolve()), f"unpacked into {found}")
         finally:
             shutil.rmtree(cache, ignore_errors=True)

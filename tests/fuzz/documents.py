@@ -8,12 +8,12 @@ from itertools import chain
 from pathlib import Path
 from random import Random
 
+from kafkaviz.app import lessons
+from kafkaviz.app.lessons import grammar, reader
+from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.simulate.sending.workload import PRESETS, load, preset_text, to_toml
-from kafkaviz.simulate.whole.simulation import of_workload
-from kafkaviz.ui import lessons
-from kafkaviz.ui.lessons import grammar, reader
-from kafkaviz.ui.lessons.kinds import KINDS
+from kafkaviz.simulate.directory.simulation import plan_workload
+from kafkaviz.simulate.producers.workload import PRESETS, load, preset_text, to_toml
 from tests.fuzz.mutators import mutated_text
 from tests.fuzz.targets import Target, expect, of_bytes
 
@@ -45,7 +45,7 @@ def lesson_files() -> tuple[bytes, ...]:
     """Those of the Workshop."""
     return tuple(
         path.read_bytes()
-        for path in sorted(Path(lessons.HERE).glob("*.md"))
+        for path in sorted(Path(lessons.LESSONS_FOLDER).glob("*.md"))
         if grammar.NAME.fullmatch(path.name)
     )
 
@@ -75,7 +75,7 @@ def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
         )
         return
     expect(load(to_toml(workload)) == workload, "written back it is another workload")
-    of_workload(workload, {}, None, None)
+    plan_workload(workload, {}, None, None)
 
 
 def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:

@@ -13,16 +13,16 @@ from random import Random
 from kafkaviz.binary import codec, varint
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import legacy, producer_snapshot
+from kafkaviz.format import legacy_messages, producer_snapshot
 from kafkaviz.format.batch import (
     CODEC_MASK,
     CRC_START,
     HEADER,
     HEADER_BYTES,
-    LEAST_LENGTH,
     LEGACY_HEADER,
     LENGTH_END,
     MAGIC_2,
+    MIN_LENGTH,
 )
 from tests.fuzz.seeds import Tree
 
@@ -203,7 +203,7 @@ def batch_places(data: bytes) -> list[tuple[int, int]]:
     places, at = [], 0
     while at + MAGIC_AT < len(data):
         length = int.from_bytes(data[at + 8 : at + LENGTH_END], "big", signed=True)
-        if length < LEAST_LENGTH or at + LENGTH_END + length > len(data):
+        if length < MIN_LENGTH or at + LENGTH_END + length > len(data):
             break
         places.append((at, at + LENGTH_END + length))
         at = places[-1][1]
@@ -268,7 +268,7 @@ def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
 def _in_message(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
     """A message of magic 0 or 1: the messages in a wrapper, or key and value."""
     at = LEGACY_HEADER.itemsize if data[MAGIC_AT] else LEGACY_HEADER.itemsize - 8
-    found = legacy.read(data, 1 << 20)
+    found = legacy_messages.read(data, 1 << 20)
     codec_id = data[MAGIC_AT + 1] & CODEC_MASK
     if codec_id and len(found.data) and found.data is not data:
         inner = (

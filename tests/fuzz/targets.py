@@ -23,14 +23,14 @@ from kafkaviz.format import (
     batch_records,
     checkpoint,
     control,
-    internal,
-    legacy,
+    coordinator_records,
+    legacy_messages,
     metadata,
     names,
     offset_index,
     producer_snapshot,
     record,
-    remote,
+    remote_metadata,
     spans_batch,
     spans_table,
     spans_text,
@@ -39,11 +39,11 @@ from kafkaviz.format import (
     txn_index,
 )
 from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2
-from kafkaviz.format.deep_scan import DeepScan, Part
+from kafkaviz.format.deep_scan import DeepScan, ScanChunk
 from kafkaviz.format.walk import Walk, walk
-from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.recovering.recovery import recover
-from kafkaviz.simulate.starting.restart import restart
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.simulate.startup.restart import restart
 from kafkaviz.simulate.stored import StoredLog, in_memory
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree
@@ -121,15 +121,15 @@ def of_bytes(
 
 def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
     """One batch: records, checksum, spans, what is inside."""
-    found, fault = batch_records.until_fault(data, LIMIT_BYTES)
+    found, fault = batch_records.records_until_fault(data, LIMIT_BYTES)
     if fault is None:
-        expect(batch_records.of_batch(data, LIMIT_BYTES) == found, "of_batch gives other records")
+        expect(batch_records.read_batch(data, LIMIT_BYTES) == found, "of_batch gives other records")
     else:
-        _refused(fault, lambda: batch_records.of_batch(data, LIMIT_BYTES))
+        _refused(fault, lambda: batch_records.read_batch(data, LIMIT_BYTES))
     _records_before(seed, data, found, fault)
-    if batch_records.crc_valid(data):
+    if batch_records.is_crc_valid(data):
         batch_records.ensure_valid(data)
-    legacy.crcs_valid(legacy.read(data, LIMIT_BYTES))
+    legacy_messages.are_crcs_valid(legacy_messages.read(data, LIMIT_BYTES))
     spans_batch.is_intact(data)
     _tiled(spans_batch.batch(data, 1000), 1000, 1000 + len(data))
     cut = draw.randint(0, len(data))
@@ -140,7 +140,7 @@ def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
         "spans of a part do not cover it",
     )
     with suppress(CorruptBytes):
-        inside = spans_batch.inside(data, LIMIT_BYTES)
+        inside = spans_batch.decompress(data, LIMIT_BYTES)
         if inside is not None:
             _tiled(inside.spans, 0, len(inside.data))
 
@@ -183,7 +183,7 @@ def _readable_plain(seed: bytes) -> bool:
 
 @lru_cache(2000)
 def _seed_records(seed: bytes) -> list:
-    return batch_records.until_fault(seed)[0]
+    return batch_records.records_until_fault(seed)[0]
 
 
 def _tiled(made: list[spans.Span], start: int, stop: int) -> None:
@@ -235,7 +235,7 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
         tail.kind(data[at:], int(found["last_offset"][-1]) if len(found) else None, len(data) - at)
 
 
-def _deep(data: bytes, chunk_bytes: int) -> tuple[list[Part], Any]:
+def _deep(data: bytes, chunk_bytes: int) -> tuple[list[ScanChunk], Any]:
     scan = DeepScan(reader_of(data), 0, len(data), True, chunk_bytes, LIMIT_BYTES)
     return list(scan), scan.end
 
@@ -245,7 +245,7 @@ def _deep_rows(seed: bytes) -> tuple[np.ndarray, np.ndarray]:
     return _joined(_deep(seed, 1 << 20)[0])
 
 
-def _joined(parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
+def _joined(parts: list[ScanChunk]) -> tuple[np.ndarray, np.ndarray]:
     if not parts:
         return np.empty(0), np.empty(0)
     return np.concatenate([part.batches for part in parts]), np.concatenate(
@@ -292,7 +292,7 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
     base_offset, config, of = (
         int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))),
         _config(draw),
-        profile(draw.choice(RELEASES)),
+        release_behaviour(draw.choice(RELEASES)),
     )
     found = recover(reader_of(data), len(data), base_offset, config, of)
     expect(0 <= found.valid_bytes <= len(data), f"{found.valid_bytes} valid bytes of {len(data)}")
@@ -329,7 +329,7 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         StoredLog(directory, tuple(files), _config(draw), *points)
         for directory, files in grouped.items()
     ]
-    told = restart(logs, draw.random() < 0.3, profile(draw.choice(RELEASES)))
+    told = restart(logs, draw.random() < 0.3, release_behaviour(draw.choice(RELEASES)))
     for step in told.steps:
         f"{step.why}{step.error}{step.way_out}".encode()
 
@@ -352,10 +352,10 @@ def read_time_index(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def _read_index(
-    layout: Any, table: spans_table.Table, seed: bytes, data: bytes, draw: Random
+    layout: Any, table: spans_table.RowFormat, seed: bytes, data: bytes, draw: Random
 ) -> None:
     entries = layout.parse(data)
-    written = layout.written(entries)
+    written = layout.count_entries(entries)
     expect(
         layout.build(entries) == data[: len(entries) * layout.ENTRY.itemsize],
         "the entries are others than the bytes",
@@ -390,10 +390,10 @@ def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
     )
     offset = int(draw.choice(entries)["last_offset"]) if len(entries) else 0
     for call in (
-        txn_index.readable,
+        txn_index.ensure_readable,
         lambda e: txn_index.check(e, offset),
         lambda e: txn_index.collect(e, offset, offset + 100),
-        lambda e: txn_index.kept_by_truncation(e, offset),
+        lambda e: txn_index.count_after_truncation(e, offset),
     ):
         with suppress(CorruptBytes):
             call(entries)
@@ -424,14 +424,14 @@ def read_body(seed: seeds.Body, body: seeds.Body, draw: Random) -> None:
     """A record's key and value, printed as the dump prints them."""
     with suppress(CorruptBytes):
         if body.decoder == "control":
-            told = control.printed(body.key, body.value)
+            told = control.dump_text(body.key, body.value)
         elif body.decoder == "metadata":
-            told = metadata.printed(body.value, 7)
+            told = metadata.dump_text(body.value, 7)
             metadata.feature_level(body.value or b"")
         elif body.decoder == "remote":
-            told = remote.printed(body.value, 7)
+            told = remote_metadata.dump_text(body.value, 7)
         else:
-            told = internal.printed(body.key, body.value, 7, body.decoder)
+            told = coordinator_records.dump_text(body.key, body.value, 7, body.decoder)
         told.encode()
 
 

@@ -29,9 +29,9 @@ FORMATS = [
     ),
     HOUSE / "log" / "metadata_log.py",
     HOUSE / "log" / "settings.py",
-    HOUSE / "simulate" / "sending" / "workload.py",
-    HOUSE / "simulate" / "sending" / "toml_fields.py",
-    *(HOUSE / "ui" / "lessons" / name for name in ("grammar.py", "reader.py", "kinds.py")),
+    HOUSE / "simulate" / "producers" / "workload.py",
+    HOUSE / "simulate" / "producers" / "toml_fields.py",
+    *(HOUSE / "app" / "lessons" / name for name in ("grammar.py", "reader.py", "kinds.py")),
 ]
 CASES, ON_DISK_CASES = 20, 3  # of each target
 
@@ -88,5 +88,5 @@ def test_a_module_that_reads_a_format_has_a_target(module, soaked):
 
 def test_a_module_that_nothing_reaches_is_noticed(soaked):
     """As the writer of archives, which reads nothing."""
-    assert str(HOUSE / "simulate" / "whole" / "packing.py") not in soaked
+    assert str(HOUSE / "simulate" / "directory" / "packing.py") not in soaked
     assert len(soaked) > 60 and soak.TARGETS == "tests.fuzz.all_targets:TARGETS"

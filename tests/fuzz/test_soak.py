@@ -87,7 +87,7 @@ def test_mended_batches_have_the_right_checksum():
         if end - start >= 61
     ]
     assert len(whole) > 100
-    assert all(targets.batch_records.crc_valid(one) for one in whole)
+    assert all(targets.batch_records.is_crc_valid(one) for one in whole)
 
 
 def test_the_first_difference():

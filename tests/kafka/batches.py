@@ -6,7 +6,7 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import batch, legacy, record
+from kafkaviz.format import batch, legacy_messages, record
 from kafkaviz.format.record import Record
 
 MARKER_VALUE = bytes(6)  # version 0, coordinator epoch 0
@@ -93,7 +93,7 @@ def message(
 ) -> bytes:
     """A single message of magic 0 or 1."""
     attributes = 0 if append_ms is None or magic == 0 else batch.LOG_APPEND_TIME
-    return legacy.build(
+    return legacy_messages.build(
         magic, offset, key, value, timestamp_ms if append_ms is None else append_ms, attributes
     )
 
@@ -107,7 +107,7 @@ def wrapper(base_offset: int, values: list[bytes], timestamps_ms: list[int], pac
         for at, (value, time) in enumerate(zip(values, timestamps_ms, strict=True))
     )
     last_offset = base_offset + len(values) - 1
-    return legacy.build(
+    return legacy_messages.build(
         1,
         last_offset,
         None,

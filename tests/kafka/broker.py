@@ -5,11 +5,11 @@ import subprocess
 from pathlib import Path
 
 from kafkaviz import versions
-from kafkaviz.simulate.config import log_config, profile
-from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.sending.streams import chunks
-from kafkaviz.simulate.sending.workload import Workload, preset
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.config import log_config, release_behaviour
+from kafkaviz.simulate.log_bytes import MemoryLogs
+from kafkaviz.simulate.producers.streams import chunks
+from kafkaviz.simulate.producers.workload import Workload, preset
+from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.kafka import checks
 from tests.kafka.harness import JAVA, class_path, content, scratch
 
@@ -53,15 +53,19 @@ def differences() -> tuple[list[str], str]:
     return found, f"{told}; a consumer read {records} records and looked up {times} timestamps"
 
 
-def _log(flow: Workload, settings: dict) -> Log:
+def _log(flow: Workload, settings: dict) -> UnifiedLog:
     """The first batches of a workload, in a log that was closed; its first segment's records are
     half deleted.
     """
     release = versions.parse(RELEASE)
     config = log_config(settings, release)
-    chunk = next(chunks(flow, config, profile(release), batches_per_chunk=MOST_BATCHES))
-    log = Log(
-        config, profile(release), now_ms=flow.start_ms, is_leader=flow.is_leader, logs=InMemory()
+    chunk = next(chunks(flow, config, release_behaviour(release), batches_per_chunk=MOST_BATCHES))
+    log = UnifiedLog(
+        config,
+        release_behaviour(release),
+        now_ms=flow.start_ms,
+        is_leader=flow.is_leader,
+        logs=MemoryLogs(),
     )
     log.append(chunk.rows, chunk.data)
     now_ms = int(chunk.rows["now_ms"][-1])
@@ -70,7 +74,7 @@ def _log(flow: Workload, settings: dict) -> Log:
     return log
 
 
-def _topic(name: str, settings: dict, log: Log, folder: Path) -> dict:
+def _topic(name: str, settings: dict, log: UnifiedLog, folder: Path) -> dict:
     checks.written(log, folder)
     ends = {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
     given = KEPT | {key: str(value) for key, value in settings.items()}
@@ -82,7 +86,7 @@ def _topic(name: str, settings: dict, log: Log, folder: Path) -> dict:
     } | ends
 
 
-def _by_time(log: Log) -> list[tuple[int, list[int] | None]]:
+def _by_time(log: UnifiedLog) -> list[tuple[int, list[int] | None]]:
     """Timestamps, and the first record from each on as [offset, timestamp]: every n-th record's,
     and one behind all.
     """
@@ -108,7 +112,7 @@ def _ask(question: dict, folder: Path) -> dict:
     return json.loads(done.stdout)
 
 
-def _compared(topic: dict, log: Log, answer: dict) -> list[str]:
+def _compared(topic: dict, log: UnifiedLog, answer: dict) -> list[str]:
     """Ends of the log, every record, and the files after the broker has stopped."""
     wanted = checks.digest(log, is_consumer=True) | {
         "log_start": log.log_start_offset,

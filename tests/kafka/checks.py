@@ -12,8 +12,8 @@ from pathlib import Path
 from kafkaviz import versions
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate.config import profile
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.config import release_behaviour
+from kafkaviz.simulate.writer.writer import UnifiedLog
 from kafkaviz.units import file_stem
 from tests.kafka.harness import Kafka, zipped
 from tests.simulate.replay_vectors import Replay
@@ -87,7 +87,7 @@ class Compared(Replay):
         return told | {"segments": segments}
 
 
-def replayed(line: dict) -> tuple[list[str], Log | None]:
+def replayed(line: dict) -> tuple[list[str], UnifiedLog | None]:
     """What the writer makes of a recorded history: differences, and the log after it, or None of
     one that did not come to its end.
     """
@@ -96,15 +96,15 @@ def replayed(line: dict) -> tuple[list[str], Log | None]:
     return found, replay.log if "final_closed" in line and not found else None
 
 
-def written(log: Log, folder: Path) -> None:
+def written(log: UnifiedLog, folder: Path) -> None:
     """A closed log as a partition directory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for file in log.stored().files:
+    for file in log.stored_log().files:
         (folder / file.name).write_bytes(file.content())
 
 
-def loaded(kafka: Kafka, log: Log, line: dict, folder: Path) -> list[str]:
+def loaded(kafka: Kafka, log: UnifiedLog, line: dict, folder: Path) -> list[str]:
     """A real UnifiedLog opens the directory as the writer does, every record is read, and a close
     leaves the files as they were.
     """
@@ -121,7 +121,7 @@ def loaded(kafka: Kafka, log: Log, line: dict, folder: Path) -> list[str]:
         opened.same(f"load {name}", answer["read"][name], wanted)
     after = _files(folder)
     # all but those of a log that ends below its start: it begins anew
-    kept = {file.name for file in log.stored().files}
+    kept = {file.name for file in log.stored_log().files}
     changed = sorted(name for name in before if name in kept and before[name] != after.get(name))
     log.close(line["close_clock"], flushed=False)
     return opened.differences + [f"{line['id']} load: {name} was changed" for name in changed]
@@ -135,7 +135,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def digest(log: Log, is_consumer: bool = False) -> dict:
+def digest(log: UnifiedLog, is_consumer: bool = False) -> dict:
     """What RecordsDigest of the harness tells of all records. is_consumer: who sees neither control
     records nor sequences.
     """
@@ -144,7 +144,7 @@ def digest(log: Log, is_consumer: bool = False) -> dict:
         batches += 1
         if is_consumer and is_control:
             continue
-        for one in batch_records.of_batch(data):
+        for one in batch_records.read_batch(data):
             if one.offset < log.log_start_offset:
                 continue
             sequence = -1 if is_consumer or one.sequence is None else one.sequence
@@ -169,11 +169,11 @@ def digest(log: Log, is_consumer: bool = False) -> dict:
     return told if is_consumer else told | {"batches": batches}
 
 
-def records(log: Log) -> Iterator[batch_records.BatchRecord]:
+def records(log: UnifiedLog) -> Iterator[batch_records.BatchRecord]:
     """Every record from the log start on, control records too."""
     for data, _ in _batches(log):
         yield from (
-            one for one in batch_records.of_batch(data) if one.offset >= log.log_start_offset
+            one for one in batch_records.read_batch(data) if one.offset >= log.log_start_offset
         )
 
 
@@ -181,7 +181,7 @@ def _sized(part: bytes | None) -> bytes:
     return struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part
 
 
-def _batches(log: Log) -> Iterator[tuple[bytes, bool]]:
+def _batches(log: UnifiedLog) -> Iterator[tuple[bytes, bool]]:
     """The bytes of each batch from the one that holds the log start on, and whether it is a control
     batch.
     """
@@ -213,7 +213,7 @@ def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
     return [] if shown == len(files) else [f"{line['id']} dump: {shown} of {len(files)} files"]
 
 
-def recovered(kafka: Kafka, log: Log, line: dict) -> list[str]:
+def recovered(kafka: Kafka, log: UnifiedLog, line: dict) -> list[str]:
     """LogSegment.recover of the last .log files builds what kafkaviz's recovery builds."""
     found = []
     settings = {
@@ -236,4 +236,4 @@ def is_per_batch(line: dict) -> bool:
     """Whether each batch may have an entry of its own: an entry for an append of several is a
     mismatch to the dump tool.
     """
-    return not profile(versions.parse(line["version"])).per_append
+    return not release_behaviour(versions.parse(line["version"])).per_append

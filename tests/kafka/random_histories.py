@@ -11,12 +11,12 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.format.record import Record
-from kafkaviz.simulate.config import log_config, profile
-from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.sending.streams import chunks
-from kafkaviz.simulate.sending.workload import PRESETS, preset
-from kafkaviz.simulate.writing.refusals import AppendFailed
-from kafkaviz.simulate.writing.writer import CannotLoad, Log
+from kafkaviz.simulate.config import log_config, release_behaviour
+from kafkaviz.simulate.log_bytes import MemoryLogs
+from kafkaviz.simulate.producers.streams import chunks
+from kafkaviz.simulate.producers.workload import PRESETS, preset
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 from tests.kafka import batches
 from tests.kafka.batches import NOBODY, Producer
 from tests.kafka.harness import zipped
@@ -139,7 +139,7 @@ class _Drawn:
             chunks(
                 flow,
                 config,
-                profile(release),
+                release_behaviour(release),
                 self.draw.randrange(2**31),
                 batches_per_chunk=MOST_BATCHES,
             )
@@ -189,7 +189,9 @@ class _Drawn:
                 "start_offset": self.start_offset,
                 "is_leader": self.is_leader,
             }
-            self.log = Log(self.config, profile(release), **begun, logs=InMemory())
+            self.log = UnifiedLog(
+                self.config, release_behaviour(release), **begun, logs=MemoryLogs()
+            )
         except CannotLoad:
             return
         for _ in range(self.draw.randrange(10, 90)):
@@ -208,7 +210,7 @@ class _Drawn:
         try:
             self.log.append(rows, data)
         except AppendFailed as failed:
-            return not any(name in str(failed.raised) for name in ENDS_A_HISTORY)
+            return not any(name in str(failed.exception) for name in ENDS_A_HISTORY)
         if by.producer_id in self.producers:
             self._sent(by, rows)
         return True

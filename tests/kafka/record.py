@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kafkaviz import versions
 from kafkaviz.format import batch
-from kafkaviz.simulate.config import log_config, profile
-from kafkaviz.simulate.sending.streams import chunks
-from kafkaviz.simulate.sending.workload import preset
+from kafkaviz.simulate.config import log_config, release_behaviour
+from kafkaviz.simulate.producers.streams import chunks
+from kafkaviz.simulate.producers.workload import preset
 from tests.kafka import checks
 from tests.kafka.harness import RELEASES, Kafka, unzipped
 from tests.kafka.random_histories import history, line_of
@@ -45,7 +45,9 @@ def _strimzi(release: str) -> dict:
     flow = preset("strimzi")
     given = dict(flow.settings)
     config = log_config(given, versions.parse(release))
-    chunk = next(chunks(flow, config, profile(versions.parse(release)), batches_per_chunk=120))
+    chunk = next(
+        chunks(flow, config, release_behaviour(versions.parse(release)), batches_per_chunk=120)
+    )
     given = {name: str(value) for name, value in given.items()} | {
         "retention.ms": "-1",
         "message.timestamp.after.max.ms": str(2**63 - 1),

@@ -23,7 +23,7 @@ from random import Random
 
 import kafkaviz as kv
 from kafkaviz.format import names
-from kafkaviz.simulate.sending.workload import load
+from kafkaviz.simulate.producers.workload import load
 
 WORKLOAD = """
 topic = "live"

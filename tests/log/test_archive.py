@@ -43,12 +43,12 @@ def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
 
 def test_a_directory_is_opened_as_it_is(tmp_path):
     """Nothing is copied."""
-    assert archive.opened(tmp_path) == tmp_path
+    assert archive.unpack_if_archive(tmp_path) == tmp_path
 
 
 def test_times_are_kept_to_the_nanosecond(tmp_path):
     """Kafka takes the .log's time for a segment whose time index is empty."""
-    root = archive.opened(
+    root = archive.unpack_if_archive(
         packed(
             tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
         )
@@ -59,7 +59,7 @@ def test_times_are_kept_to_the_nanosecond(tmp_path):
 def test_holes_stay_holes(tmp_path):
     """A preallocated index of 10 MiB takes a few KiB, as on the broker."""
     content = b"\1" * 8 + bytes((10 << 20) - 8)
-    root = archive.opened(
+    root = archive.unpack_if_archive(
         packed(
             tmp_path / "b.tar.gz",
             {"orders-0/00000000000000000000.index": content, "meta.properties": b""},
@@ -71,7 +71,7 @@ def test_holes_stay_holes(tmp_path):
 
 def test_the_wrapping_folders_are_passed(tmp_path):
     """backup/kafka/orders-0 opens at backup/kafka, also when it holds one partition alone."""
-    root = archive.opened(
+    root = archive.unpack_if_archive(
         packed(tmp_path / "b.tar", {"backup/kafka/orders-0/00000000000000000000.log": b"x"})
     )
     assert root.name == "kafka" and (root / "orders-0").is_dir()
@@ -82,18 +82,18 @@ def test_a_second_time_nothing_is_unpacked(tmp_path):
     path = packed(
         tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}
     )
-    first = archive.opened(path)
+    first = archive.unpack_if_archive(path)
     inode = os.stat(first).st_ino
-    assert archive.opened(path) == first and os.stat(first).st_ino == inode
+    assert archive.unpack_if_archive(path) == first and os.stat(first).st_ino == inode
     os.utime(path, ns=(1, 1))
-    assert archive.opened(path) != first
+    assert archive.unpack_if_archive(path) != first
 
 
 @pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "a/../../evil"])
 def test_no_member_leaves_the_folder(tmp_path, name):
     """A member that points outside refuses the whole archive."""
     with pytest.raises(CannotOpen, match="would leave the folder"):
-        archive.opened(packed(tmp_path / "b.tar", {name: b"x"}))
+        archive.unpack_if_archive(packed(tmp_path / "b.tar", {name: b"x"}))
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
 
@@ -111,7 +111,7 @@ def test_links_and_devices_are_passed_over(tmp_path):
             one.type, one.linkname = kind, "/etc/passwd"
             out.addfile(one)
         out.addfile(tarfile.TarInfo("meta.properties"))
-    assert {child.name for child in archive.opened(path).iterdir()} == {
+    assert {child.name for child in archive.unpack_if_archive(path).iterdir()} == {
         "orders-0",
         "meta.properties",
     }
@@ -127,7 +127,7 @@ def test_a_zip_keeps_its_times(tmp_path):
         one = zipfile.ZipInfo("meta.properties")
         one.extra = b"UT\x05\x00\x01" + (1_790_000_000).to_bytes(4, "little")
         out.writestr(one, b"")
-    root = archive.opened(path)
+    root = archive.unpack_if_archive(path)
     assert os.stat(root / "meta.properties").st_mtime == 1_790_000_000
     assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime == 1_795_253_400
 
@@ -138,7 +138,7 @@ def test_a_cut_archive_is_one_clear_line(tmp_path, cut):
     path = tmp_path / "cut.tar.gz"
     path.write_bytes(SAMPLE.read_bytes()[:cut])
     with pytest.raises(CannotOpen) as raised:
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     assert raised.value.kind == "archive" and "\n" not in str(raised.value)
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
@@ -147,7 +147,7 @@ def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
     """What an archive may unpack to has a limit."""
     monkeypatch.setattr(unpack_budget, "LIMIT_BYTES", 1000)
     with pytest.raises(CannotOpen, match="more than"):
-        archive.opened(
+        archive.unpack_if_archive(
             packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)})
         )
 
@@ -164,9 +164,11 @@ def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
     with pytest.raises(
         CannotOpen, match=r"only 4194304 bytes would be left there.*make room there"
     ):
-        archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": noise}))
+        archive.unpack_if_archive(
+            packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": noise})
+        )
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
-    assert archive.opened(
+    assert archive.unpack_if_archive(
         packed(tmp_path / "c.tar", {"orders-0/00000000000000000000.log": noise[: 3 << 20]})
     )
 
@@ -188,7 +190,7 @@ def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
     with gzip.open(path, "wb") as out:
         out.write(one.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
     with pytest.raises(CannotOpen, match="names and notes"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_another_file_is_no_archive(tmp_path):
@@ -196,7 +198,7 @@ def test_another_file_is_no_archive(tmp_path):
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(b"x")
     with pytest.raises(CannotOpen, match="is a file"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
@@ -208,7 +210,7 @@ def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
         path = tmp_path / f"{at}.tar.gz"
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
         with pytest.raises(CannotOpen):
-            archive.opened(path)
+            archive.unpack_if_archive(path)
 
 
 @pytest.mark.parametrize("at", [512 * 4 + 100, 512 * 10 + 100])
@@ -224,7 +226,7 @@ def test_a_damaged_header_is_not_the_end(tmp_path, at):
     whole[at] ^= 1
     path.write_bytes(whole)
     with pytest.raises(CannotOpen):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
@@ -237,7 +239,7 @@ def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
         second = whole.getmembers()[2]
     path.write_bytes(path.read_bytes()[: second.offset])
     with pytest.raises(CannotOpen, match="damaged or cut"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_of_a_file_packed_twice_the_later_one_counts(tmp_path):
@@ -248,7 +250,7 @@ def test_of_a_file_packed_twice_the_later_one_counts(tmp_path):
             one = tarfile.TarInfo("meta.properties")
             one.size = len(content)
             out.addfile(one, io.BytesIO(content))
-    assert (archive.opened(path) / "meta.properties").read_bytes() == b"node.id=2"
+    assert (archive.unpack_if_archive(path) / "meta.properties").read_bytes() == b"node.id=2"
 
 
 def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
@@ -261,9 +263,9 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
         secret[at] |= 1  # the flag that says a member is encrypted
     path.write_bytes(secret)
     with pytest.raises(CannotOpen, match="encrypted"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     with pytest.raises(CannotOpen, match="no archive"):
-        archive.opened(
+        archive.unpack_if_archive(
             packed(tmp_path / "b.tar", {"meta.properties": b""}, pax_headers={"mtime": "inf"})
         )
 
@@ -273,14 +275,14 @@ def test_a_cache_that_cannot_be_written_is_said_so(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))
     with pytest.raises(CannotOpen, match="set KAFKAVIZ_CACHE"):
-        archive.opened(packed(tmp_path / "b.tar", {"meta.properties": b""}))
+        archive.unpack_if_archive(packed(tmp_path / "b.tar", {"meta.properties": b""}))
 
 
 @pytest.mark.parametrize("path", ["~nobody-of-this-name/kafka", "kafka\0"])
 def test_what_is_no_path_is_one_line(path):
     """A home directory that is not there, a name that no file can have."""
     with pytest.raises(CannotOpen):
-        archive.opened(Path(path))
+        archive.unpack_if_archive(Path(path))
 
 
 def test_a_member_without_a_name_is_one_line(tmp_path):
@@ -293,7 +295,7 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
         data[lengths : lengths + 4] = b"\0\0\1\0"  # of the name, of what is extra
     path.write_bytes(data)
     with pytest.raises(CannotOpen, match="no archive"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
@@ -302,14 +304,19 @@ def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
         tmp_path / "b.tar",
         {f"b/{name}-0/00000000000000000000.log": b"x" for name in ("orders", "logs")},
     )
-    root = archive.opened(path)
+    root = archive.unpack_if_archive(path)
     assert (
-        archive.opened(path / "orders-0") == root / "orders-0" == archive.locate(path / "orders-0")
+        archive.unpack_if_archive(path / "orders-0")
+        == root / "orders-0"
+        == archive.locate(path / "orders-0")
     )
-    assert archive.containing(path / "orders-0") == path and archive.containing(path) is None
+    assert (
+        archive.enclosing_archive(path / "orders-0") == path
+        and archive.enclosing_archive(path) is None
+    )
     for inner in ("orders-1", "..", "../b.tar", "orders-0/../../../x"):
         with pytest.raises(CannotOpen, match="is not there"):
-            archive.opened(path / inner)
+            archive.unpack_if_archive(path / inner)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +332,7 @@ def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, sai
     """Room in the cache would not mend it."""
     path = packed(tmp_path / "b.tar", {"b/orders-0/meta": b"", name: b"x"})
     with pytest.raises(CannotOpen) as raised:
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     assert str(raised.value) == f"{path}: {said}; pack the directory again, with tar or zip"
     assert not list((tmp_path / "cache" / "unpacked").iterdir())
 
@@ -335,9 +342,12 @@ def test_what_lies_in_an_archive_is_named_by_it(tmp_path):
     path = tmp_path / "kafka.zip"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("kafka/orders-0/00000000000000000000.log", b"")
-    root = archive.opened(path)
-    assert archive.given(root) == path and archive.given(root / "orders-0") == path / "orders-0"
+    root = archive.unpack_if_archive(path)
     assert (
-        archive.given(archive.unpacked(path)) == path
-        and archive.given(tmp_path / "other") == tmp_path / "other"
+        archive.display_path(root) == path
+        and archive.display_path(root / "orders-0") == path / "orders-0"
+    )
+    assert (
+        archive.display_path(archive.unpack_target(path)) == path
+        and archive.display_path(tmp_path / "other") == tmp_path / "other"
     )

@@ -12,7 +12,7 @@ import pytest
 
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import names
-from kafkaviz.log.archive import opened
+from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition, open_partition
 
@@ -86,7 +86,7 @@ def test_a_clean_broker(clean):
     """What a 4.3.1 broker left when it was stopped."""
     broker = open_broker(clean)
     assert len(broker.partitions) == 37 and not broker.problems
-    assert broker.clean and broker.clean_body == {"version": 0, "brokerEpoch": 13}
+    assert broker.is_clean and broker.clean_body == {"version": 0, "brokerEpoch": 13}
     assert (broker.node_id, broker.cluster_id, broker.directory_id) == (
         "1",
         "a2Fma2F2aXotY2xlYW4tMQ",
@@ -122,7 +122,11 @@ def test_states_of_segments(clean):
 def test_preallocated_indexes_of_a_killed_broker(killed):
     """Written slots against unwritten ones, apparent against allocated bytes."""
     active = open_broker(killed).partition("append-time-0").active
-    assert (len(active.offset_index), active.offset_slots.slots, active.offset_slots.unwritten) == (
+    assert (
+        len(active.offset_index),
+        active.offset_slots.slots,
+        active.offset_slots.unwritten_slots,
+    ) == (
         104,
         8192,
         8088,
@@ -193,7 +197,7 @@ def test_how_a_broker_was_left(clean, killed, tmp_path):
             tmp_path,
         )
     ]
-    assert [broker.left for broker in opened] == [
+    assert [broker.shutdown_state for broker in opened] == [
         "clean",
         "clean",
         "unclean",
@@ -292,7 +296,7 @@ def test_a_strange_marker_is_still_a_clean_stop(tmp_path, damaged, body):
     copy = Path(shutil.copytree(damaged, tmp_path / "kafka"))
     (copy / ".kafka_cleanshutdown").write_bytes(body)
     broker = open_broker(copy)
-    assert broker.clean and broker.clean_body in (None, {}) and len(broker.partitions) > 2
+    assert broker.is_clean and broker.clean_body in (None, {}) and len(broker.partitions) > 2
     assert [problem.path.name for problem in broker.problems] == (
         [] if body == b"{}" else [".kafka_cleanshutdown"]
     )
@@ -323,7 +327,7 @@ def _snapshot(root: Path) -> dict[str, tuple[int, int, str]]:
 
 def test_every_archive_opens(shared):
     """All eight directories, brokers 2.8.2 to 4.3.1."""
-    assert len({opened(shared / "data" / f"{name}.tar.gz") for name in ARCHIVES}) == 8
+    assert len({unpack_if_archive(shared / "data" / f"{name}.tar.gz") for name in ARCHIVES}) == 8
 
 
 def test_aborted_transactions_of_a_segment(clean):

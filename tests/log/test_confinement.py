@@ -40,12 +40,12 @@ def test_a_file_within_is_read(root):
     (root / "file").write_bytes(b"within")
     (root / "link").symlink_to("file")
     assert file.read(root / "file") == file.read(root / "link") == b"within"
-    assert [info.name for info in file.listed(root)] == ["file", "link"]
+    assert [info.name for info in file.list_files(root)] == ["file", "link"]
 
 
 @pytest.mark.parametrize(
     "read",
-    [file.read, file.read_text, file.read_written, lambda path: file.reader(path).__enter__()],
+    [file.read, file.read_text, file.read_data, lambda path: file.reader(path).__enter__()],
 )
 def test_a_file_outside_is_refused_by_every_reader(root, read):
     """The directory beside whose name begins alike, and a link that leads there."""
@@ -69,7 +69,7 @@ def test_a_directory_outside_is_not_listed(root):
     """Not even the names in it are told."""
     (root / "orders-0").symlink_to(root.parent / "rootless")
     with pytest.raises(CannotOpen):
-        file.listed(root / "orders-0")
+        file.list_files(root / "orders-0")
 
 
 def test_an_archive_outside_is_not_unpacked(root, clean_archive):
@@ -77,8 +77,8 @@ def test_an_archive_outside_is_not_unpacked(root, clean_archive):
     (root / "kafka.tar.gz").symlink_to(clean_archive)
     for path in (clean_archive, root / "kafka.tar.gz"):
         with pytest.raises(CannotOpen) as refused:
-            archive.opened(path)
-        assert refused.value.kind == "outside" and not archive.unpacked(path).exists()
+            archive.unpack_if_archive(path)
+        assert refused.value.kind == "outside" and not archive.unpack_target(path).exists()
 
 
 def test_without_confinement_everything_is_read(root):

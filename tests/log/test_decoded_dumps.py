@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.format import batch, control, internal, metadata
+from kafkaviz.format import batch, control, coordinator_records, metadata
 from kafkaviz.format.names import parse_directory
-from kafkaviz.log.archive import opened
+from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from tests.conftest import DATA
@@ -57,12 +57,12 @@ def bodies(root: Path, name: str) -> list[list]:
 def body(record, is_control: bool, topic: str) -> str:
     """What stands behind a record's metadata."""
     if is_control:
-        return control.printed(record.key, record.value)
-    if topic in internal.DECODER_OF_TOPIC:
-        return internal.printed(
-            record.key, record.value, record.offset, internal.DECODER_OF_TOPIC[topic]
+        return control.dump_text(record.key, record.value)
+    if topic in coordinator_records.DECODER_OF_TOPIC:
+        return coordinator_records.dump_text(
+            record.key, record.value, record.offset, coordinator_records.DECODER_OF_TOPIC[topic]
         )
-    return metadata.printed(record.value, record.offset)
+    return metadata.dump_text(record.value, record.offset)
 
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept["file"])
@@ -77,7 +77,7 @@ def test_the_sample_brokers_internal_topics(clean, kept):
 @pytest.mark.parametrize("name", BROKERS)
 def test_all_internal_topics_of_a_broker(shared, name):
     """Each file that Kafka decoded: all of its records, as it printed them."""
-    root, records, files = opened(shared / "data" / f"{name}.tar.gz"), 0, 0
+    root, records, files = unpack_if_archive(shared / "data" / f"{name}.tar.gz"), 0, 0
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
         for member in expected:
             _, _, file = member.name.partition(f"{name}.expected/dump/")

@@ -10,7 +10,7 @@ import pytest
 
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.entry_points import Slots, entry_points
+from kafkaviz.log.entry_points import IndexSlots, entry_points
 from kafkaviz.log.segment import Segment
 from tests.pipeline import whole_logs
 
@@ -38,47 +38,51 @@ def test_places_are_those_that_the_index_knows(stem):
     known = sorted(segment(stem).offset_index["position"].tolist())
     with entry_points(segment(stem)) as points:
         assert (
-            points.first(0, STARTS[-1]) == known[0]
-            and points.first(known[0] + 1, STARTS[-1]) == known[1]
+            points.find_first(0, STARTS[-1]) == known[0]
+            and points.find_first(known[0] + 1, STARTS[-1]) == known[1]
         )
         assert (
-            points.first(known[0] + 1, known[1]) is None
-            and points.first(known[-1] + 1, STARTS[-1]) is None
+            points.find_first(known[0] + 1, known[1]) is None
+            and points.find_first(known[-1] + 1, STARTS[-1]) is None
         )
         assert points.positions(known[0], known[3]).tolist() == known[1:3]
         for number in range(60):
             before, behind = (
-                points.before_offset(1000 + 10 * number),
-                points.behind_offset(1000 + 10 * number),
+                points.position_before_offset(1000 + 10 * number),
+                points.position_behind_offset(1000 + 10 * number),
             )
             assert before == max([0, *(one for one in known if one < STARTS[number])])
             assert behind == min([STARTS[-1], *(one for one in known if one > STARTS[number])])
             assert (
-                STARTS.index(points.before_time(START_MS + number))
+                STARTS.index(points.position_before_time(START_MS + number))
                 <= number
-                <= STARTS.index(points.behind_time(START_MS + number))
+                <= STARTS.index(points.position_behind_time(START_MS + number))
             )
-        assert points.before_time(START_MS + 30) >= known[len(known) // 2 - 2]
-        assert (points.before_offset(0), points.behind_offset(9999), points.before_time(0)) == (
+        assert points.position_before_time(START_MS + 30) >= known[len(known) // 2 - 2]
+        assert (
+            points.position_before_offset(0),
+            points.position_behind_offset(9999),
+            points.position_before_time(0),
+        ) == (
             0,
             STARTS[-1],
             0,
         )
-        assert points.behind_time(START_MS + 99) == STARTS[-1]
+        assert points.position_behind_time(START_MS + 99) == STARTS[-1]
 
 
 def test_a_search_reads_few_slots(stem, monkeypatch):
     """About as many as a binary search takes, of an index of whatever length."""
     read = []
-    getitem = Slots.__getitem__
+    getitem = IndexSlots.__getitem__
     monkeypatch.setattr(
-        Slots, "__getitem__", lambda self, which: read.append(which) or getitem(self, which)
+        IndexSlots, "__getitem__", lambda self, which: read.append(which) or getitem(self, which)
     )
     entries = np.zeros(100_000, offset_index.ENTRY)
     entries["relative_offset"] = entries["position"] = np.arange(1, 100_001)
     stem.with_suffix(".index").write_bytes(offset_index.build(entries))
     with entry_points(segment(stem)) as points:
-        points.before_offset(1500)
+        points.position_before_offset(1500)
     assert sum(isinstance(which, int) for which in read) < 40
 
 
@@ -94,15 +98,15 @@ def test_a_batch_that_is_not_whole_is_no_place(stem, hurt):
         data[entry + {"crc": 200, "length": 11, "magic": 16}[hurt]] ^= 5
     log.write_bytes(data)
     with entry_points(segment(stem)) as points:
-        assert not points.is_intact(entry) and points.first(entry, entry + 1) is None
-        assert points.before_offset(1000 + 10 * STARTS.index(entry) + 15) < entry
+        assert not points.is_intact(entry) and points.find_first(entry, entry + 1) is None
+        assert points.position_before_offset(1000 + 10 * STARTS.index(entry) + 15) < entry
 
 
 def test_unwritten_slots_and_missing_files(stem):
     """Zeros behind the last entry are no entries; without an index there is byte 0 and the end."""
     with entry_points(segment(stem)) as points:
         expected = [
-            (points.before_offset(offset), points.behind_offset(offset))
+            (points.position_before_offset(offset), points.position_behind_offset(offset))
             for offset in range(1000, 1600, 7)
         ]
     for suffix, layout in ((".index", offset_index), (".timeindex", time_index)):
@@ -110,17 +114,20 @@ def test_unwritten_slots_and_missing_files(stem):
         path.write_bytes(path.read_bytes() + bytes(1000 * layout.ENTRY.itemsize))
     with entry_points(segment(stem)) as points:
         assert [
-            (points.before_offset(offset), points.behind_offset(offset))
+            (points.position_before_offset(offset), points.position_behind_offset(offset))
             for offset in range(1000, 1600, 7)
         ] == expected
-        assert points.before_time(START_MS + 50) > 0
+        assert points.position_before_time(START_MS + 50) > 0
     with entry_points(replace(segment(stem), index=None, timeindex=None)) as points:
         assert (
-            points.first(0, STARTS[-1]),
-            points.before_offset(1500),
-            points.behind_offset(1500),
+            points.find_first(0, STARTS[-1]),
+            points.position_before_offset(1500),
+            points.position_behind_offset(1500),
         ) == (None, 0, STARTS[-1])
-        assert (points.before_time(START_MS + 50), points.behind_time(START_MS)) == (0, STARTS[-1])
+        assert (
+            points.position_before_time(START_MS + 50),
+            points.position_behind_time(START_MS),
+        ) == (0, STARTS[-1])
 
 
 def test_a_time_entry_must_be_that_of_its_batch(stem):
@@ -128,8 +135,8 @@ def test_a_time_entry_must_be_that_of_its_batch(stem):
     path = stem.with_suffix(".timeindex")
     entries = time_index.parse(path.read_bytes()).copy()
     with entry_points(segment(stem)) as points:
-        right = points.before_time(int(entries["timestamp_ms"][4]) + 1)
+        right = points.position_before_time(int(entries["timestamp_ms"][4]) + 1)
     entries["timestamp_ms"][4] -= 1
     path.write_bytes(time_index.build(entries))
     with entry_points(segment(stem)) as points:
-        assert 0 < points.before_time(int(entries["timestamp_ms"][4]) + 1) < right
+        assert 0 < points.position_before_time(int(entries["timestamp_ms"][4]) + 1) < right

@@ -35,7 +35,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log import archive
 for path in json.load(sys.stdin):
     try:
-        print(json.dumps(str(archive.opened(Path(path)))))
+        print(json.dumps(str(archive.unpack_if_archive(Path(path)))))
     except CannotOpen as fault:
         print(json.dumps(str(fault)))
 """
@@ -198,7 +198,7 @@ def test_what_is_used_up_is_said(tmp_path, cache, monkeypatch, name):
     for limit, value in limits.items():
         monkeypatch.setattr(unpack_budget, limit, value)
     with pytest.raises(CannotOpen, match=said):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     assert nothing_left(cache)
 
 
@@ -212,7 +212,7 @@ def test_what_was_passed_takes_no_memory(tmp_path, build, count):
     build(path, count)
     tracemalloc.start()
     try:
-        archive.opened(path)
+        archive.unpack_if_archive(path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -229,7 +229,7 @@ def test_a_hole_costs_nothing_to_unpack(tmp_path):
         + sparse(LOG, 900 << 30, ((1 << 30, 512), (899 << 30, 3)), b"x" * 512 + b"end")
         + END
     )
-    log = archive.opened(path) / "orders-0/00000000000000000000.log"
+    log = archive.unpack_if_archive(path) / "orders-0/00000000000000000000.log"
     assert log.stat().st_size == 900 << 30 and log.stat().st_blocks * 512 < 1 << 20
     with open(log, "rb") as read:
         read.seek((1 << 30) - 4)
@@ -246,7 +246,7 @@ def test_holes_count_at_their_length(tmp_path, monkeypatch):
     with pytest.raises(
         CannotOpen, match="unpacks to more than 1099511627776 bytes; unpack it yourself"
     ):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def sparse_files() -> dict[str, bytes]:
@@ -293,7 +293,7 @@ def test_sparse_files_are_those_of_tarfile(tmp_path, name):
     """
     path = tmp_path / "b.tar"
     path.write_bytes(sparse_files()[name] + file(META, b"node.id=1\n") + END)
-    root = archive.opened(path)
+    root = archive.unpack_if_archive(path)
     with tarfile.open(path) as packed:
         wanted = {
             member.name.removeprefix("b/"): packed.extractfile(member).read() for member in packed
@@ -330,7 +330,7 @@ def test_what_tarfile_writes_is_read(tmp_path, form):
         folder = tarfile.TarInfo("b/empty-0")
         folder.type, folder.mtime = tarfile.DIRTYPE, 1_000_000_000
         out.addfile(folder)
-    root = archive.opened(path)
+    root = archive.unpack_if_archive(path)
     assert {
         f"b/{one.relative_to(root)}": one.read_bytes() for one in root.rglob("*") if one.is_file()
     } == {name: name.encode()[: len(name)] for name in names}
@@ -351,7 +351,7 @@ def test_folders_of_an_incremental_archive(tmp_path):
         + BROKER
         + END
     )
-    assert (archive.opened(path) / "meta.properties").read_bytes() == b"node.id=1\n"
+    assert (archive.unpack_if_archive(path) / "meta.properties").read_bytes() == b"node.id=1\n"
 
 
 def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
@@ -365,7 +365,7 @@ def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(unpack_budget, "LIMIT_HEADERS", 1000)
     with pytest.raises(CannotOpen, match="more than 1000 headers"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     row = b"%011o\0%011o\0" % (1, 1)
     path.write_bytes(
         gzip.compress(
@@ -377,7 +377,7 @@ def test_what_a_sparse_map_goes_on_with_is_bounded(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(tar_reader, "SPARSE_CHUNKS", 1000)
     with pytest.raises(CannotOpen, match="in more than 1000 pieces"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_folders_of_a_path_count(tmp_path, monkeypatch):
@@ -388,10 +388,10 @@ def test_folders_of_a_path_count(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 100)
     with pytest.raises(CannotOpen, match="more than 100 files and folders"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     path.write_bytes(BROKER + pax(note(b"path", b"b/" + b"a/" * 1500 + b"x")) + header("x") + END)
     with pytest.raises(CannotOpen, match="more than 64 folders in one another"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monkeypatch):
@@ -402,7 +402,7 @@ def test_half_of_the_files_that_a_disk_may_hold_are_spared(tmp_path, cache, monk
         archive, "_free_files", lambda folder: 100 - sum(1 for one in folder.rglob("*"))
     )
     with pytest.raises(CannotOpen, match=r"only 50 files more would fit there.*make room there"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
     assert nothing_left(cache)
 
 
@@ -413,7 +413,7 @@ def test_a_zip_that_reaches_beyond_its_end(tmp_path):
         hostile.zip_of([(b"b/x", 0, bytes(500), 0, 500, 0)], hostile.local(b"b/x", b"", 0, 0, 0))
     )
     with pytest.raises(CannotOpen, match="beyond the file"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 def test_a_long_extra_field_is_walked_once(tmp_path):
@@ -423,7 +423,7 @@ def test_a_long_extra_field_is_walked_once(tmp_path):
         member = zip_reader.zipfile.ZipInfo("meta.properties")
         member.extra = b"\1\2\0\0" * 16_000 + b"UT\5\0\1" + (1_790_000_000).to_bytes(4, "little")
         out.writestr(member, b"")
-    assert (archive.opened(path) / "meta.properties").stat().st_mtime == 1_790_000_000
+    assert (archive.unpack_if_archive(path) / "meta.properties").stat().st_mtime == 1_790_000_000
 
 
 def test_who_waits_can_end_it(tmp_path, cache):
@@ -441,7 +441,7 @@ def test_who_waits_can_end_it(tmp_path, cache):
             raise Stopped
 
     with pytest.raises(Stopped):
-        archive.opened(path, watch)
+        archive.unpack_if_archive(path, watch)
     assert seen[0] < seen[1] < 1 << 30 and nothing_left(cache)
 
 
@@ -460,19 +460,19 @@ def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
             time.sleep(0.05)
         process.kill()
     assert len(list((cache / "unpacked").iterdir())) == 1
-    archive.opened(other)
-    assert list((cache / "unpacked").iterdir()) == [archive.unpacked(other)]
+    archive.unpack_if_archive(other)
+    assert list((cache / "unpacked").iterdir()) == [archive.unpack_target(other)]
 
 
 def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
     """Its header says how large a dictionary is to be, up to 4 GiB."""
     path = tmp_path / "b.tar.xz"
     path.write_bytes(lzma.compress(BROKER + END, preset=9))
-    assert archive.opened(path)
+    assert archive.unpack_if_archive(path)
     monkeypatch.setattr(archive, "XZ_BYTES", 64 << 20)
     os.utime(path, ns=(1, 1))
     with pytest.raises(CannotOpen, match="Memory usage limit exceeded"):
-        archive.opened(path)
+        archive.unpack_if_archive(path)
 
 
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
@@ -484,15 +484,17 @@ def test_streams_behind_one_another_are_one(tmp_path, compress):
     )
     packed = compress(whole[:1000]) + compress(b"") + compress(whole[1000:])
     path.write_bytes(packed)
-    assert (archive.opened(path) / "orders-0/00000000000000000000.index").stat().st_size == 300_000
+    assert (
+        archive.unpack_if_archive(path) / "orders-0/00000000000000000000.index"
+    ).stat().st_size == 300_000
     for broken in (packed[:-5], packed[:-200_000]):
         path.write_bytes(broken)
         with pytest.raises(CannotOpen, match="no archive that can be read"):
-            archive.opened(path)
+            archive.unpack_if_archive(path)
 
 
 def test_a_pipe_is_no_archive(tmp_path):
     """To open one would wait for ever."""
     os.mkfifo(tmp_path / "b.tar")
     with pytest.raises(CannotOpen, match="is no file"):
-        archive.opened(tmp_path / "b.tar")
+        archive.unpack_if_archive(tmp_path / "b.tar")

@@ -12,7 +12,7 @@ from kafkaviz.format.metadata import TOPIC_RESOURCE
 from kafkaviz.format.record import Record
 from kafkaviz.log import metadata_log
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.metadata_log import Image
+from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import open_partition
 
 ID = bytes(15) + b"\1"
@@ -70,21 +70,21 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
     return header.tobytes() + body
 
 
-def replayed(path, log: bytes, **snapshots: bytes) -> Image:
+def replayed(path, log: bytes, **snapshots: bytes) -> MetadataImage:
     """The state of a directory of these files."""
     directory = path / metadata_log.DIRECTORY
     directory.mkdir(parents=True)
     (directory / FIRST).write_bytes(log)
     for end_offset, data in snapshots.items():
         (directory / f"{int(end_offset[1:]):020}-0000000001.checkpoint").write_bytes(data)
-    return metadata_log.image_of(
+    return metadata_log.build_image(
         open_partition(directory, names.parse_directory(metadata_log.DIRECTORY))
     )
 
 
-def configs(state: Image) -> dict:
+def configs(state: MetadataImage) -> dict:
     """The settings of the topic orders."""
-    return {name: given.value for name, given in state.of_topic("orders").items()}
+    return {name: given.value for name, given in state.topic_configs("orders").items()}
 
 
 def test_later_records_win_and_null_takes_away(tmp_path):
@@ -94,7 +94,7 @@ def test_later_records_win_and_null_takes_away(tmp_path):
     )
     state = replayed(tmp_path, log)
     assert (configs(state), list(state.topic_ids), state.end_offset) == ({"a": "2"}, ["orders"], 5)
-    assert state.of_topic("orders")["a"] == ("2", FIRST, 3)
+    assert state.topic_configs("orders")["a"] == ("2", FIRST, 3)
 
 
 def test_a_removed_topic_forgets_its_settings(tmp_path):
@@ -207,7 +207,7 @@ def test_replicas_are_those_of_the_last_change(tmp_path):
 
 def test_a_real_log(clean):
     """The broker's topics, from its newest snapshot on."""
-    state = metadata_log.image(open_broker(clean))
+    state = metadata_log.read_image(open_broker(clean))
     assert state.snapshot == "00000000000000000222-0000000001.checkpoint"
     assert (state.features["metadata.version"], state.problems) == (30, [])
     assert state.configs[TOPIC_RESOURCE, "tiny-index"]["segment.index.bytes"].value == "300"

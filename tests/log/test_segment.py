@@ -10,7 +10,7 @@ import pytest
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CannotOpen, CorruptFile
-from kafkaviz.format import legacy
+from kafkaviz.format import legacy_messages
 from kafkaviz.log import file
 from kafkaviz.log import segment as segment_module
 from kafkaviz.log.segment import Segment
@@ -56,7 +56,7 @@ def test_an_index_of_holes_has_no_written_slot(tmp_path):
     with open(f"{stem}.index", "wb") as out:
         out.truncate(10 << 20)
     index = segment_at(stem).offset_slots
-    assert (len(index.entries), index.slots, index.unwritten, index.trailing_bytes) == (
+    assert (len(index.entries), index.slots, index.unwritten_slots, index.trailing_bytes) == (
         0,
         1_310_720,
         1_310_720,
@@ -96,10 +96,12 @@ def test_a_stretch_of_a_file_stops_at_its_end():
 def test_records_of_every_magic_from_one_log(tmp_path):
     """A message of magic 0, a wrapper of magic 1 and a batch of magic 2, one behind the other."""
     stem = tmp_path / "00000000000000000000"
-    inner = legacy.build(1, 0, b"k1", b"v1", 5) + legacy.build(1, 1, b"k2", None, 6)
+    inner = legacy_messages.build(1, 0, b"k1", b"v1", 5) + legacy_messages.build(
+        1, 1, b"k2", None, 6
+    )
     old = [
-        legacy.build(0, 0, b"k0", b"v0"),
-        legacy.build(1, 2, None, codec.compress("gzip", inner), 6, attributes=1),
+        legacy_messages.build(0, 0, b"k0", b"v0"),
+        legacy_messages.build(1, 2, None, codec.compress("gzip", inner), 6, attributes=1),
     ]
     new = Path(f"{TINY}.log").read_bytes()[:119]
     Path(f"{stem}.log").write_bytes(b"".join([*old, new]))
@@ -123,9 +125,11 @@ def wrapped(tmp_path: Path) -> Segment:
     """A segment of three wrappers of magic 1: two of three messages each, one whose compressed
     bytes are damaged.
     """
-    inner = b"".join(legacy.build(1, offset, b"k", b"v", 5 + offset) for offset in range(3))
+    inner = b"".join(
+        legacy_messages.build(1, offset, b"k", b"v", 5 + offset) for offset in range(3)
+    )
     batches = [
-        legacy.build(1, offset, None, codec.compress("gzip", inner), 7, attributes=1)
+        legacy_messages.build(1, offset, None, codec.compress("gzip", inner), 7, attributes=1)
         for offset in (2, 9, 12)
     ]
     batches[2] = batches[2][:50] + b"\xff" * 9 + batches[2][59:]
@@ -156,7 +160,7 @@ def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
     """Unless it is asked to, and so does the walk of a large log."""
     segment = wrapped(tmp_path)
     assert [batches["record_count"].tolist() for batches in segment.scan()] == [[-1, -1, -1]]
-    monkeypatch.setattr(segment_module, "LOOKED_INSIDE_BYTES", segment.log.size_bytes - 1)
+    monkeypatch.setattr(segment_module, "LOOK_INSIDE_LIMIT_BYTES", segment.log.size_bytes - 1)
     assert segment.batches()["record_count"].tolist() == [-1, -1, -1]
 
 

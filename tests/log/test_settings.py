@@ -8,8 +8,8 @@ import pytest
 from kafkaviz.errors import CannotOpen, RefusedSetting
 from kafkaviz.log import metadata_log, settings
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.metadata_log import Given, Image
-from kafkaviz.log.settings import Origin, Settings, Sourced
+from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
+from kafkaviz.log.settings import Origin, Settings, SettingValue
 
 RECORDED = [
     "kafka-3.9.0-leader",
@@ -27,7 +27,7 @@ SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.byte
 NEWEST = (4, 4)
 
 
-def value(found: Sourced) -> tuple:
+def value(found: SettingValue) -> tuple:
     """What a test compares: the value and where it came from."""
     return found.value, found.origin
 
@@ -48,10 +48,12 @@ def test_every_topic_has_the_settings_it_was_created_with(shared, name):
             setting: str(text) for setting, text in (told.get("configs") or {}).items()
         } | SET_LATER.get((name, topic), {})
         assert {
-            setting: given.value for setting, given in found.image.of_topic(topic).items()
+            setting: given.value for setting, given in found.image.topic_configs(topic).items()
         } == configs, topic
         assert {
-            setting for setting, one in found.of_topic(topic).items() if one.origin == Origin.TOPIC
+            setting
+            for setting, one in found.topic_settings(topic).items()
+            if one.origin == Origin.TOPIC
         } == set(configs)
     assert found.problems == ()
 
@@ -74,7 +76,7 @@ def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared
 
 def test_the_sample_broker(clean):
     """What came from a ConfigRecord says which; what did not is Kafka's default."""
-    found = settings.open_settings(open_broker(clean)).of_topic("tiny-index")
+    found = settings.open_settings(open_broker(clean)).topic_settings("tiny-index")
     interval = found["index.interval.bytes"]
     assert value(interval) == (150, Origin.TOPIC)
     assert (
@@ -122,7 +124,7 @@ def made(**origins) -> Settings:
         (4, ""): {"log.roll.ms": origins.get("cluster")},
     }
     given = {
-        key: {name: Given(text, "0.log", 7) for name, text in one.items() if text}
+        key: {name: ConfigValue(text, "0.log", 7) for name, text in one.items() if text}
         for key, one in configs.items()
     }
     properties = {"log.roll.ms": origins["file"]} if "file" in origins else {}
@@ -131,7 +133,7 @@ def made(**origins) -> Settings:
         "log.roll.hours": origins.get("typed_of_the_broker"),
     }
     typed = {name: text for name, text in typed.items() if text}
-    return Settings(NEWEST, Image(configs=given), "1", typed, properties)
+    return Settings(NEWEST, MetadataImage(configs=given), "1", typed, properties)
 
 
 @pytest.mark.parametrize(
@@ -174,10 +176,14 @@ def test_what_a_person_types_is_held_to_the_limits(clean):
     """What a directory says is not: its broker ran with it."""
     broker = open_broker(clean)
     with pytest.raises(RefusedSetting, match="Value must be at least 4"):
-        settings.open_settings(broker, typed={"segment.index.bytes": "3"}).of_topic("orders")
+        settings.open_settings(broker, overrides={"segment.index.bytes": "3"}).topic_settings(
+            "orders"
+        )
     with pytest.raises(RefusedSetting, match=r"Unknown topic config name: index\.interval"):
-        settings.open_settings(broker, typed={"index.interval": "3"})
-    image = Image(configs={(2, "orders"): {"segment.index.bytes": Given("3", "0.log", 1)}})
+        settings.open_settings(broker, overrides={"index.interval": "3"})
+    image = MetadataImage(
+        configs={(2, "orders"): {"segment.index.bytes": ConfigValue("3", "0.log", 1)}}
+    )
     assert Settings(NEWEST, image).find("orders", "segment.index.bytes").value == 3
 
 
@@ -185,7 +191,7 @@ def test_the_metadata_log_has_settings_of_its_own():
     """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
     found = Settings(
         NEWEST,
-        Image(),
+        MetadataImage(),
         "1",
         {},
         {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"},

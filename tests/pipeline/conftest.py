@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafkaviz.pipeline import job, work
+from kafkaviz.pipeline import job, task_runner
 
 TESTED = "local[2]"
 
@@ -75,7 +75,11 @@ def _ingest(
 
 
 def _run_here(run: job.Ingest, spark: object, tasks: list, staging: Path) -> list:
-    return [told for task in tasks for told in work.do(pickle.loads(pickle.dumps(task)), staging)]
+    return [
+        told
+        for task in tasks
+        for told in task_runner.run_task(pickle.loads(pickle.dumps(task)), staging)
+    ]
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ in-process reader alone.
 
 from collections.abc import Iterator
 
-from kafkaviz.analyse.infer import SegmentFacts, inferred_limits, interval_bounds, roll_reasons
-from kafkaviz.analyse.infer.version import assumed_version
+from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, interval_bounds, roll_reasons
+from kafkaviz.analysis.inference.version import assumed_version
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -174,12 +174,12 @@ def _slots(segment: Segment) -> dict:
     if segment.index:
         row |= {
             "offset_entries": len(segment.offset_index),
-            "unwritten_offset_slots": segment.offset_slots.unwritten,
+            "unwritten_offset_slots": segment.offset_slots.unwritten_slots,
         }
     if segment.timeindex:
         row |= {
             "time_entries": len(segment.time_index),
-            "unwritten_time_slots": segment.time_slots.unwritten,
+            "unwritten_time_slots": segment.time_slots.unwritten_slots,
         }
     return row
 

@@ -13,13 +13,15 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkaviz.log import file
 from kafkaviz.pipeline.source import PushingReader
-from kafkaviz.pipeline.source_schema import columns, options
+from kafkaviz.pipeline.source_schema import columns, parse_options
 
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **given: str) -> pa.Table:
     """The rows that Spark would get before it looks at them again."""
     reader = PushingReader(
-        name, {**given, "path": str(directory)}, from_arrow_schema(columns(name, options(given)))
+        name,
+        {**given, "path": str(directory)},
+        from_arrow_schema(columns(name, parse_options(given))),
     )
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
@@ -33,7 +35,7 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
     opened.
     """
     told = SimpleNamespace(bytes=0, names=set())
-    reader, whole, written = file.reader, file.read, file.read_written
+    reader, whole, written = file.reader, file.read, file.read_data
 
     @contextmanager
     def counting(path: Path) -> Iterator:
@@ -59,6 +61,6 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
     with monkeypatch.context() as patch:
         patch.setattr(file, "reader", counting)
         patch.setattr(file, "read", counting_all(whole))
-        patch.setattr(file, "read_whole", counting_all(file.read_whole))
-        patch.setattr(file, "read_written", counting_all(written))
+        patch.setattr(file, "read_all", counting_all(file.read_all))
+        patch.setattr(file, "read_data", counting_all(written))
         yield told

@@ -14,11 +14,11 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import catalog, catalog_info
 from kafkaviz.pipeline.catalog_info import (
     CatalogInfo,
+    CatalogSource,
     FirstBatch,
-    Source,
-    Span,
+    RowRange,
+    SourceCheck,
     StoredSegment,
-    Verdict,
     from_json,
     to_json,
 )
@@ -26,11 +26,11 @@ from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
 
-VERDICT = Verdict("4.3.1", "its traces", False, True)
+VERDICT = SourceCheck("4.3.1", "its traces", False, True)
 INFO = CatalogInfo(
     "0.1.0",
     (
-        Source(
+        CatalogSource(
             "b",
             Path("/data/b"),
             Path("/data/b.tar.gz"),
@@ -49,7 +49,7 @@ INFO = CatalogInfo(
             7,
             "deleted",
             {"t-0/x.log": (1, 2)},
-            {"batches": (Span("batches-x.parquet", 0, 3),)},
+            {"batches": (RowRange("batches-x.parquet", 0, 3),)},
             FirstBatch(61, -1, 9),
             ("none", "zstd"),
             (Problem(Path("/data/b/t-0/x.log"), "no"),),
@@ -208,7 +208,7 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
     except CannotOpen:
         return
     assert len({one.key for one in found.info.segments}) <= 2 and sum(found.info.rows.values()) >= 0
-    assert inventory([]).known(found.info) == [] and not found.is_fresh([])
+    assert inventory([]).catalog_numbers(found.info) == [] and not found.is_fresh([])
     assert from_json(to_json(found.info)) == found.info
 
 
@@ -262,7 +262,7 @@ def test_a_cut_file_is_said(out, table, left):
         CannotOpen, match=rf"{table}: cannot be read .*; run kafkaviz ingest --full"
     ):
         catalog.read(out).table(table)
-    assert catalog.lost(out, catalog.read_info(out)) == {(table, path.name)}
+    assert catalog.missing_files(out, catalog.read_info(out)) == {(table, path.name)}
 
 
 def test_rows_of_other_segments_are_said(out):
@@ -272,7 +272,7 @@ def test_rows_of_other_segments_are_said(out):
     read = catalog.read(out)
     with pytest.raises(CannotOpen, match="has 3 rows for 2 segments"):
         read.segments(["base_offset"])
-    assert catalog.lost(out, read.info)
+    assert catalog.missing_files(out, read.info)
 
 
 def test_another_format_is_said(tmp_path):

@@ -21,8 +21,8 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline import catalog, commit
-from kafkaviz.pipeline.catalog_info import CatalogInfo, Span, StoredSegment
-from kafkaviz.pipeline.commit import Busy, workplace
+from kafkaviz.pipeline.catalog_info import CatalogInfo, RowRange, StoredSegment
+from kafkaviz.pipeline.commit import CatalogBusy, catalog_transaction
 from kafkaviz.pipeline.schema import TABLES
 
 SLOTS = TABLES["time_entries"]
@@ -37,7 +37,7 @@ def slot_rows(numbers: list[int]) -> pa.Table:
     return pa.Table.from_pylist(rows, SLOTS)
 
 
-def stored(base_offset: int, *spans: Span) -> StoredSegment:
+def stored(base_offset: int, *spans: RowRange) -> StoredSegment:
     """A segment with rows in time_entries."""
     return StoredSegment("b", "t-0", base_offset, "", {}, {"time_entries": spans} if spans else {})
 
@@ -51,15 +51,15 @@ def task_file(staging: Path, name: str, numbers: list[int], row_group: int = 4) 
     )
 
 
-def span(name: str, first_row: int, rows: int) -> Span:
-    return Span(f"time_entries-{name}.parquet", first_row, rows)
+def span(name: str, first_row: int, rows: int) -> RowRange:
+    return RowRange(f"time_entries-{name}.parquet", first_row, rows)
 
 
 @pytest.fixture
 def out(tmp_path) -> Path:
     """A catalog of three segments with slots 0-9, 10-14 and 15-19, all in one file."""
     path = tmp_path / "catalog"
-    with workplace(path) as place:
+    with catalog_transaction(path) as place:
         task_file(place.make_staging(), "old", list(range(20)))
         segments = [
             stored(0, span("old", 0, 10)),
@@ -105,7 +105,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 def test_what_is_kept_keeps_its_rows(out):
     """The middle segment goes: its rows leave the file that its neighbours stay in."""
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         place.make_staging()
         kept = place.keep([place.old.segments[0], place.old.segments[2]])
         place.commit([], kept, [])
@@ -119,7 +119,7 @@ def test_what_is_kept_keeps_its_rows(out):
 def test_a_file_that_is_kept_whole_is_not_written_again(out):
     """It stays under its name."""
     before = {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()}
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         place.make_staging()
         place.commit([], place.keep(place.old.segments), [])
     assert {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()} == before
@@ -128,7 +128,7 @@ def test_a_file_that_is_kept_whole_is_not_written_again(out):
 def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
     """Where another user wrote it, or on a file system without hard links."""
     monkeypatch.setattr(os, "link", refuse)
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         place.make_staging()
         place.commit([], place.keep(place.old.segments), [])
     assert slots(out) == by_folder(out) == list(range(20))
@@ -139,7 +139,7 @@ def test_a_file_system_without_links_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "symlink", refuse)
     with (
         pytest.raises(CannotOpen, match="file system without symbolic links"),
-        workplace(tmp_path / "catalog") as place,
+        catalog_transaction(tmp_path / "catalog") as place,
     ):
         place.make_staging()
     assert [path.name for path in (tmp_path / "catalog").iterdir()] == [commit.LOCK]
@@ -152,7 +152,7 @@ def refuse(*given: object, **named: object) -> None:
 
 def test_a_segment_in_several_spans_is_kept(out):
     """As one that was read in stretches has them."""
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         staging = place.make_staging()
         task_file(staging, "more", [20, 21, 22])
         new = [stored(3, span("more", 0, 2)), stored(4, span("more", 2, 1))]
@@ -160,7 +160,7 @@ def test_a_segment_in_several_spans_is_kept(out):
         kept = place.keep(place.old.segments)
         both = stored(2, *kept[2].spans["time_entries"], *new[0].spans["time_entries"])
         place.commit([], [*kept[:2], both, new[1]], [])
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         place.make_staging()
         (kept,) = place.keep([place.old.segments[2]])
         place.commit([], [kept], [])
@@ -169,7 +169,7 @@ def test_a_segment_in_several_spans_is_kept(out):
 
 def test_only_named_files_are_taken_in(out):
     """What a failed attempt wrote is thrown away with the staging folder."""
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         staging = place.make_staging()
         task_file(staging, "lost", [90, 91])
         task_file(staging, "good", [20, 21])
@@ -188,12 +188,12 @@ def holding(out: Path, then: str) -> list[str]:
     lines = [
         "import time",
         "from pathlib import Path",
-        "from kafkaviz.pipeline.commit import workplace",
+        "from kafkaviz.pipeline.commit import catalog_transaction",
     ]
     return [
         sys.executable,
         "-c",
-        "\n".join([*lines, f"with workplace(Path({str(out)!r})): {then}"]),
+        "\n".join([*lines, f"with catalog_transaction(Path({str(out)!r})): {then}"]),
     ]
 
 
@@ -208,7 +208,7 @@ def commit_others(out: Path) -> None:
     """A run that keeps the first segment and has a new one; of a catalog that cannot be understood
     it keeps nothing.
     """
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70, 71, 72])
         new = stored(7, span("new", 0, 3))
         place.add([new])
@@ -263,7 +263,7 @@ def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_p
         was_killed = killed_at(monkeypatch, point, lambda path=path: commit_others(path))
         found = slots(path)
         assert sorted(by_folder(path)) == sorted(found) and found in (before, after)
-        with workplace(path):
+        with catalog_transaction(path):
             pass
         assert slots(path) == found and sorted(by_folder(path)) == sorted(found)
         named = {name for table, names in catalog.read(path).info.tables.items() for name in names}
@@ -312,7 +312,7 @@ def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
     thread.start()
     runs = [[number * 10 + slot for slot in range(5)] for number in range(100, 140)]
     for number, numbers in enumerate(runs):
-        with workplace(out) as place:
+        with catalog_transaction(out) as place:
             staging = place.make_staging()
             half = len(numbers) // 2
             task_file(staging, f"a-{number}", numbers[:half])
@@ -342,7 +342,7 @@ def test_files_listed_before_a_swap_are_what_they_were_or_gone(out):
         pq.read_table(kept[0])
     assert ds.dataset(gone).to_table()["slot"].to_pylist() == list(range(20))
     listed = sorted((out / "time_entries").iterdir())
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         place.make_staging()
         place.commit([], place.keep(place.old.segments), [])
     assert sorted(slot for file in listed for slot in pq.read_table(file)["slot"].to_pylist()) == [
@@ -422,7 +422,7 @@ def test_a_copy_that_followed_links_is_a_catalog(out, tmp_path):
 def test_a_run_that_does_not_commit_changes_nothing(out):
     """An exception, or simply no commit."""
     before = files(out)
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         task_file(place.make_staging(), "new", [70])
         place.keep(place.old.segments[:1])
     assert files(out) == before and not list(out.glob(f"{commit.STAGING}*"))
@@ -430,7 +430,7 @@ def test_a_run_that_does_not_commit_changes_nothing(out):
 
 def test_another_process_is_told_who_writes(out):
     """One line with the process that holds the catalog."""
-    with workplace(out):
+    with catalog_transaction(out):
         other = subprocess.run(holding(out, "pass"), capture_output=True, text=True)
     assert other.stderr.splitlines()[-1].endswith(
         f"Busy: {out} is being written by another run (process {os.getpid()}); wait for it to end"
@@ -443,10 +443,10 @@ def test_a_lock_ends_with_its_process(out):
     command = holding(out, "print('held', flush=True); time.sleep(60)")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(Busy), workplace(out):
+        with pytest.raises(CatalogBusy), catalog_transaction(out):
             pass
         other.kill()
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         assert place.old is not None
 
 
@@ -455,7 +455,7 @@ def test_a_run_of_this_process_is_waited_for(out, monkeypatch):
     held, ended = threading.Event(), []
 
     def first() -> None:
-        with workplace(out):
+        with catalog_transaction(out):
             held.set()
             time.sleep(0.3)
             ended.append(True)
@@ -463,10 +463,10 @@ def test_a_run_of_this_process_is_waited_for(out, monkeypatch):
     thread = threading.Thread(target=first)
     thread.start()
     held.wait()
-    with workplace(out):
+    with catalog_transaction(out):
         assert ended == [True]
         monkeypatch.setattr(commit, "OWN_RUN_ENDS_WITHIN_S", 0.1)
-        with pytest.raises(Busy), workplace(out):
+        with pytest.raises(CatalogBusy), catalog_transaction(out):
             pass
     thread.join()
 
@@ -476,7 +476,7 @@ def test_a_folder_with_other_things_is_refused(tmp_path):
     (tmp_path / "batches").mkdir()
     mine = tmp_path / "batches" / "batches-mine.parquet"
     mine.write_text("mine")
-    with pytest.raises(CannotOpen, match="holds other files"), workplace(tmp_path):
+    with pytest.raises(CannotOpen, match="holds other files"), catalog_transaction(tmp_path):
         pass
     assert mine.read_text() == "mine" and [path.name for path in tmp_path.iterdir()] == ["batches"]
 
@@ -484,14 +484,14 @@ def test_a_folder_with_other_things_is_refused(tmp_path):
 def test_a_file_is_no_folder_for_a_catalog(tmp_path):
     """One line, of the path that was given."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(CannotOpen, match="file exists"), workplace(tmp_path / "file"):
+    with pytest.raises(CannotOpen, match="file exists"), catalog_transaction(tmp_path / "file"):
         pass
 
 
 def test_a_catalog_that_cannot_be_understood_is_replaced(out):
     """Of another format, or broken: its rows cannot be kept."""
     (out / "_catalog.json").write_text("{}")
-    with workplace(out) as place:
+    with catalog_transaction(out) as place:
         assert place.old is None
         place.make_staging()
         assert isinstance(place.commit([], [], []), CatalogInfo)

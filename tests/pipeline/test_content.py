@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analyse.infer import ChunkedEvidence, IntervalEvidence, interval_evidence
+from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.pipeline.content import Content, content, merged
+from kafkaviz.pipeline.content import Content, content, merge
 from kafkaviz.pipeline.rows import codec_names
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)
@@ -67,16 +67,13 @@ def test_parts_tell_together_what_the_whole_tells(times, cuts):
     batches = batches_of(
         [100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs
     )
-    assert merged(map(content, parts_of(batches, cuts))) == content(batches)
+    assert merge(map(content, parts_of(batches, cuts))) == content(batches)
 
 
 def test_no_batch_tells_nothing():
     """An empty log has no first offset, and no timestamp."""
     assert (
-        content(batches_of([]))
-        == merged([])
-        == merged([Content()])
-        == Content(batches=0, records=0)
+        content(batches_of([])) == merge([]) == merge([Content()]) == Content(batches=0, records=0)
     )
 
 
@@ -124,7 +121,7 @@ def test_one_hidden_count_hides_the_sum():
         [100, 100], magic=1, attributes=[0, 1], record_count=[1, -1], base_offset=[0, -1]
     )
     assert content(batches).records is None
-    assert merged(content(batches[row : row + 1]) for row in range(2)).records is None
+    assert merge(content(batches[row : row + 1]) for row in range(2)).records is None
     assert content(batches).first_offset == 0
 
 

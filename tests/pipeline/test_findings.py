@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.analyse import health
-from kafkaviz.analyse.checks import segment as checks
+from kafkaviz.analysis import health
+from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.pipeline import catalog, findings, job
 from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.schema import FINDINGS, FOUND_TABLES, RESTART_STEPS
-from kafkaviz.simulate.steps import Step
+from kafkaviz.pipeline.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
+from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.made import log_bytes, write_broker, write_segment
 from tests.pipeline.test_job import assert_catalog_holds, opened_files, touch
 
@@ -162,7 +162,7 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
         "assumed_version": expected.version.text,
-        "because": expected.version.because,
+        "because": expected.version.reason,
         "clean": False,
         "starts": expected.restart.starts,
     }
@@ -374,7 +374,7 @@ def test_without_findings_there_are_none(broker, in_process, out):
     """A catalog that was made so says it; with them it is made again, the rows with the sweep."""
     in_process(broker, catalog=out)
     read = catalog.read(out)
-    assert [read.info.rows[table] for table in FOUND_TABLES] == [0] * len(FOUND_TABLES)
+    assert [read.info.rows[table] for table in CHECK_TABLES] == [0] * len(CHECK_TABLES)
     assert read.is_fresh([open_broker(broker)]) and not read.is_fresh(
         [open_broker(broker)], findings=True
     )
@@ -450,7 +450,7 @@ def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, co
 
 def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     """A snapshot's name may hold any number, a directory's any bytes."""
-    step = Step(
+    step = StartupStep(
         "a-0",
         10**19,
         "delete",
@@ -459,10 +459,10 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
         "a-0/10000000000000000000.snapshot",
         size_bytes=5,
     )
-    refused = Step("odd\udcff", None, "fail", "directory-name", "odd\udcff is no name")
+    refused = StartupStep("odd\udcff", None, "fail", "directory-name", "odd\udcff is no name")
     found = health.Health(
         open_broker(broker),
-        health.Assumed((4, 3, 1), "so"),
+        health.AssumedRelease((4, 3, 1), "so"),
         (),
         health.Restart(False, False, (step, refused)),
     )

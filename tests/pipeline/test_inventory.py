@@ -57,7 +57,7 @@ def test_another_set_of_directories_is_not_in_the_catalog(tmp_path):
     one, two = made(tmp_path / "one"), made(tmp_path / "two")
     assert not inventory([one]).is_in(as_read(inventory([one, two])))
     assert not inventory([one, two]).is_in(as_read(inventory([one])))
-    assert inventory([one, two]).known(as_read(inventory([two]))) == [None, 0]
+    assert inventory([one, two]).catalog_numbers(as_read(inventory([two]))) == [None, 0]
 
 
 def test_a_renamed_broker_is_read_again(tmp_path):
@@ -65,21 +65,21 @@ def test_a_renamed_broker_is_read_again(tmp_path):
     first = made(tmp_path / "b1" / "data")
     before = as_read(inventory([first]))
     both = inventory([first, made(tmp_path / "b2" / "data")])
-    assert names(both) == ["b1/data", "b2/data"] and both.known(before) == [None, None]
+    assert names(both) == ["b1/data", "b2/data"] and both.catalog_numbers(before) == [None, None]
 
 
 def test_another_version_reads_everything(tmp_path, monkeypatch):
     """It may see more in the same bytes."""
     found = inventory([made(tmp_path / "one")])
     before = as_read(found)
-    assert found.is_in(before) and found.known(before) == [0]
+    assert found.is_in(before) and found.catalog_numbers(before) == [0]
     monkeypatch.setattr(inventory_module, "version", lambda: "99")
-    assert not found.is_in(before) and found.known(before) == [None]
+    assert not found.is_in(before) and found.catalog_numbers(before) == [None]
 
 
 def test_nothing_is_known_without_a_catalog(tmp_path):
     """The first run."""
-    assert inventory([made(tmp_path / "one")]).known(None) == [None]
+    assert inventory([made(tmp_path / "one")]).catalog_numbers(None) == [None]
 
 
 @pytest.mark.parametrize("field", ["size_bytes", "mtime_ns"])
@@ -93,7 +93,7 @@ def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field):
         segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1})
     )
     found = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
-    assert not found.is_in(before) and found.known(before) == [None]
+    assert not found.is_in(before) and found.catalog_numbers(before) == [None]
 
 
 def test_a_topic_may_be_called_as_a_suffix(tmp_path):
@@ -102,4 +102,4 @@ def test_a_topic_may_be_called_as_a_suffix(tmp_path):
     before = as_read(inventory([broker]))
     with open(tmp_path / "one" / "a.txnindex-0" / f"{0:020d}.log", "ab") as log:
         log.write(b"more")
-    assert inventory([open_broker(tmp_path / "one")]).known(before) == [None]
+    assert inventory([open_broker(tmp_path / "one")]).catalog_numbers(before) == [None]

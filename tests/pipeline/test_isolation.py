@@ -11,11 +11,11 @@ import pytest
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.source_read import Malformed
-from kafkaviz.search.bounds import bounds_of
-from kafkaviz.search.consumer import Record, fetches
+from kafkaviz.pipeline.source_reader import Malformed
+from kafkaviz.search.bounds import find_bounds
+from kafkaviz.search.consumer import ConsumerRecord, fetches
+from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.profile import profile
-from kafkaviz.search.served import as_they_are
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
 
@@ -53,12 +53,12 @@ def consumed(partition) -> list[int]:
     """The offsets that a consumer with isolation.level=read_committed is given, record by
     record.
     """
-    log, of, found = as_they_are(partition), profile("4.3.1"), []
-    bounds = bounds_of(log, of, "read_committed")
+    log, of, found = view_partition(partition), profile("4.3.1"), []
+    bounds = find_bounds(log, of, "read_committed")
     offset = bounds.start_offset
     while offset < bounds.limit_offset:
         told = [record for _, record in fetches(log, offset, of, bounds, "read_committed")]
-        if not isinstance(told[-1], Record):
+        if not isinstance(told[-1], ConsumerRecord):
             break
         found.append(told[-1].offset)
         offset = found[-1] + 1

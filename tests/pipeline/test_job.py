@@ -18,7 +18,7 @@ from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.pipeline import catalog, catalog_info, job
 from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.schema import FOUND_TABLES, TABLES
+from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
 from tests.pipeline.made import log_bytes, write_broker, write_segment
 from tests.pipeline.plain_rows import tables
 
@@ -66,7 +66,7 @@ def assert_catalog_holds(out: Path, *directories: Path) -> None:
     is named with its rows.
     """
     expected = [tables(open_broker(directory), directory.name) for directory in directories]
-    for table in [one for one in TABLES if one not in FOUND_TABLES]:
+    for table in [one for one in TABLES if one not in CHECK_TABLES]:
         assert rows(out, table) == in_order([row for one in expected for row in one[table]])
     named = catalog.read(out).info.tables
     for table in TABLES:
@@ -85,7 +85,7 @@ def assert_catalog_holds(out: Path, *directories: Path) -> None:
 def opened_files(monkeypatch) -> Iterator[list[str]]:
     """The names of the segment files that are opened meanwhile."""
     names: list[str] = []
-    reader, read_written = file.reader, file.read_written
+    reader, read_written = file.reader, file.read_data
     with monkeypatch.context() as patch:
         patch.setattr(
             file,
@@ -94,7 +94,7 @@ def opened_files(monkeypatch) -> Iterator[list[str]]:
         )
         patch.setattr(
             file,
-            "read_written",
+            "read_data",
             lambda path: names.append(f"{path.parent.name}/{path.name}") or read_written(path),
         )
         yield names
@@ -355,7 +355,7 @@ def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
     sample = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
     in_process(sample, catalog=out)
     assert {row["broker"] for row in rows(out, "partitions")} == {"kafka-4.3.1-damaged"}
-    assert_catalog_holds(out, archive.opened(sample))
+    assert_catalog_holds(out, archive.unpack_if_archive(sample))
     (source,) = catalog.read(out).info.sources
     assert (source.given, source.node_id) == (sample, "1")
     assert in_process(sample, catalog=out).progress().state == "fresh"
@@ -401,14 +401,14 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
         ),
     )
     in_process(broker, catalog=out)
-    assert [len(tasks) for tasks in jobs][1:] == [1] and jobs[1][0].stretches[
+    assert [len(tasks) for tasks in jobs][1:] == [1] and jobs[1][0].ranges[
         0
-    ].wanted.segment.base_offset == 10
+    ].segment_task.segment.base_offset == 10
     assert len(jobs[0]) > 6
     assert_catalog_holds(out, broker)
 
 
-@pytest.mark.parametrize("table", [one for one in TABLES if one not in FOUND_TABLES])
+@pytest.mark.parametrize("table", [one for one in TABLES if one not in CHECK_TABLES])
 def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table):
     """Somebody deleted a Parquet file: the run does not say that nothing has changed."""
     in_process(broker, catalog=out)
@@ -503,14 +503,14 @@ def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, mon
 
 def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out, monkeypatch):
     """The others are there."""
-    listed = file.listed
+    listed = file.list_files
 
     def failing(path: Path):
         if path.name == "a-0":
             raise CannotOpen(path, "may not be read", kind="permission")
         return listed(path)
 
-    monkeypatch.setattr(file, "listed", failing)
+    monkeypatch.setattr(file, "list_files", failing)
     in_process(broker, catalog=out)
     (problem,) = catalog.read(out).info.problems
     assert problem.path == broker / "a-0"
@@ -547,7 +547,7 @@ def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, f
         raise RuntimeError("Traceback\n  somewhere\nValueError: no good\n")
 
     monkeypatch.setattr(job, "partitions_table", fails)
-    with pytest.raises(job.Failed, match=r"the run ended early: ValueError: no good$"):
+    with pytest.raises(job.IngestError, match=r"the run ended early: ValueError: no good$"):
         in_process(broker, catalog=out)
     after = fingerprint(out)
     assert {name: after[name][3] for name in after} == {name: before[name][3] for name in before}

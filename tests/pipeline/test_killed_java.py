@@ -24,7 +24,7 @@ SCRIPT = """
     from streamlit.testing.v1 import AppTest
 
     from kafkaviz.pipeline import plan
-    from kafkaviz.ui import cache, ingests
+    from kafkaviz.app import cache, ingests
     from tests.pipeline.made import write_broker
 
     plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
@@ -96,7 +96,7 @@ def test_how_far_a_run_is_can_be_asked_when_its_java_is_gone():
     )
 
     def steps(run: Ingest) -> None:
-        run.reads(spark, [])
+        run.start_reading(spark, [])
         asked.set()
         ends.wait(30)
 

@@ -12,8 +12,8 @@ from kafkaviz.format.batch import CRC_START
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline import source
-from kafkaviz.pipeline.source import KafkaReader, PushingReader, of_session
-from kafkaviz.pipeline.source_read import Malformed
+from kafkaviz.pipeline.source import KafkaReader, PushingReader, session_source
+from kafkaviz.pipeline.source_reader import Malformed
 from kafkaviz.pipeline.source_schema import FORMATS
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import read
@@ -230,7 +230,7 @@ def test_an_archive_is_refused_on_a_cluster(tmp_path, made):
     packed.write_bytes(b"")
     for name in FORMATS:
         for pushes_filters in (True, False):
-            format_ = of_session(
+            format_ = session_source(
                 next(one for one in source.SOURCES if name == one.FORMAT),
                 pushes_filters,
                 is_local=False,

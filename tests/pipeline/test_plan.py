@@ -13,7 +13,7 @@ from kafkaviz.format import offset_index
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.plan import Stretch, Wanted, cuts, in_one_piece, plan
+from kafkaviz.pipeline.plan import SegmentRange, SegmentTask, cuts, plan, tasks_per_segment
 from tests.pipeline.made import write_broker
 
 
@@ -25,19 +25,19 @@ def small_tasks(monkeypatch):
     monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
 
 
-def wanted_of(directory: Path) -> list[Wanted]:
+def wanted_of(directory: Path) -> list[SegmentTask]:
     """Every segment of a broker directory."""
     segments = [
         (one, segment) for one in open_broker(directory).partitions for segment in one.segments
     ]
     return [
-        Wanted(number, "made", one.topic, one.partition, segment)
+        SegmentTask(number, "made", one.topic, one.partition, segment)
         for number, (one, segment) in enumerate(segments)
     ]
 
 
-def stretches_of(tasks: list) -> list[Stretch]:
-    return [stretch for task in tasks for stretch in task.stretches]
+def stretches_of(tasks: list) -> list[SegmentRange]:
+    return [stretch for task in tasks for stretch in task.ranges]
 
 
 def test_small_segments_share_a_task(tmp_path):
@@ -46,8 +46,8 @@ def test_small_segments_share_a_task(tmp_path):
     """
     wanted = wanted_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
     tasks = plan(wanted, cores=1)
-    assert [len(task.stretches) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
-    assert [stretch.wanted for stretch in stretches_of(tasks)] == wanted
+    assert [len(task.ranges) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
+    assert [stretch.segment_task for stretch in stretches_of(tasks)] == wanted
     assert [task.number for task in tasks] == [0, 1, 2, 3, 4, 5, 6]
 
 
@@ -59,7 +59,7 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
     tasks = plan([wanted], cores=1)
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
     assert [(one.start, one.stop) for one in stretches_of(tasks)] == list(pairwise(edges))
-    assert [len(task.stretches) for task in tasks] == [1] * 5
+    assert [len(task.ranges) for task in tasks] == [1] * 5
 
 
 def test_more_cores_take_smaller_tasks(tmp_path):
@@ -74,13 +74,13 @@ def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
         write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]})
     )
     tasks = plan(wanted, cores=1)
-    assert sorted(len({one.wanted.number for one in task.stretches}) for task in tasks) == [
+    assert sorted(len({one.segment_task.number for one in task.ranges}) for task in tasks) == [
         1,
         1,
         1,
         2,
     ]
-    assert all(one.is_whole for task in tasks for one in task.stretches if len(task.stretches) > 1)
+    assert all(one.is_whole for task in tasks for one in task.ranges if len(task.ranges) > 1)
 
 
 def test_without_an_index_nothing_is_cut(tmp_path):
@@ -96,7 +96,7 @@ def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 3]})
     (directory / "big-0" / "00000000000000000000.log").unlink()
     (wanted,) = wanted_of(directory)
-    assert stretches_of(plan([wanted], cores=1)) == [Stretch(wanted, 0, 0)]
+    assert stretches_of(plan([wanted], cores=1)) == [SegmentRange(wanted, 0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_a_log_that_is_gone_is_not_cut(tmp_path):
 def test_a_task_is_small_to_send(tmp_path):
     """Planning leaves nothing in the segments of what it has read."""
     (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
-    fresh = len(pickle.dumps(in_one_piece([replace(wanted, segment=replace(wanted.segment))])))
+    fresh = len(pickle.dumps(tasks_per_segment([replace(wanted, segment=replace(wanted.segment))])))
     assert cuts(wanted.segment, 2000)
-    assert len(pickle.dumps(in_one_piece([wanted]))) == fresh
+    assert len(pickle.dumps(tasks_per_segment([wanted]))) == fresh
 
 
 def test_real_segments_are_cut_where_their_batches_start(clean):

@@ -16,15 +16,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kafkaviz.analyse import health, paths, sweep
+from kafkaviz.analysis import health, paths, sweep
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.questions import BY_NAME, QUESTIONS
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline import catalog, query, sql, worker_pool
-from kafkaviz.pipeline.query import Lost, Query, TooLarge, TooLong
-from kafkaviz.pipeline.run import Cancelled
+from kafkaviz.pipeline.query import Query, QueryTooLarge, QueryTooLong, WorkerLost
+from kafkaviz.pipeline.run import CancelledError
 from kafkaviz.pipeline.sql_worker import CELL_CHARACTERS
-from kafkaviz.pipeline.worker_pool import AT_ONCE, WorkerPool
+from kafkaviz.pipeline.worker_pool import MAX_QUERIES, WorkerPool
 from kafkaviz.search.lookup import lookup
 from kafkaviz.search.profile import profile
 from tests.pipeline import plain_rows
@@ -79,14 +79,14 @@ def plain(clean: Path) -> dict[str, list[dict]]:
     tables = plain_rows.tables(broker, clean.name)
     swept = []
     for partition in broker.partitions:
-        for segment in [one for one in partition.segments if one.in_use and len(one.batches())]:
+        for segment in [one for one in partition.segments if one.is_in_use and len(one.batches())]:
             rows = sweep.sweep(segment.batches())
             swept += [
                 {"topic": partition.topic} | dict(zip(row.dtype.names, row.tolist(), strict=True))
                 for row in rows
             ]
     kept = [
-        {"state": one.state, "bytes": one.aged.size_bytes, "gone_ms": one.gone_ms}
+        {"state": one.state, "bytes": one.age.size_bytes, "gone_ms": one.gone_ms}
         for log in health.check(broker).retention
         for one in log.segments
     ]
@@ -356,7 +356,7 @@ def rounded(column: str, value: float) -> object:
 @pytest.mark.parametrize("name", [one.name for one in QUESTIONS])
 def test_a_question_is_answered_as_plain_python_does(name, made, plain):
     """Every row of the answer, their order, and that none is missing."""
-    answer, (plainly, order, most_first, most) = ask(made, BY_NAME[name].sql), PLAIN[name]
+    answer, (plainly, order, most_first, most) = ask(made, QUESTION_BY_NAME[name].sql), PLAIN[name]
     expected = plainly(plain)
     keys = list(answer[0])[: len(next(iter(expected)))]
     found = {tuple(row[key] for key in keys): row for row in answer}
@@ -372,8 +372,8 @@ def test_a_question_is_answered_as_plain_python_does(name, made, plain):
         best = sorted((row[order] for row in expected.values()), reverse=most_first)[:most]
         assert ordered == [rounded(order, value) for value in best]
     if name in TITLES:
-        assert BY_NAME[name].title(answer) == TITLES[name]
-    tail = BY_NAME[name].tail
+        assert QUESTION_BY_NAME[name].title(answer) == TITLES[name]
+    tail = QUESTION_BY_NAME[name].tail
     assert tail is None or all(tail(row) for row in answer)
 
 
@@ -383,7 +383,7 @@ def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean):
     At every batch with an entry, the one before it and the last of a segment, for up to them the
     search reads most; and at every tenth.
     """
-    worst = ask(made, BY_NAME["worst-lookup"].sql)
+    worst = ask(made, QUESTION_BY_NAME["worst-lookup"].sql)
     for row in worst[1:4]:  # the first is the metadata log, which is no topic of a consumer
         log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", True)
 
@@ -607,7 +607,7 @@ SECRET = "KAFKAVIZ_SECRET"
 def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
     """In one line, with its place, and no path of the server in it; nothing of it is run."""
     text = text.replace("{ran}", str(tmp_path / "ran"))
-    with pytest.raises(sql.Wrong) as found:
+    with pytest.raises(sql.QueryError) as found:
         ask(made, text)
     assert (
         found.value.what.startswith(what)
@@ -616,7 +616,7 @@ def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
     )
     assert str(made) not in str(found.value)
     if marked:
-        place = sql.place(text, found.value)
+        place = sql.locate_error(text, found.value)
         assert (
             place.text[place.first : place.last] == marked
             and text.split("\n")[place.line - 1] == place.text
@@ -626,7 +626,7 @@ def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
 
 def test_a_column_that_is_a_word_of_sql_is_explained(made):
     """Every table of entries has one."""
-    with pytest.raises(sql.Wrong, match='the column is written "offset"'):
+    with pytest.raises(sql.QueryError, match='the column is written "offset"'):
         ask(made, "SELECT offset FROM offset_entries")
     assert ask(
         made,
@@ -667,7 +667,7 @@ def test_the_files_of_others_are_closed_even_to_a_function_that_is_not_refused(
 
     monkeypatch.chdir(made)
     database = duckdb.connect(":memory:", config=sql_worker.CONFIG)
-    sql_worker._open(
+    sql_worker._create_views(
         database, {name: list(files) for name, files in catalog.read(made).info.tables.items()}
     )
     (tmp_path / "a.csv").write_text("a\n1\n")
@@ -875,7 +875,7 @@ def test_a_query_that_would_not_end_is_cancelled(made):
     asked.cancel()
     assert asked.is_over and asked.progress().state == "cancelled" and time.monotonic() - began < 5
     assert not Path(f"/proc/{pid}").exists()
-    with pytest.raises(Cancelled):
+    with pytest.raises(CancelledError):
         asked.wait()
     assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
     asked.cancel()
@@ -885,7 +885,7 @@ def test_a_query_that_would_not_end_is_cancelled(made):
 def test_a_query_that_takes_too_long_is_ended(made, monkeypatch):
     """After as many seconds as the server's environment says, and no other with it."""
     monkeypatch.setenv(query.SECONDS, "1")
-    with pytest.raises(TooLong, match="longer than 1 s"):
+    with pytest.raises(QueryTooLong, match="longer than 1 s"):
         ask(made, "SELECT count(*) FROM range(1000000000000000)")
     monkeypatch.delenv(query.SECONDS)
     assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
@@ -925,7 +925,7 @@ def test_a_query_that_takes_too_much_memory_is_ended(text, made, monkeypatch):
     monkeypatch.setenv(worker_pool.MEMORY, "128")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(
-        (TooLarge, Lost), match=r"the query needs more than 128 MiB of memory|ended"
+        (QueryTooLarge, WorkerLost), match=r"the query needs more than 128 MiB of memory|ended"
     ):
         ask(made, text)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
@@ -951,7 +951,7 @@ def test_others_wait_for_their_turn(made):
     """As many run at once as there are hands; who gives up waiting starts nothing, and the next in
     line comes.
     """
-    busy = [running(ENDLESS, made) for _ in range(AT_ONCE)]
+    busy = [running(ENDLESS, made) for _ in range(MAX_QUERIES)]
     given_up, next_one = Query(made, "SELECT 1 AS one"), Query(made, "SELECT 2 AS two")
     time.sleep(0.3)
     assert {one.progress().state for one in (given_up, next_one)} == {"waiting"}
@@ -973,11 +973,11 @@ def test_a_warm_process_is_kept_and_no_more_than_one(made):
 
 def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
     """The place in line is free again."""
-    pool, over = WorkerPool(at_once=1), threading.Event()
+    pool, over = WorkerPool(limit=1), threading.Event()
     monkeypatch.setattr(worker_pool, "MODULE", "no.such.module")
     for _ in range(3):
         worker = pool.take(over)
-        with pytest.raises(worker_pool.Ended):
+        with pytest.raises(worker_pool.WorkerEnded):
             worker.ask({})
         pool.give_back(worker)
     monkeypatch.setenv(worker_pool.MEMORY, "-1")
@@ -992,7 +992,7 @@ def test_a_killed_process_is_said_and_another_started(made, plain):
     """The query under way fails by name, the next one is answered."""
     asked = running(ENDLESS, made)
     os.kill(asked._worker.pid, signal.SIGKILL)
-    with pytest.raises(Lost, match="the process that worked on the query ended"):
+    with pytest.raises(WorkerLost, match="the process that worked on the query ended"):
         asked.wait(PATIENCE_S)
     assert ask(made, "SELECT count(*) AS n FROM partitions") == [{"n": len(plain["partitions"])}]
 

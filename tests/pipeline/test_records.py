@@ -16,11 +16,11 @@ from kafkaviz.format import batch_records, record
 from kafkaviz.format.batch import BATCH, is_control
 from kafkaviz.format.walk import walk
 from kafkaviz.pipeline import records as records_module
-from kafkaviz.pipeline.pushed import Limits
-from kafkaviz.pipeline.records import Trouble, Wish, records
+from kafkaviz.pipeline.pushdown import NumberRange
+from kafkaviz.pipeline.records import RecordSelection, UnreadableBatch, records
 from tests.pipeline import whole_logs
 
-EVERYTHING = Wish(payload=True)
+EVERYTHING = RecordSelection(payload=True)
 START_MS = whole_logs.START_MS
 
 
@@ -30,8 +30,8 @@ def lines(path: Path) -> list[dict]:
 
 
 def found_in(
-    data: bytes, wish: Wish = EVERYTHING, rows: Sequence[int] | None = None
-) -> tuple[list[dict], list[Trouble]]:
+    data: bytes, wish: RecordSelection = EVERYTHING, rows: Sequence[int] | None = None
+) -> tuple[list[dict], list[UnreadableBatch]]:
     """The rows of a log in memory, and what could not be read."""
     log = np.frombuffer(data, np.uint8)
 
@@ -43,7 +43,7 @@ def found_in(
     batches, _ = walk(data)
     found, troubles = [], []
     for one in records(read, batches if rows is None else batches[list(rows)], wish):
-        if isinstance(one, Trouble):
+        if isinstance(one, UnreadableBatch):
             troubles.append(one)
         else:
             found += pa.table({name: pa.array(column) for name, column in one.items()}).to_pylist()
@@ -58,10 +58,10 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
     for row in walk(data)[0]:
         position = int(row["position"])
         whole = data[position : position + int(row["size_bytes"])]
-        told, fault = batch_records.until_fault(whole)
+        told, fault = batch_records.records_until_fault(whole)
         if (
             fault
-            or not batch_records.crc_valid(whole)
+            or not batch_records.is_crc_valid(whole)
             or any(one.is_valid is False for one in told)
         ):
             troubles.append(position)
@@ -161,14 +161,16 @@ def test_limits_leave_out_the_rest():
         for number in range(20)
     )
     everything, _ = found_in(data)
-    wish = Wish(Limits(35, 120), Limits(START_MS + 8, START_MS + 12), payload=True)
+    wish = RecordSelection(
+        NumberRange(35, 120), NumberRange(START_MS + 8, START_MS + 12), payload=True
+    )
     expected = [
         row
         for row in everything
         if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12
     ]
     assert found_in(data, wish)[0] == expected and len(expected) > 10
-    (short, _) = found_in(data, Wish(wish.offsets, wish.times_ms))
+    (short, _) = found_in(data, RecordSelection(wish.offsets, wish.times_ms))
     assert short == [
         {name: value for name, value in row.items() if name not in ("key", "value", "headers")}
         for row in expected

@@ -8,11 +8,11 @@ import pytest
 
 from kafkaviz.format.walk import walk
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
-from kafkaviz.pipeline.plan import Wanted
+from kafkaviz.pipeline.plan import SegmentTask
 from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.schema import BATCHES, OFFSET_ENTRIES
 
-OWNER = Wanted(0, "b", "t", 3, Segment(40, "active"))
+OWNER = SegmentTask(0, "b", "t", 3, Segment(40, "active"))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,8 @@ def test_rows_say_whose_they_are(rows):
 def test_rows_of_several_segments_follow_one_another():
     """Three, one and two entries of three segments."""
     owners = [
-        Wanted(number, "b", f"t{number}", number, Segment(number, "active")) for number in range(3)
+        SegmentTask(number, "b", f"t{number}", number, Segment(number, "active"))
+        for number in range(3)
     ]
     found = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)
     assert found["topic"].to_pylist() == ["t0", "t0", "t0", "t1", "t2", "t2"]

@@ -15,10 +15,10 @@ from kafkaviz.format import offset_index
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline import scan as scan_module
-from kafkaviz.pipeline.plan import Stretch, Task, Wanted, in_one_piece
+from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.scan import scan
 from kafkaviz.pipeline.schema import ROW_TABLES, TABLES, TASK_TABLES
-from kafkaviz.pipeline.summary import Summary, whole
+from kafkaviz.pipeline.summary import RangeSummary, merge_ranges
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
 
@@ -31,23 +31,25 @@ def staging(tmp_path) -> Path:
     return tmp_path / "staging"
 
 
-def wanted_of(directory: Path) -> list[Wanted]:
+def wanted_of(directory: Path) -> list[SegmentTask]:
     """Every segment of a broker directory."""
     segments = [
         (one, segment) for one in open_broker(directory).partitions for segment in one.segments
     ]
     return [
-        Wanted(number, directory.name, one.topic, one.partition, segment)
+        SegmentTask(number, directory.name, one.topic, one.partition, segment)
         for number, (one, segment) in enumerate(segments)
     ]
 
 
-def together(wanted: list[Wanted]) -> Task:
+def together(wanted: list[SegmentTask]) -> IngestTask:
     """One task that reads all of them."""
-    return Task(0, tuple(stretch for task in in_one_piece(wanted) for stretch in task.stretches))
+    return IngestTask(
+        0, tuple(stretch for task in tasks_per_segment(wanted) for stretch in task.ranges)
+    )
 
 
-def rows_of(summaries: list[Summary], table: str, staging: Path) -> list[dict]:
+def rows_of(summaries: list[RangeSummary], table: str, staging: Path) -> list[dict]:
     """The rows that the summaries name, in their order."""
     files = {path.name: pq.read_table(path) for path in (staging / table).iterdir()}
     spans = [summary.spans[table] for summary in summaries if table in summary.spans]
@@ -71,9 +73,9 @@ def test_magic_0_and_1_have_nulls(shared, staging):
     """A 2.8.2 broker's directory: formats without epochs and producers; what wrappers hide is
     looked up inside them.
     """
-    from kafkaviz.log.archive import opened
+    from kafkaviz.log.archive import unpack_if_archive
 
-    directory = opened(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
+    directory = unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
     summaries = scan(together(wanted_of(directory)), staging)
     rows = rows_of(summaries, "batches", staging)
     assert rows == tables(open_broker(directory), directory.name)["batches"]
@@ -105,10 +107,11 @@ def test_stretches_are_together_the_whole(clean, staging):
     positions = replace(wanted.segment).offset_index["position"][[100, 101, 200]].tolist()
     edges = [0, *positions, wanted.log_bytes]
     tasks = [
-        Task(number, (Stretch(wanted, edges[number], edges[number + 1]),)) for number in range(4)
+        IngestTask(number, (SegmentRange(wanted, edges[number], edges[number + 1]),))
+        for number in range(4)
     ]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
-    told, expected = whole(summaries), whole([uncut])
+    told, expected = merge_ranges(summaries), merge_ranges([uncut])
     assert replace(told, spans=expected.spans) == expected
     in_order = sorted(summaries, key=lambda summary: summary.start)
     for table in ROW_TABLES:
@@ -121,10 +124,10 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
     cut = int(replace(wanted.segment).offset_index["position"][100]) + beside
     tasks = [
-        Task(0, (Stretch(wanted, 0, cut),)),
-        Task(1, (Stretch(wanted, cut, wanted.log_bytes),)),
+        IngestTask(0, (SegmentRange(wanted, 0, cut),)),
+        IngestTask(1, (SegmentRange(wanted, cut, wanted.log_bytes),)),
     ]
-    assert whole([summary for task in tasks for summary in scan(task, staging)]) is None
+    assert merge_ranges([summary for task in tasks for summary in scan(task, staging)]) is None
 
 
 def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
@@ -137,8 +140,11 @@ def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
     content[1008:1012] = b"\xff\xff\xff\xff"
     log.write_bytes(content)
     (wanted,) = wanted_of(directory)
-    tasks = [Task(0, (Stretch(wanted, 0, 3000),)), Task(1, (Stretch(wanted, 3000, 5000),))]
-    assert whole([summary for task in tasks for summary in scan(task, staging)]) is None
+    tasks = [
+        IngestTask(0, (SegmentRange(wanted, 0, 3000),)),
+        IngestTask(1, (SegmentRange(wanted, 3000, 5000),)),
+    ]
+    assert merge_ranges([summary for task in tasks for summary in scan(task, staging)]) is None
     (uncut,) = scan(together([wanted]), staging)
     assert (uncut.content.batches, uncut.end_position) == (10, 1000)
 
@@ -231,7 +237,10 @@ def test_every_file_is_told_once(tmp_path, staging):
     (wanted,) = wanted_of(directory)
     for gone in (wanted.segment.index, wanted.segment.log):
         gone.path.unlink()
-    tasks = [Task(0, (Stretch(wanted, 0, 3000),)), Task(1, (Stretch(wanted, 3000, 5000),))]
+    tasks = [
+        IngestTask(0, (SegmentRange(wanted, 0, 3000),)),
+        IngestTask(1, (SegmentRange(wanted, 3000, 5000),)),
+    ]
     summaries = [
         replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)
     ]
@@ -239,7 +248,9 @@ def test_every_file_is_told_once(tmp_path, staging):
         Problem(wanted.segment.index.path, "is not there"),
         Problem(wanted.segment.log.path, "is not there"),
     )
-    assert [one.problems for one in summaries] == [both, both] and whole(summaries).problems == both
+    assert [one.problems for one in summaries] == [both, both] and merge_ranges(
+        summaries
+    ).problems == both
 
 
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
@@ -307,7 +318,7 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
 
 def test_a_task_of_nothing_writes_nothing(staging):
     """No row, no file."""
-    (summary,) = scan(together([Wanted(0, "made", "a", 0, Segment(0, "active"))]), staging)
+    (summary,) = scan(together([SegmentTask(0, "made", "a", 0, Segment(0, "active"))]), staging)
     assert (
         summary.spans == {}
         and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []

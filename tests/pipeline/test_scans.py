@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.pipeline import pushdown_probe, register
-from kafkaviz.pipeline.source import PushingReader, RecordsSource, of_session
+from kafkaviz.pipeline.source import PushingReader, RecordsSource, session_source
 from kafkaviz.pipeline.source_schema import FORMATS
 from tests.pipeline.scan_answers import KEYS, SHUFFLES, TOPICS, answers
 from tests.pipeline.source_reading import read
@@ -47,7 +47,7 @@ def pushing(spark):
     yield spark
     for name, value in before.items():
         spark.conf.set(name, value)
-    pushdown_probe._KNOWN.clear()
+    pushdown_probe._CACHE.clear()
 
 
 @pytest.mark.slow
@@ -78,8 +78,8 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
     """The probe forced to say so: the frame is of a reader that takes filters, and a single scan
     has its rows.
     """
-    monkeypatch.setattr(pushdown_probe, "keeps_apart", lambda spark: True)
-    pushdown_probe._KNOWN.clear()
+    monkeypatch.setattr(pushdown_probe, "isolates_filters", lambda spark: True)
+    pushdown_probe._CACHE.clear()
     register(pushing)
     for name in FORMATS:
         frame = (
@@ -97,16 +97,18 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
     them apart; it is asked once.
     """
     asked = []
-    keeps_apart = pushdown_probe.keeps_apart
+    keeps_apart = pushdown_probe.isolates_filters
     monkeypatch.setattr(
-        pushdown_probe, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1]
+        pushdown_probe,
+        "isolates_filters",
+        lambda spark: asked.append(keeps_apart(spark)) or asked[-1],
     )
-    pushdown_probe._KNOWN.clear()
+    pushdown_probe._CACHE.clear()
     assert (
         pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == asked[0]
         and len(asked) == 1
     )
-    pushing.dataSource.register(of_session(RecordsSource, True, True))
+    pushing.dataSource.register(session_source(RecordsSource, True, True))
     frame = (
         pushing.read.format("kafka_records")
         .option("columns", "topic")
@@ -137,9 +139,9 @@ def test_a_reader_takes_filters_only_where_it_was_said(clean):
 
     source = RecordsSource({"path": str(clean)})
     assert type(source.reader(source.schema())).pushFilters is DataSourceReader.pushFilters
-    pushing = of_session(RecordsSource, True, True)({"path": str(clean)})
+    pushing = session_source(RecordsSource, True, True)({"path": str(clean)})
     assert (
         isinstance(pushing.reader(pushing.schema()), PushingReader)
         and pushing.name() == "kafka_records"
     )
-    assert of_session(RecordsSource, False, True) is RecordsSource
+    assert session_source(RecordsSource, False, True) is RecordsSource

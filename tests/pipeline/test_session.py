@@ -13,7 +13,14 @@ from py4j.protocol import Py4JJavaError
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import catalog, job
-from kafkaviz.pipeline.session import CHECKOUT, alive, prepare, session, settings, submitted_master
+from kafkaviz.pipeline.session import (
+    CHECKOUT,
+    is_alive,
+    prepare,
+    session,
+    settings,
+    submitted_master,
+)
 
 ROOT = Path(__file__).parents[2]
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
@@ -123,7 +130,7 @@ def test_nothing_is_said_twice(tmp_path):
 def test_the_session_is_started_with_our_settings(spark):
     """Little memory, no port for a user interface, no word on stderr."""
     assert {name: spark.conf.get(name, "") for name in settings()} == settings()
-    assert alive(spark) and session("local[2]") is spark
+    assert is_alive(spark) and session("local[2]") is spark
     assert spark.sparkContext.uiWebUrl is None
 
 

@@ -24,11 +24,11 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, producer_snapshot, time_index
-from kafkaviz.log.archive import opened
+from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.source import RecordsSource, directories, register
-from kafkaviz.pipeline.source_read import Malformed
-from kafkaviz.pipeline.source_schema import FORMATS, TOGETHER, BadOption
+from kafkaviz.pipeline.source_reader import Malformed
+from kafkaviz.pipeline.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables
 from tests.pipeline.source_reading import counted, read
@@ -54,7 +54,7 @@ def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
         for one in open_broker(directory).partitions
         if any(fnmatch(one.topic, pattern) for pattern in patterns)
     ]:
-        for segment in [one for one in partition.segments if one.in_use and one.log]:
+        for segment in [one for one in partition.segments if one.is_in_use and one.log]:
             owner = {
                 "broker": directory.name,
                 "topic": partition.topic,
@@ -117,7 +117,7 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
     """
     directory = request.getfixturevalue(sample)
     expected = [
-        {key: value for key, value in row.items() if key not in TOGETHER}
+        {key: value for key, value in row.items() if key not in PARTITION_COLUMNS}
         for row in tables(open_broker(directory), directory.name)[TABLES[name]]
     ]
     for task_bytes in ("1000000000", "40000"):
@@ -175,7 +175,7 @@ def test_rows_of_every_recorded_broker(shared):
     """
     seen, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
     for packed in [one for one in archives if ".expected." not in one.name]:
-        directory = opened(packed)
+        directory = unpack_if_archive(packed)
         expected = tables(open_broker(directory), directory.name)["batches"]
         found = read(
             "kafka_batches",
@@ -388,7 +388,7 @@ def test_ranges_of_recorded_brokers_are_whole(shared, name, topics):
     """Batches whose records are minutes older than their first among them, and records of every
     magic.
     """
-    assert rows_of_ranges(opened(shared / "data" / f"{name}.tar.gz"), topics, 12) > 1000
+    assert rows_of_ranges(unpack_if_archive(shared / "data" / f"{name}.tar.gz"), topics, 12) > 1000
 
 
 def test_what_a_time_index_lacks_is_found_without_it(tmp_path):
@@ -441,19 +441,22 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     """The ends of a partition's segments are worked out once, not for each segment of it."""
     from kafkaviz.pipeline import source_plan
     from kafkaviz.pipeline.inventory import inventory
-    from kafkaviz.pipeline.pushed import Asked, Limits
-    from kafkaviz.pipeline.source_schema import Options
+    from kafkaviz.pipeline.pushdown import NumberRange, PushedFilters
+    from kafkaviz.pipeline.source_schema import SourceOptions
 
     directory, worked_out = whole_logs.broker(tmp_path / "made"), []
     for number in range(50):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
     found, ends = inventory([open_broker(directory)]), source_plan._bases
-    asked = Asked(numbers={"offset": Limits(40, 41)})
+    asked = PushedFilters(numbers={"offset": NumberRange(40, 41)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             source_plan, "_bases", lambda partition: worked_out.append(1) or ends(partition)
         )
-        assert sum(map(len, source_plan.tasks("kafka_records", found, asked, True, Options()))) == 2
+        assert (
+            sum(map(len, source_plan.tasks("kafka_records", found, asked, True, SourceOptions())))
+            == 2
+        )
     assert len(worked_out) == 1
 
 
@@ -585,16 +588,28 @@ def test_names_and_sizes_open_no_file(big, monkeypatch):
 def test_many_small_segments_share_tasks(tmp_path):
     """Two hundred segments of a kilobyte in a few tasks, not in two hundred."""
     from kafkaviz.pipeline.inventory import inventory
-    from kafkaviz.pipeline.pushed import Asked
+    from kafkaviz.pipeline.pushdown import PushedFilters
     from kafkaviz.pipeline.source_plan import tasks
-    from kafkaviz.pipeline.source_schema import Options
+    from kafkaviz.pipeline.source_schema import SourceOptions
 
     directory = whole_logs.broker(tmp_path / "made")
     for number in range(200):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
     found = inventory([open_broker(directory)])
-    assert len(tasks("kafka_batches", found, Asked(), True, Options(task_bytes=16 << 20))) == 4
-    assert len(tasks("kafka_segments", found, Asked(), False, Options(task_bytes=16 << 20))) == 1
+    assert (
+        len(
+            tasks("kafka_batches", found, PushedFilters(), True, SourceOptions(task_bytes=16 << 20))
+        )
+        == 4
+    )
+    assert (
+        len(
+            tasks(
+                "kafka_segments", found, PushedFilters(), False, SourceOptions(task_bytes=16 << 20)
+            )
+        )
+        == 1
+    )
     assert read("kafka_batches", directory)["base_offset"].to_pylist() == list(range(200))
 
 

@@ -5,8 +5,8 @@ from math import inf
 import pytest
 
 from kafkaviz import units
-from kafkaviz.pipeline.pushed import Limits
-from kafkaviz.pipeline.source_schema import BadOption, options
+from kafkaviz.pipeline.pushdown import NumberRange
+from kafkaviz.pipeline.source_schema import BadOption, parse_options
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
 
@@ -133,12 +133,15 @@ def test_times_are_for_rows_that_have_one(made):
 
 def test_ranges_are_read_as_they_are_written():
     """ISO 8601 in UTC where it has no zone."""
-    found = options(
+    found = parse_options(
         {
             "timestamps": "2026-09-21T18:22:31.444/2026-09-21T20:22:31.500+02:00",
             "offsets": " 5-7 ",
             "partitions": "0, 3-4",
         }
     )
-    assert found.timestamps == Limits(1790014951444, 1790014951500)
-    assert (found.offsets, found.partitions) == (Limits(5, 7), (Limits(0, 0), Limits(3, 4)))
+    assert found.timestamps == NumberRange(1790014951444, 1790014951500)
+    assert (found.offsets, found.partitions) == (
+        NumberRange(5, 7),
+        (NumberRange(0, 0), NumberRange(3, 4)),
+    )

@@ -1,4 +1,4 @@
-"""The sweep of a catalog: a row a segment and interval, as analyse.sweep has it, however the
+"""The sweep of a catalog: a row a segment and interval, as analysis.sweep has it, however the
 segment was read.
 """
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analyse import sweep
+from kafkaviz.analysis import sweep
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline import catalog
 from kafkaviz.pipeline import plan as plan_module
@@ -19,7 +19,7 @@ def plainly(directory: Path) -> list[dict]:
     """Each segment swept in this process."""
     found = []
     for partition in open_broker(directory).partitions:
-        for segment in [one for one in partition.segments if one.in_use and one.log]:
+        for segment in [one for one in partition.segments if one.is_in_use and one.log]:
             batches = segment.batches()
             owner = {
                 "broker": directory.name,

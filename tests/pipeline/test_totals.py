@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.analyse import overview
-from kafkaviz.analyse.tuning import words as tuning_words
-from kafkaviz.analyse.tuning.source import open_source
-from kafkaviz.analyse.unused import unused
+from kafkaviz.analysis import overview
+from kafkaviz.analysis.inactive_segments import inactive_segments
+from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.segment import Segment
 from tests.pipeline.source_reading import read
@@ -56,7 +56,7 @@ def aside(broker) -> dict[str, list[int]]:
     usual = [one for one in parts if one.state == "current"]
     return {
         "files": counted(
-            segment for one in parts for segment in one.segments if not segment.in_use
+            segment for one in parts for segment in one.segments if not segment.is_in_use
         ),
         "directories": counted(
             segment for one in parts if one.state != "current" for segment in one.live
@@ -65,7 +65,7 @@ def aside(broker) -> dict[str, list[int]]:
             segment
             for one in usual
             for segment in one.segments
-            if segment.in_use and not segment.log
+            if segment.is_in_use and not segment.log
         ),
         "metadata": counted(
             segment for one in usual if one.topic == "__cluster_metadata" for segment in one.live
@@ -112,15 +112,18 @@ def test_the_data_source_is_without_renamed_directories_too(broker, everything, 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):
     """And counts segments without a batch: they have files and maps."""
     source = open_source(broker.path)
-    found, held = source.whole.measured, [case.held for case in source.cases if case.held]
+    found, held = (
+        source.total.measurement,
+        [case.disk_entries for case in source.cases if case.disk_entries],
+    )
     left = without(everything, *aside.values())
     assert [found.segments, found.parts.batches] == left[:2]
     if len(held) == len(source.cases):
         assert [sum(one) for one in zip(*held, strict=True)] == left[2:]
     assert (
-        len(source.unused)
+        len(source.inactive_segments)
         == aside["files"][0] + aside["directories"][0] + aside["alone"][0]
-        == len(tuple(unused(broker.partitions)))
+        == len(tuple(inactive_segments(broker.partitions)))
     )
     assert source.metadata_left_out == bool(aside["metadata"][0])
 
@@ -131,9 +134,16 @@ def test_the_samples_numbers(clean):
     assert counted(
         segment for partition in open_broker(clean).partitions for segment in partition.segments
     ) == [94, 54_917, 5_442, 4_513]
-    assert [source.whole.measured.segments, source.whole.measured.parts.batches] == [90, 54_196]
-    words = tuning_words.left_out_words(source.unused, source.metadata_left_out)
+    assert [source.total.measurement.segments, source.total.measurement.parts.batches] == [
+        90,
+        54_196,
+    ]
+    words = tuning_text.describe_left_out(source.inactive_segments, source.metadata_left_out)
     assert (
         words == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
     )
-    assert sorted(one.mark for one in source.unused) == ["-delete", ".deleted", ".deleted"]
+    assert sorted(one.mark for one in source.inactive_segments) == [
+        "-delete",
+        ".deleted",
+        ".deleted",
+    ]

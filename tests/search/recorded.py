@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
+from kafkaviz.search.log_view import FileView, LogView, SegmentView
 from kafkaviz.units import file_stem
 
 
@@ -20,9 +20,9 @@ def lines(path: Path) -> Iterator[dict]:
         yield from map(json.loads, file)
 
 
-def in_memory(name: str, data: bytes, modified_ms: int = 0) -> ServedFile:
+def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
     """A file whose bytes are at hand."""
-    return ServedFile(name, len(data), partial(_opened, data), modified_ms)
+    return FileView(name, len(data), partial(_opened, data), modified_ms)
 
 
 @contextmanager
@@ -47,16 +47,16 @@ def content(recorded: dict) -> bytes:
 
 def segment(
     base_offset: int, log: bytes, index: dict | None, timeindex: dict | None, modified_ms: int = 0
-) -> ServedSegment:
+) -> SegmentView:
     stem = file_stem(base_offset)
     indexes = (
         in_memory(f"{stem}.{kind}", content(one)) if one else None
         for kind, one in (("index", index), ("timeindex", timeindex))
     )
-    return ServedSegment(base_offset, in_memory(f"{stem}.log", log, modified_ms), *indexes)
+    return SegmentView(base_offset, in_memory(f"{stem}.log", log, modified_ms), *indexes)
 
 
-def log_of(recorded: dict, segments: list[dict]) -> ServedLog:
+def log_of(recorded: dict, segments: list[dict]) -> LogView:
     """A log of several segments."""
     served = (
         segment(
@@ -68,4 +68,4 @@ def log_of(recorded: dict, segments: list[dict]) -> ServedLog:
         )
         for one in segments
     )
-    return ServedLog("t-0", tuple(served), recorded["log_start"])
+    return LogView("t-0", tuple(served), recorded["log_start"])

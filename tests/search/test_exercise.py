@@ -19,14 +19,14 @@ from kafkaviz.search.exercise import (
     NONE_TO_BASE,
     RIGHT,
     SLOT_PLUS_1,
-    Known,
-    NoRule,
+    RuleContext,
+    RuleSyntaxError,
 )
 
 ARTICLE = np.array(exercise.ARTICLE)
 
 
-def checked(text: str, keys: np.ndarray = ARTICLE) -> exercise.Checked:
+def checked(text: str, keys: np.ndarray = ARTICLE) -> exercise.RuleCheck:
     """A rule tried on an index."""
     return exercise.check(exercise.parse(text), keys)
 
@@ -35,7 +35,7 @@ def test_the_right_rule_finds_every_ceiling():
     """Around each key of the article, and in an index without an entry."""
     found = checked(RIGHT)
     assert found.is_right and len(found.cases) == 3 * 5 + 1
-    assert [(one.target, one.floor_slot, one.answered) for one in found.cases if one.kind == EXACT] == [
+    assert [(one.target, one.floor_slot, one.answer_slot) for one in found.cases if one.kind == EXACT] == [
         (6, 0, 0), (14, 1, 1), (22, 2, 2), (26, 3, 3), (31, 4, 4),
     ]  # fmt: skip
 
@@ -50,7 +50,7 @@ def test_slot_plus_1_fails_on_each_key_and_at_the_end():
         (1, 1),
         (1, 1),
     ]
-    assert [(one.target, one.answered, one.ceiling) for one in found.wrong] == [
+    assert [(one.target, one.answer_slot, one.ceiling) for one in found.wrong_cases] == [
         (6, 1, 0), (14, 2, 1), (22, 3, 2), (26, 4, 3), (31, 5, 4), (32, 5, -1), (23, 0, -1),
     ]  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_slot_plus_1_fails_on_each_key_and_at_the_end():
 def test_minus_1_as_the_base_offset_fails_at_both_ends():
     """Below the first key, where slot 0 is the ceiling, and above the last, where there is none."""
     found = checked(NONE_TO_BASE)
-    assert [(one.kind, one.target, one.answered, one.ceiling) for one in found.wrong] == [
+    assert [(one.kind, one.target, one.answer_slot, one.ceiling) for one in found.wrong_cases] == [
         (BELOW, 5, BASE, 0),
         (ABOVE, 32, BASE, -1),
         (EMPTY, 23, BASE, -1),
@@ -70,7 +70,7 @@ def test_a_key_that_is_not_there_is_no_answer():
     found = checked(
         "if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none"
     )
-    assert [(one.kind, one.answered) for one in found.wrong] == [
+    assert [(one.kind, one.answer_slot) for one in found.wrong_cases] == [
         (BELOW, NO_ANSWER),
         (EMPTY, NO_ANSWER),
     ]
@@ -132,7 +132,9 @@ def test_the_ceiling_that_a_rule_is_held_against(keys):
 )
 def test_what_a_rule_says(text, slot, expected):
     """Keys 6 14 22 26 31, target 23."""
-    assert exercise.answer(exercise.parse(text), Known(exercise.ARTICLE, 23, slot)) == expected
+    assert (
+        exercise.answer(exercise.parse(text), RuleContext(exercise.ARTICLE, 23, slot)) == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_what_a_rule_says(text, slot, expected):
 )
 def test_what_is_no_rule(text, words):
     """It is said what was expected, and where."""
-    with pytest.raises(NoRule) as refused:
+    with pytest.raises(RuleSyntaxError) as refused:
         exercise.parse(text)
     assert words in str(refused.value)
 
@@ -197,11 +199,11 @@ def test_any_text_is_a_rule_or_refused(text):
     """Nothing else escapes, and a rule always gives a whole number."""
     try:
         rule = exercise.parse(text)
-    except NoRule:
+    except RuleSyntaxError:
         return
-    assert isinstance(exercise.answer(rule, Known(exercise.ARTICLE, 23, 2)), int)
+    assert isinstance(exercise.answer(rule, RuleContext(exercise.ARTICLE, 23, 2)), int)
 
 
 def test_kafkas_own_upper_bound_is_no_ceiling_for_slot_0():
     """The quirk: of a target equal to the first key it gives slot 1."""
-    assert exercise.kafkas_own(exercise.ARTICLE) == (6,)
+    assert exercise.keys_kafka_misses(exercise.ARTICLE) == (6,)

@@ -23,7 +23,7 @@ def costs() -> dict[str, dict[str, layouts.Cost]]:
 
 def of_workload(workload: str) -> dict[str, layouts.Cost]:
     """By name."""
-    keys = index_keys.made_keys(workload, ENTRIES)
+    keys = index_keys.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(1).integers(keys[0], keys[-1], TARGETS)
     return {one.layout.name: one for one in layouts.compare(keys, targets)}
 
@@ -52,14 +52,14 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
     found = layout.run(keys, targets)
     assert found[:, 0].tolist() == (np.searchsorted(keys, targets, "right") - 1).tolist()
     assert (found[:, 2] <= found[:, 1]).all() or layout.run is layouts.b_tree
-    assert found[:, 2].max() <= -(-len(keys) // layouts.A_PAGE) + 1
+    assert found[:, 2].max() <= -(-len(keys) // layouts.ENTRIES_A_PAGE) + 1
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda one: one.name)
 def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
     """The made keys, all targets of the comparison."""
-    keys = index_keys.made_keys(workload, ENTRIES)
+    keys = index_keys.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(2).integers(0, keys[-1] + 10, TARGETS)
     assert np.array_equal(
         layout.run(keys, targets)[:, 0], np.searchsorted(keys, targets, "right") - 1

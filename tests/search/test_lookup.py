@@ -11,11 +11,11 @@ from kafkaviz.format import txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index
-from kafkaviz.search.bounds import READ_COMMITTED, Bounds, bounds_of
+from kafkaviz.search.bounds import READ_COMMITTED, Bounds, find_bounds
 from kafkaviz.search.fetch import OffsetOutOfRange, fetch
+from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import LAST_OFFSET, SearchProfile, profile
-from kafkaviz.search.served import ServedLog, as_they_are
 from kafkaviz.search.translate import translate
 from tests.search.recorded import lines, log_of, segment, unpacked
 
@@ -28,7 +28,7 @@ def path_of(searches, scans, with_segment=True) -> dict:
         for read in one.reads
     ]
     return {
-        "index": [[one.kind, [probe.slot for probe in one.found.probes]] for one in searches],
+        "index": [[one.kind, [probe.slot for probe in one.slot_search.probes]] for one in searches],
         "reads": reads,
     }
 
@@ -42,7 +42,7 @@ def first_batch(found) -> list[int] | None:
     )
 
 
-def read(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
+def read(log: LogView, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
     try:
         found = fetch(log, query["offset"], of, bounds, query["max"], query["min_one"])
     except OffsetOutOfRange as error:
@@ -57,12 +57,12 @@ def read(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict
         "metadata_offset": found.metadata_offset,
         "size": found.size_bytes,
         "first_batch": first_batch(found),
-        "incomplete": found.incomplete,
+        "incomplete": found.is_incomplete,
     }
     return {"result": result} | path_of(found.searches, found.scans)
 
 
-def translated(log: ServedLog, query: dict, of: SearchProfile) -> dict:
+def translated(log: LogView, query: dict, of: SearchProfile) -> dict:
     one = next(
         one for one in log.segments if one.base_offset == query.get("segment", one.base_offset)
     )
@@ -74,15 +74,15 @@ def translated(log: ServedLog, query: dict, of: SearchProfile) -> dict:
     )
 
 
-def by_timestamp(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
+def by_timestamp(log: LogView, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
     found = by_time.list_offset(log, query["t"], of, bounds)
     answer = found.answer and [found.answer.offset, found.answer.timestamp_ms]
     return {"result": answer} | path_of(found.searches, [found.scan] if found.scan else [])
 
 
-def assert_as_recorded(recorded: dict, log: ServedLog) -> int:
+def assert_as_recorded(recorded: dict, log: LogView) -> int:
     of = profile(recorded["version"])
-    bounds = bounds_of(log, of)
+    bounds = find_bounds(log, of)
     assert (bounds.start_offset, bounds.end_offset) == (recorded["log_start"], recorded["log_end"])
     for query in recorded["queries"]:
         expected = {
@@ -118,7 +118,7 @@ def assert_segment_as_recorded(recorded: dict) -> int:
     one = segment(
         recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"]
     )
-    log, of = ServedLog("t-0", (one,)), profile(recorded["version"])
+    log, of = LogView("t-0", (one,)), profile(recorded["version"])
     for query in recorded["queries"]:
         if query["m"] == "translateOffset":
             got = translated(log, query, of)
@@ -160,12 +160,12 @@ def test_slots_and_reads_of_some_old_segments(data):
     assert sum(map(assert_segment_as_recorded, lines(data / "old_lookups.jsonl.gz"))) > 100
 
 
-def served(data, tmp_path: Path, **changes: bytes) -> ServedLog:
+def served(data, tmp_path: Path, **changes: bytes) -> LogView:
     """nulls-0 of 4.3.1 with other bytes in some of its files, by suffix."""
     directory = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
     for suffix, content in changes.items():
         (directory / f"00000000000000000000.{suffix}").write_bytes(content)
-    return as_they_are(open_broker(directory).partitions[0])
+    return view_partition(open_broker(directory).partitions[0])
 
 
 @pytest.mark.parametrize("position", [-1, -256])
@@ -203,7 +203,7 @@ def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
     with pytest.raises(
         CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"
     ):
-        by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, bounds_of(log, profile("4.3.1")))
+        by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, find_bounds(log, profile("4.3.1")))
 
 
 @pytest.mark.parametrize("kind", ["offset", "time"])
@@ -220,5 +220,5 @@ def test_what_a_truncation_leaves(data, kind):
         slots = one.offset_slots if kind == "offset" else one.time_slots
         offsets = [one.base_offset + relative for relative in slots["relative_offset"].tolist()]
         for offset in range(one.base_offset - 1, offsets[-1] + 2):
-            _, kept = index.kept_by_truncation(one, offset, kind, profile(recorded["version"]))
+            _, kept = index.find_truncation(one, offset, kind, profile(recorded["version"]))
             assert kept == sum(known < offset for known in offsets), (recorded["id"], offset)

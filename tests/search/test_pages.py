@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.search import pages, slots
-from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, Growth, Memory, Readers
+from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, IndexGrowth, Memory, Readers
 
-GROWN = Growth(262_144, 4608, 8, counted_from=20_000)
+GROWN = IndexGrowth(262_144, 4608, 8, counted_from=20_000)
 MB = 1_000_000
 TURNOVERS_MB = (1, 4, 16, 64, 256)
 
 
 def plain_replay(
-    growth: Growth, memory: Memory, readers: Readers, warm_bytes: int | None
+    growth: IndexGrowth, memory: Memory, readers: Readers, warm_bytes: int | None
 ) -> tuple[list, list]:
     """The same in plain Python, with the searches of slots: faults as (entries, page, idle bytes,
     reader), and touches.
@@ -82,7 +82,7 @@ def test_every_fault_is_the_one_of_a_plain_replay(
     """Of any index, memory, readers and warm section: which page, when, idle for how long,
     whose.
     """
-    growth = Growth(entries, 10, entry_bytes)
+    growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
     readers = Readers(share, lag, 20, every, seed=entries)
     compiled = pages.replay(growth, memory, readers, warm_bytes, columns=entries)
@@ -212,8 +212,8 @@ def test_the_pages_of_kafka_6432_size_by_size():
     """What a plain tail search touches in pages 12 and 13; the published sets hold for two of six
     stretches.
     """
-    found = pages.stretches(6145, 7168)
-    assert [(one.first, one.last, one.plain, one.warm, one.as_told) for one in found] == [
+    found = pages.index_size_ranges(6145, 7168)
+    assert [(one.first, one.last, one.plain, one.warm, one.is_as_published) for one in found] == [
         (6145, 6436, (0, 6, 9, 10, 11, 12), (10, 11, 12), False),
         (6437, 6656, (0, 6, 9, 11, 12), (10, 11, 12), True),
         (6657, 6826, (0, 6, 9, 11, 12, 13), (11, 12, 13), False),
@@ -241,7 +241,7 @@ def test_not_every_warm_search_touches_three_pages():
 
 def test_a_clock_of_its_own():
     """A real index: its entries lie where they lie; one that stands still makes nothing go cold."""
-    growth = Growth(40_000)
+    growth = IndexGrowth(40_000)
     even = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None)
     same = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=growth.clock)
     still = pages.replay(
@@ -252,7 +252,7 @@ def test_a_clock_of_its_own():
 
 def test_an_index_without_an_entry():
     """No page, no lookup, no fault."""
-    none = pages.replay(Growth(0))
+    none = pages.replay(IndexGrowth(0))
     assert (none.pages, none.lookups, none.faults, len(none.first_faults)) == (0, (0, 0), (0, 0), 0)
     assert none.faults_a_grown_page == 0 and none.faults_a_thousand(TAIL) is None
 
@@ -269,7 +269,7 @@ def test_how_long_a_page_lives():
 @pytest.mark.slow
 def test_a_full_replay_takes_less_than_a_second():
     """262144 entries, once it is compiled."""
-    pages.replay(Growth(100))
+    pages.replay(IndexGrowth(100))
     begun = time.process_time()  # of this process alone: others may be busy
     pages.replay(GROWN, warm_bytes=None, columns=280)
     assert time.process_time() - begun < 1

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analyse.lookups import served
+from kafkaviz.analysis.lookups import open_log_view
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots, textbook
 from kafkaviz.search.lookup import by_offset
@@ -41,7 +41,7 @@ def test_slots_are_those_of_a_linear_scan(keys, target):
 @pytest.mark.parametrize("name", ["orders-0", "accounts-0", "payments-0"])
 def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
     """Through gaps of compaction and behind the last batch."""
-    for segment in served(open_broker(clean).partition(name)).segments:
+    for segment in open_log_view(open_broker(clean).partition(name)).segments:
         for offset in range(segment.base_offset, segment.base_offset + 3000, 97):
             found, plain = (
                 translate(segment, offset, OF)[1].batch,
@@ -52,7 +52,7 @@ def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
 
 def test_a_damaged_index_hides_records(damaged):
     """954 is there, and the broker gave 1017."""
-    log = served(open_broker(damaged).partition("bookings-0"))
+    log = open_log_view(open_broker(damaged).partition("bookings-0"))
     segment = next(one for one in log.segments if one.base_offset == 858)
     assert by_offset(log, 954, OF).record.offset == 1017
     batch = textbook.batch_of(segment, 954)

@@ -13,12 +13,12 @@ import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate.config import log_config, profile
+from kafkaviz.simulate.config import log_config, release_behaviour
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.writing.index_file import IndexFile
-from kafkaviz.simulate.writing.refusals import AppendFailed
-from kafkaviz.simulate.writing.writer import CannotLoad, Log
+from kafkaviz.simulate.log_bytes import MemoryLogs
+from kafkaviz.simulate.writer.index_file import IndexFile
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 NUMBER = {"int": int, "long": int, "boolean": lambda text: text == "true"}
 
@@ -67,12 +67,12 @@ class Replay:
         """What is not as Kafka left it; nothing where all is the same."""
         history = self.history
         release = versions.parse(history["version"])
-        self.logs = InMemory()
+        self.logs = MemoryLogs()
         config = log_config(settings(history["settings"]), release)
         try:
-            self.log = Log(
+            self.log = UnifiedLog(
                 config,
-                profile(release),
+                release_behaviour(release),
                 now_ms=history["start_clock"],
                 start_offset=history["start_offset"],
                 is_leader=history["mode"] == "leader",
@@ -82,7 +82,7 @@ class Replay:
             self.same(
                 "open error",
                 history.get("open_error") and "{class}: {message}".format(**history["open_error"]),
-                refused.raised,
+                refused.exception,
             )
             return self.differences
         self.same("open error", history.get("open_error"), None)
@@ -110,7 +110,7 @@ class Replay:
             self.same(
                 f"{number} error",
                 step.get("error") and "{class}: {message}".format(**step["error"]),
-                str(failed.raised),
+                str(failed.exception),
             )
             self.state(f"{number} state", step["state"])
             return
@@ -138,7 +138,7 @@ class Replay:
             self.same(
                 f"{number} error",
                 step.get("error") and "{class}: {message}".format(**step["error"]),
-                failed.raised,
+                failed.exception,
             )
             return
         self.same(f"{number} error", step.get("error"), None)
@@ -193,7 +193,7 @@ class Replay:
         )
         self.same(f"{where} length", recorded["file_len"], file.file_bytes)
         self.same(
-            f"{where} content", content.rstrip(b"\0").hex(), file.written().rstrip(b"\0").hex()
+            f"{where} content", content.rstrip(b"\0").hex(), file.used_bytes().rstrip(b"\0").hex()
         )
         if recorded.get("entries") is not None:
             self.same(f"{where} entries", recorded["entries"], file.count)

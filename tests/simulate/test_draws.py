@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from kafkaviz.simulate.sending.draws import (
+from kafkaviz.simulate.producers.distributions import (
     CELLS,
     EXPONENTIAL,
     LOGNORMAL,
     UNIFORM,
     Spread,
-    drawn,
+    draw_number,
     happens,
     rank_table,
-    seeded,
+    seed_stream,
     stream,
     table,
     threshold,
 )
 
-DRAWS = [np.uint64(stream(np.uint64(seeded(1)), place)) for place in range(20_000)]
+DRAWS = [np.uint64(stream(np.uint64(seed_stream(1)), place)) for place in range(20_000)]
 
 
 def plain_mixed(number: int) -> int:
@@ -40,7 +40,7 @@ def test_splitmix64_gives_its_published_numbers():
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**64 + 5, 2**63])
 def test_a_seed_is_any_whole_number(seed):
     """As in Python's own integers, modulo 2^64."""
-    assert int(seeded(seed)) == plain_mixed((seed + 0x9E3779B97F4A7C15) % 2**64)
+    assert int(seed_stream(seed)) == plain_mixed((seed + 0x9E3779B97F4A7C15) % 2**64)
 
 
 @pytest.mark.parametrize(
@@ -54,20 +54,22 @@ def test_a_seed_is_any_whole_number(seed):
 )
 def test_numbers_have_the_mean_and_the_deviation_of_their_spread(spread, mean, deviation):
     """Within what 20 000 draws tell, and a table's cut end."""
-    numbers = np.array([drawn(table(spread), draw) for draw in DRAWS])
+    numbers = np.array([draw_number(table(spread), draw) for draw in DRAWS])
     assert numbers.mean() == pytest.approx(mean, rel=0.02)
     assert numbers.std() == pytest.approx(deviation, rel=0.05)
 
 
 def test_numbers_keep_to_their_limits():
     """What lies beyond them is put at them."""
-    numbers = {drawn(table(Spread(EXPONENTIAL, 100, least=50, most=300)), draw) for draw in DRAWS}
+    numbers = {
+        draw_number(table(Spread(EXPONENTIAL, 100, least=50, most=300)), draw) for draw in DRAWS
+    }
     assert (min(numbers), max(numbers)) == (50, 300)
 
 
 def test_each_number_of_a_uniform_spread_comes_as_often():
     """Both ends included."""
-    numbers = [drawn(table(Spread(UNIFORM, least=0, most=4)), draw) for draw in DRAWS]
+    numbers = [draw_number(table(Spread(UNIFORM, least=0, most=4)), draw) for draw in DRAWS]
     assert np.bincount(numbers).tolist() == pytest.approx([4000] * 5, rel=0.05)
 
 
@@ -76,7 +78,7 @@ def test_each_number_of_a_uniform_spread_comes_as_often():
 )
 def test_ranks_come_as_zipf_has_them(count, exponent):
     """The first three ranks against 1 / r^s, and no rank outside."""
-    ranks = np.array([drawn(rank_table(count, exponent), draw) for draw in DRAWS])
+    ranks = np.array([draw_number(rank_table(count, exponent), draw) for draw in DRAWS])
     law = np.arange(1, count + 1.0) ** -exponent
     assert ranks.min() >= 1
     assert ranks.max() <= count

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.simulate.recovering.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 KNOWN = ((0, 0), (3, 500), (5, 900))
 

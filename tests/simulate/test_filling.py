@@ -12,7 +12,7 @@ from kafkaviz.binary import varint
 from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES, rows
 from kafkaviz.format.record import Record
-from kafkaviz.simulate.sending import filling
+from kafkaviz.simulate.producers import batch_encoder
 
 # made with the classes of Kafka 4.3.1
 ABORT = bytes.fromhex(
@@ -56,7 +56,7 @@ def sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
     data = np.frombuffer(
         bytearray(b"".join(bytes(HEADER_BYTES) + body for body in bodies)), np.uint8
     )
-    filling.seal(table, data)
+    batch_encoder.seal(table, data)
     return data.tobytes()
 
 
@@ -70,8 +70,8 @@ def test_a_batch_of_kafkas_classes_is_sealed_as_they_did(whole):
 
 def test_a_marker_is_that_of_kafkas_classes():
     """Its record behind the gap."""
-    data = np.zeros(filling.MARKER_BYTES, np.uint8)
-    assert filling.put_marker(data, 0, 0, 7) == filling.MARKER_BYTES == len(ABORT)
+    data = np.zeros(batch_encoder.MARKER_BYTES, np.uint8)
+    assert batch_encoder.put_marker(data, 0, 0, 7) == batch_encoder.MARKER_BYTES == len(ABORT)
     assert data.tobytes()[HEADER_BYTES:] == ABORT[HEADER_BYTES:]
 
 
@@ -117,39 +117,39 @@ def test_batches_longer_than_the_data_are_refused():
     """Before a byte is written, and so is a batch without room for a header."""
     row = row_of(ABORT)
     with pytest.raises(IndexError, match="78 bytes of batches in 77"):
-        filling.seal(row, np.zeros(77, np.uint8))
+        batch_encoder.seal(row, np.zeros(77, np.uint8))
     row["size_bytes"] = 60
     with pytest.raises(IndexError):
-        filling.seal(row, np.zeros(78, np.uint8))
+        batch_encoder.seal(row, np.zeros(78, np.uint8))
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_a_varint_is_that_of_the_binary_floor(number):
     """Its bytes and how many they are."""
     data = np.zeros(10, np.uint8)
-    end = filling.put_varint(data, 0, number)
+    end = batch_encoder.put_varint(data, 0, number)
     assert data[:end].tobytes() == varint.write_varlong(number)
-    assert filling.varint_bytes(number) == end
+    assert batch_encoder.varint_bytes(number) == end
 
 
 @given(st.integers(0, 2**62), st.integers(1, 25))
 def test_digits_are_pythons(number, count):
     """The last ones where there is no room for all, zeros in front where there is more."""
     data = np.zeros(count, np.uint8)
-    filling.put_digits(data, 0, number, count)
+    batch_encoder.put_digits(data, 0, number, count)
     assert data.tobytes().decode() == f"{number:0{count}d}"[-count:]
-    assert filling.digits(number) == len(str(number))
+    assert batch_encoder.digits(number) == len(str(number))
 
 
 def test_a_piece_of_the_pool_goes_on_from_its_beginning():
     """However many times."""
     data, pool = np.zeros(11, np.uint8), np.frombuffer(b"abcd", np.uint8)
-    filling.put_pieces(data, 1, 10, pool, 2)
+    batch_encoder.put_pieces(data, 1, 10, pool, 2)
     assert data.tobytes() == b"\0cdabcdabcd"
 
 
 def test_hexadecimal_digits_are_those_of_the_number():
     """Its lowest first, and again after sixteen."""
     data = np.zeros(18, np.uint8)
-    filling.put_hex(data, 0, np.uint64(0x0123456789ABCDEF), 18)
+    batch_encoder.put_hex(data, 0, np.uint64(0x0123456789ABCDEF), 18)
     assert data.tobytes() == b"fedcba9876543210fe"

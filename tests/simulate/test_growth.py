@@ -4,20 +4,20 @@ import pytest
 
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
-from kafkaviz.simulate.lessons.growth import Append, Truncate, What
-from kafkaviz.simulate.writing.roll import Cause
-from kafkaviz.simulate.writing.writer import CannotLoad
+from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.simulate.writer.writer import CannotLoad
 
 
-def of_kind(found: growth.Growth, what: What) -> list[growth.Step]:
+def of_kind(found: growth.LogGrowth, what: StepKind) -> list[growth.GrowthStep]:
     """The steps of one kind."""
-    return [step for step in found.steps if step.what == what]
+    return [step for step in found.steps if step.kind == what]
 
 
 def test_batches_of_1000_bytes():
     """Five to an entry: (59, 5000) and (109, 10000); equal timestamps get no time entry."""
     found = growth.first_segments()
-    appends = of_kind(found, What.APPEND)
+    appends = of_kind(found, StepKind.APPEND)
     assert [place for place, step in enumerate(appends[:18], start=1) if step.has_offset_entry] == [
         6,
         11,
@@ -48,7 +48,7 @@ def test_a_restart_forgets_the_counter():
     again.
     """
     found = growth.first_segments()
-    (stop,), (start,) = of_kind(found, What.STOP), of_kind(found, What.RESTART)
+    (stop,), (start,) = of_kind(found, StepKind.STOP), of_kind(found, StepKind.RESTART)
     assert stop.has_time_entry and not stop.has_offset_entry
     assert (stop.after.index_bytes, stop.after.timeindex_bytes) == (24, 36)
     assert (start.before.since_bytes, start.after.since_bytes) == (3000, 0)
@@ -58,7 +58,7 @@ def test_a_restart_forgets_the_counter():
 def test_a_truncation_takes_entries_with_it():
     """Back to offset 170: the time entry of the stop was at 179."""
     found = growth.first_segments()
-    (cut,) = of_kind(found, What.TRUNCATE)
+    (cut,) = of_kind(found, StepKind.TRUNCATE)
     assert (cut.before.log_bytes, cut.after.log_bytes, cut.offset) == (23_000, 17_000, 170)
     assert (
         cut.before.time_entries,
@@ -74,7 +74,7 @@ def test_a_roll_by_size_cuts_both_files():
     by the roll.
     """
     found = growth.first_segments()
-    (roll,), (trim,) = of_kind(found, What.ROLL), of_kind(found, What.TRIM)
+    (roll,), (trim,) = of_kind(found, StepKind.ROLL), of_kind(found, StepKind.TRIM)
     assert (
         roll.reason.cause == Cause.SIZE
         and roll.reason.words() == "24\u202f000 + 1\u202f000 > 24\u202f000 B"
@@ -89,7 +89,7 @@ def test_a_published_example():
     48 in the first segment.
     """
     found = growth.full_time_index()
-    (roll,), (trim,) = of_kind(found, What.ROLL), of_kind(found, What.TRIM)
+    (roll,), (trim,) = of_kind(found, StepKind.ROLL), of_kind(found, StepKind.TRIM)
     assert (
         roll.reason.cause == Cause.TIME_INDEX_FULL
         and roll.before.time_entries == roll.before.offset_entries == 24
@@ -116,7 +116,7 @@ def test_a_batch_that_kafka_refuses_ends_it():
     found = growth.grow(
         LogConfig(segment_bytes=500), [Append(100, 1, 5), Append(600, 1, 6), Append(100, 1, 7)], 0
     )
-    (failed,) = of_kind(found, What.FAIL)
+    (failed,) = of_kind(found, StepKind.FAIL)
     assert "RecordBatchTooLargeException" in failed.words and failed.after.log_bytes == 100
 
 

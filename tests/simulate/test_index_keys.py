@@ -6,8 +6,8 @@ import pytest
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.lessons import index_keys, practice
-from kafkaviz.simulate.lessons.index_keys import WORKLOADS, entry_rows, made_keys
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.lessons.index_keys import WORKLOADS, entry_rows, generate_keys
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def test_batches_of_any_size_beside_a_plain_loop():
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_keys_rise_and_come_again(workload):
     """As many as asked for, the same for the same seed, and the first ones of a longer index."""
-    keys = made_keys(workload, 5000)
+    keys = generate_keys(workload, 5000)
     assert (
         len(keys) == 5000
         and (np.diff(keys) > 0).all()
-        and np.array_equal(keys, made_keys(workload, 5000))
+        and np.array_equal(keys, generate_keys(workload, 5000))
     )
-    assert not np.array_equal(keys, made_keys(workload, 5000, seed=9)) and np.array_equal(
-        keys[:1310], made_keys(workload, 1310)
+    assert not np.array_equal(keys, generate_keys(workload, 5000, seed=9)) and np.array_equal(
+        keys[:1310], generate_keys(workload, 1310)
     )
     assert workload in index_keys.WORDS
 
@@ -59,7 +59,7 @@ def test_the_article_has_its_five_entries():
 
 @pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
 def test_the_entries_are_those_of_the_writer(interval_bytes):
-    """simulate.writing.writer writes an entry of the same batches, keys and times; and so has a
+    """simulate.writer.writer writes an entry of the same batches, keys and times; and so has a
     practice log them.
     """
     batches = np.zeros(2000, practice.ROW)
@@ -77,9 +77,9 @@ def test_the_entries_are_those_of_the_writer(interval_bytes):
         rows[name] = batches[name]
     rows["magic"], rows["append"], rows["now_ms"] = 2, np.arange(2000), batches["max_timestamp_ms"]
     rows["producer_id"] = rows["leader_epoch"] = rows["marker"] = -1
-    log = Log(LogConfig(index_interval_bytes=interval_bytes), now_ms=practice.START_MS)
+    log = UnifiedLog(LogConfig(index_interval_bytes=interval_bytes), now_ms=practice.START_MS)
     log.append(rows)
-    entries, times = practice._indexed(batches, interval_bytes)
+    entries, times = practice._build_entries(batches, interval_bytes)
     assert np.array_equal(log.active.index.entries, entries) and np.array_equal(
         log.active.timeindex.entries, times
     )

@@ -26,7 +26,7 @@ def test_the_index_of_the_article():
         (26, 838),
         (31, 1050),
     ]
-    assert [probe.slot for probe in found.searches[0].found.probes] == [0, 2, 3]
+    assert [probe.slot for probe in found.searches[0].slot_search.probes] == [0, 2, 3]
     assert (found.record.offset, found.record.timestamp_ms, found.record.batch_position) == (
         23,
         practice.START_MS + 3240,
@@ -47,9 +47,10 @@ def test_the_bytes_are_whole_batches(made):
         assert batches[name].tolist() == rows[name].tolist(), name
     for row in rows:
         stored = data[row["position"] : row["position"] + row["size_bytes"]]
-        records = batch_records.of_batch(stored)
+        records = batch_records.read_batch(stored)
         assert (
-            batch_records.crc_valid(stored) and records[-1].timestamp_ms == row["max_timestamp_ms"]
+            batch_records.is_crc_valid(stored)
+            and records[-1].timestamp_ms == row["max_timestamp_ms"]
         )
 
 
@@ -69,7 +70,9 @@ def test_every_offset_is_found(made, version):
 def test_a_small_warm_section():
     """Of 32 bytes: four entries behind its first, so that twenty entries have a cold part."""
     found = (
-        by_offset(practice.twenty().log, 66, replace(profile(), warm_bytes=32)).searches[0].found
+        by_offset(practice.twenty().log, 66, replace(profile(), warm_bytes=32))
+        .searches[0]
+        .slot_search
     )
     assert (found.warm_from_slot, found.section) == (15, "cold")
     assert [probe.slot for probe in found.probes] == [15, 0, 8, 12, 10, 9]
@@ -80,7 +83,10 @@ def test_a_full_index_is_searched_to_the_record():
     made = practice.full()
     assert made.log.segments[0].index.size_bytes == 10 << 20
     found = by_offset(made.log, 1_234_567, profile())
-    assert found.searches[0].found.slot == 308_640 and len(found.searches[0].found.probes) == 21
+    assert (
+        found.searches[0].slot_search.slot == 308_640
+        and len(found.searches[0].slot_search.probes) == 21
+    )
     assert [tuple(read) for read in found.scan.reads] == [
         (123_456_400, 17),
         (123_456_800, 17),
@@ -93,7 +99,7 @@ def test_a_full_index_is_searched_to_the_record():
 
 def test_typed_keys():
     """An index alone, in any order."""
-    segment = practice.typed([6, 14, 22, 26, 31]).segments[0]
+    segment = practice.log_of_keys([6, 14, 22, 26, 31]).segments[0]
     assert (
         segment.offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31]
         and segment.size_bytes == 0

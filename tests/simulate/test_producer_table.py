@@ -10,7 +10,7 @@ import pytest
 
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.stored import reader
-from kafkaviz.simulate.writing.producer_table import ProducerTable
+from kafkaviz.simulate.writer.producer_table import ProducerTable
 
 
 def recorded(path: Path) -> list[dict]:

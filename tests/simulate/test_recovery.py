@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.recovering.recovery import Recovered, recover
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.recovery.recovery import RecoveredSegment, recover
 
 DATA = Path(__file__).parents[1] / "data"
 STEM = "<DIR>/t-0/{:020d}"
@@ -46,7 +46,7 @@ def reader(log: bytes):
     return read
 
 
-def recovered(line: dict, log: bytes) -> Recovered:
+def recovered(line: dict, log: bytes) -> RecoveredSegment:
     """What kafkaviz makes of a line's log."""
     modified = re.search(r"lastModifiedTime=(\d+)", line.get("error", {}).get("message", ""))
     release = tuple(int(part) for part in line["version"].split("."))
@@ -56,7 +56,7 @@ def recovered(line: dict, log: bytes) -> Recovered:
         len(log),
         line["base_offset"],
         config,
-        profile(release),
+        release_behaviour(release),
         stem=STEM.format(line["base_offset"]),
         modified_ms=int(modified[1]) if modified else 0,
     )
@@ -69,7 +69,7 @@ def differences(line: dict) -> list[str]:
     cut = log[: len(log) - ours.truncated_bytes]
     pairs = {
         "error": (
-            str(ours.raised) if ours.raised else None,
+            str(ours.exception) if ours.exception else None,
             "{class}: {message}".format(**line["error"]) if "error" in line else None,
         ),
         "log": (hashlib.sha256(cut).hexdigest(), line["after"]["log_sha256"]),
@@ -93,7 +93,7 @@ def differences(line: dict) -> list[str]:
     ]
 
 
-def epochs_text(ours: Recovered) -> str:
+def epochs_text(ours: RecoveredSegment) -> str:
     """leader-epoch-checkpoint; a cache that was never assigned writes nothing."""
     entries = "".join(f"{epoch} {start}\n" for epoch, start in ours.leader_epochs)
     return f"0\n{len(ours.leader_epochs)}\n{entries}" if entries else ""
@@ -175,10 +175,10 @@ def test_a_batch_larger_than_the_buffer_is_checked_piece_by_piece():
     """A flipped bit in its last piece cuts it off; without one it is valid."""
     log = v2_batch(0, 9, 3000) + v2_batch(10, 0, 3 << 20) + v2_batch(11, 0, 200)
     whole = recover(reader(log), len(log), 0, IndexConfig())
-    assert (whole.truncated_bytes, whole.next_offset, whole.stopped) == (0, 12, "end")
+    assert (whole.truncated_bytes, whole.next_offset, whole.stop_reason) == (0, 12, "end")
     flipped = log[:-1000] + bytes([log[-1000] ^ 1]) + log[-999:]
     cut = recover(reader(flipped), len(flipped), 0, IndexConfig())
-    assert (cut.valid_bytes, cut.next_offset, cut.stopped) == (3000, 10, "crc")
+    assert (cut.valid_bytes, cut.next_offset, cut.stop_reason) == (3000, 10, "crc")
 
 
 def test_many_batches_are_indexed_as_by_a_plain_loop():
@@ -216,7 +216,7 @@ def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
     wrapper, first = bytes.fromhex(line["hex"]), line["records"][0]["offset"]
     log = v2_batch(0, 0, 100) + wrapper
     old, new = (
-        recover(reader(log), len(log), 0, IndexConfig(0), profile(release))
+        recover(reader(log), len(log), 0, IndexConfig(0), release_behaviour(release))
         for release in ((1, 1), (2, 0))
     )
     assert (old.offset_entries.tolist(), new.offset_entries.tolist()) == (
@@ -242,8 +242,8 @@ def test_an_offset_far_away_is_cut_to_32_bits_before_kafka_2():
     """Releases before 2.0 wrote whatever toInt left of it; later ones end there."""
     log = v2_batch(2**40 + 7, 0, 200)
     old, new = (
-        recover(reader(log), len(log), 0, IndexConfig(), profile(release))
+        recover(reader(log), len(log), 0, IndexConfig(), release_behaviour(release))
         for release in ((1, 1), (2, 0))
     )
-    assert old.time_entries["relative_offset"].tolist() == [7] and old.raised is None
-    assert len(new.time_entries) == 0 and "LogSegmentOffsetOverflowException" in str(new.raised)
+    assert old.time_entries["relative_offset"].tolist() == [7] and old.exception is None
+    assert len(new.time_entries) == 0 and "LogSegmentOffsetOverflowException" in str(new.exception)

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import config_def, versions
-from kafkaviz.analyse.restart import Log as Partition
-from kafkaviz.analyse.restart import stored
-from kafkaviz.log.archive import opened
+from kafkaviz.analysis.restart import RestartLog as Partition
+from kafkaviz.analysis.restart import stored_log
+from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.simulate.config import IndexConfig, log_config, profile
-from kafkaviz.simulate.log_bytes import InMemory
+from kafkaviz.simulate.config import IndexConfig, log_config, release_behaviour
+from kafkaviz.simulate.directory import replay_stream
+from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.stored import StoredLog
-from kafkaviz.simulate.whole import replaying
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 KINDS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 ANY_SIZE = 2**31 - 1  # a snapshot of the metadata log may be larger than max.message.bytes
@@ -45,22 +45,24 @@ def written_again(
     log: StoredLog, settings: dict, release: tuple[int, ...], ends: list[int] | None
 ) -> dict[str, bytes]:
     """The files of a log after its batches were appended anew, and it was closed."""
-    of = profile(release)
-    chunks = list(replaying.chunks(log, of, append_ends=ends))
+    of = release_behaviour(release)
+    chunks = list(replay_stream.chunks(log, of, append_ends=ends))
     start_ms = int(chunks[0].rows["now_ms"][0]) if chunks else 0
     config = replace(log_config(settings, release), max_message_bytes=ANY_SIZE)
-    again = Log(
+    again = UnifiedLog(
         config,
         of,
         now_ms=start_ms,
-        start_offset=replaying.start_offset(log),
+        start_offset=replay_stream.start_offset(log),
         partition=log.directory,
-        logs=InMemory(),
+        logs=MemoryLogs(),
     )
     for chunk in chunks:
         again.append(chunk.rows, chunk.data)
     again.close(start_ms)
-    return {file.name: file.content() for file in again.stored().files if file.name.endswith(KINDS)}
+    return {
+        file.name: file.content() for file in again.stored_log().files if file.name.endswith(KINDS)
+    }
 
 
 def differing(
@@ -71,13 +73,13 @@ def differing(
     """
     found = {}
     for partition in open_broker(root).partitions:
-        values = {name: one.value for name, one in settings.of_topic(partition.topic).items()}
+        values = {name: one.value for name, one in settings.topic_settings(partition.topic).items()}
         for name, text in topics.get(partition.topic, {}).items():
             values[name] = config_def.TOPIC_SETTINGS[name].parse(
                 text, settings.release, within_limits=False
             )
         again = written_again(
-            stored(Partition(partition, IndexConfig())),
+            stored_log(Partition(partition, IndexConfig())),
             values,
             settings.release,
             ends.get(partition.directory),
@@ -120,7 +122,7 @@ def test_every_leaders_partition_comes_out(shared, name):
     points, snapshots, aborted transactions.
     """
     root, expected = (
-        opened(shared / "data" / f"{name}{part}.tar.gz") for part in ("", ".expected")
+        unpack_if_archive(shared / "data" / f"{name}{part}.tar.gz") for part in ("", ".expected")
     )
     broker = json.loads((expected / "broker.json").read_text())
     release = versions.parse(name.split("-")[1])

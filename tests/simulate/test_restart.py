@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.starting.loading import Loading
-from kafkaviz.simulate.starting.own_files import OwnFiles, own_steps
-from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored import StoredLog, in_memory
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
-KAFKA_4_3_1 = profile((4, 3, 1))
+KAFKA_4_3_1 = release_behaviour((4, 3, 1))
 DATA = Path(__file__).parents[1] / "data" / "restarts.jsonl.gz"
 with gzip.open(DATA, "rt") as file:
     RECORDED = [json.loads(line) for line in file]
@@ -45,7 +45,7 @@ def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
     return files
 
 
-def loading(line: dict, broker: Path) -> Loading:
+def loading(line: dict, broker: Path) -> LogLoader:
     """The load of a line's directory."""
     original = {
         path.name: path.read_bytes()
@@ -56,14 +56,14 @@ def loading(line: dict, broker: Path) -> Loading:
         in_memory(name, data) for name, data in changed(original, line["changes"]).items()
     )
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
-    return Loading(
+    return LogLoader(
         StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]),
         line["clean"],
         KAFKA_4_3_1,
     )
 
 
-def in_use(line: dict, load: Loading) -> dict[str, list | None]:
+def in_use(line: dict, load: LogLoader) -> dict[str, list | None]:
     """The files as a running broker has them: the indexes of the last segment are as long as they
     may grow.
     """
@@ -81,7 +81,7 @@ def in_use(line: dict, load: Loading) -> dict[str, list | None]:
     return found
 
 
-def emptied(steps: tuple[Step, ...]) -> set[str]:
+def emptied(steps: tuple[StartupStep, ...]) -> set[str]:
     """The indexes of a segment that was emptied: behind their 0 entries a running broker still has
     what was there, up to its stop.
     """
@@ -153,8 +153,8 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     was opened.
     """
     name = "00000000000000000000.log"
-    long = in_memory(name, b"").grown(2**31)
-    (step,) = Loading(StoredLog("t-0", (long,), IndexConfig()), clean, KAFKA_4_3_1).run()
+    long = in_memory(name, b"").pad(2**31)
+    (step,) = LogLoader(StoredLog("t-0", (long,), IndexConfig()), clean, KAFKA_4_3_1).run()
     words = (
         f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment "
         "size of 2147483647"
@@ -165,8 +165,8 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
         f"t-0/{name}",
     ) and step.way_out
     assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
-    steps = Loading(
-        StoredLog("t-0", (in_memory(name, b"").grown(2**31 - 1),), IndexConfig()),
+    steps = LogLoader(
+        StoredLog("t-0", (in_memory(name, b"").pad(2**31 - 1),), IndexConfig()),
         clean,
         KAFKA_4_3_1,
     ).run()
@@ -222,10 +222,10 @@ def test_a_quorum_state_that_ends_the_start(data, error):
     none to read.
     """
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
-    (step,) = own_steps(OwnFiles(properties, None, True, data), profile((4, 3, 1)))
+    (step,) = own_steps(OwnFiles(properties, None, True, data), release_behaviour((4, 3, 1)))
     assert (step.action, step.cause, step.error) == (
         "fail",
         "quorum-state-bad",
         error,
     ) and step.way_out
-    assert own_steps(OwnFiles(properties, None, False, data), profile((4, 3, 1))) == ()
+    assert own_steps(OwnFiles(properties, None, False, data), release_behaviour((4, 3, 1))) == ()

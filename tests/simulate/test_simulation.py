@@ -14,11 +14,11 @@ import pytest
 import kafkaviz as kv
 from kafkaviz.format import names, offset_index, time_index
 from kafkaviz.log import archive
-from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.sending.workload import PRESETS, load
-from kafkaviz.simulate.whole.replaying import chunks
-from kafkaviz.simulate.whole.simulation import Run, of_workload, opened
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.directory.replay_stream import chunks
+from kafkaviz.simulate.directory.simulation import Run, open_workload, plan_workload
+from kafkaviz.simulate.log_bytes import MemoryLogs
+from kafkaviz.simulate.producers.workload import PRESETS, load
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 SHORT = """
 topic = "short"
@@ -81,9 +81,9 @@ def test_every_preset_is_a_directory_like_any_other(name, clean, tmp_path):
 def test_the_value_has_the_numbers_of_the_files(short, tmp_path):
     """Entries, sizes, causes and checksums; nothing of it can be changed."""
     folder = short.write(tmp_path / "kafka") / "short-0"
-    assert len(short.segments) > 2 and {str(one.rolled.cause) for one in short.segments[:-1]} == {
-        "time-index-full"
-    }
+    assert len(short.segments) > 2 and {
+        str(one.roll_reason.cause) for one in short.segments[:-1]
+    } == {"time-index-full"}
     for one in short.segments:
         files = short.digests(one.base_offset)
         assert files == {
@@ -132,7 +132,7 @@ def test_files_have_the_times_of_their_last_write(short, tmp_path):
 def test_the_archive_holds_the_same(short, tmp_path):
     """Bytes and times, as the page hands them out; it opens as it is."""
     (tmp_path / "simulated.tar.gz").write_bytes(short.archive())
-    unpacked = archive.opened(tmp_path / "simulated.tar.gz")
+    unpacked = archive.unpack_if_archive(tmp_path / "simulated.tar.gz")
     written = short.write(tmp_path / "kafka")
     assert contents(unpacked) == contents(written)
     assert [os.stat(unpacked / name).st_mtime_ns for name in contents(written)] == [
@@ -146,8 +146,8 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
     """Untrimmed indexes with holes, no marker, a lock; and the foretold restart is that of the
     writer.
     """
-    plan = of_workload(opened("heartbeat"), {}, None, None)
-    run = Run(plan, logs := InMemory())
+    plan = plan_workload(open_workload("heartbeat"), {}, None, None)
+    run = Run(plan, logs := MemoryLogs())
     for chunk in plan.chunks():
         run.take(chunk)
     simulated = run.end(clean=False)
@@ -158,7 +158,7 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
         index.stat().st_size == plan.config.segment_index_bytes
         and index.stat().st_blocks * 512 < 65536
     )
-    assert not broker.clean and (broker.path / names.LOCK).exists()
+    assert not broker.is_clean and (broker.path / names.LOCK).exists()
     recovery_point, restart = partition.recovery_point, kv.check(broker).restart
     assert 0 < recovery_point <= simulated.segments[-1].base_offset
     run.log.restart(run.now_ms, recovery_point=recovery_point)
@@ -240,7 +240,7 @@ def test_a_release_leaves_its_own_traces(version, files, tmp_path):
     }
     assert ("directory.id" in broker.properties) == version.startswith("4") == (
         "brokerEpoch" in (broker.clean_body or {})
-    ) and broker.clean
+    ) and broker.is_clean
     assert [one for one in kv.check(broker, version).findings if one.severity == "error"] == []
 
 
@@ -273,9 +273,9 @@ def test_what_kafka_refuses_is_refused_in_its_words(settings, words):
 def test_a_typed_segment_size_counts_over_that_of_a_preset():
     """internal.segment.bytes of the workload would beat it."""
     workload = load(SHORT.replace('"segment.bytes" = 1048576', '"internal.segment.bytes" = 4000'))
-    assert {str(one.rolled.cause) for one in kv.simulate(workload).segments[:-1]} == {"size"}
+    assert {str(one.roll_reason.cause) for one in kv.simulate(workload).segments[:-1]} == {"size"}
     assert {
-        str(one.rolled.cause)
+        str(one.roll_reason.cause)
         for one in kv.simulate(workload, {"segment.bytes": 1 << 20}).segments[:-1]
     } == {"time-index-full"}
 
@@ -299,7 +299,7 @@ def test_nothing_is_written_over_files(short, tmp_path):
 def test_the_library_has_it_by_the_name_of_its_package():
     """Whichever of the two is imported first."""
     for first in (
-        "import kafkaviz.simulate.writing.roll",
+        "import kafkaviz.simulate.writer.roll_reason",
         "kv.simulate",
         "from kafkaviz import simulate",
     ):
@@ -313,14 +313,14 @@ def test_the_library_has_it_by_the_name_of_its_package():
 
 def test_what_was_written_is_replayed_to_the_byte(short):
     """A log's own batches, appended once more."""
-    logs = InMemory()
-    plan = of_workload(load(SHORT), {}, None, None)
+    logs = MemoryLogs()
+    plan = plan_workload(load(SHORT), {}, None, None)
     run = Run(plan, logs)
     for chunk in plan.chunks():
         run.take(chunk)
     run.log.close(run.now_ms)
-    again = Log(plan.config, plan.of, now_ms=plan.start_ms, partition="short-0")
-    for chunk in chunks(run.log.stored(), plan.of, payload=False):
+    again = UnifiedLog(plan.config, plan.behaviour, now_ms=plan.start_ms, partition="short-0")
+    for chunk in chunks(run.log.stored_log(), plan.behaviour, payload=False):
         again.append(chunk.rows)
     again.close(run.now_ms)
     assert [one.timeindex.content() for one in again.segments] == [

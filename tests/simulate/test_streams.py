@@ -17,26 +17,33 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch, batch_records, control, record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.simulate.config import LogConfig, log_config, profile
+from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.incoming import ABORT, COMMIT, INCOMING, NO_MARKER
-from kafkaviz.simulate.sending import laying, streams
-from kafkaviz.simulate.sending.draws import UNIFORM, Spread
-from kafkaviz.simulate.sending.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
-from kafkaviz.simulate.sending.workload import PRESETS, Workload, preset
-from kafkaviz.simulate.writing.roll import Cause
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.producers import generator, streams
+from kafkaviz.simulate.producers.distributions import UNIFORM, Spread
+from kafkaviz.simulate.producers.traffic import (
+    Bursts,
+    Header,
+    Phase,
+    RecordKeys,
+    TimestampShift,
+    TransactionTraffic,
+)
+from kafkaviz.simulate.producers.workload import PRESETS, Workload, preset
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.simulate.test_workload import WORKLOADS
 
 START_MS = Workload.start_ms
 PLAIN, APPEND_TIME = LogConfig(), LogConfig(message_timestamp_type="LogAppendTime")
-NEW, OLD = profile((4, 3, 1)), profile((3, 9, 0))
+NEW, OLD = release_behaviour((4, 3, 1)), release_behaviour((3, 9, 0))
 EVERYTHING = Phase(
     batches=60, rate=900, records_per_batch=Spread(UNIFORM, least=1, most=80),
     value_bytes=Spread(UNIFORM, least=0, most=300), null_share=0.2,
-    keys=Keys(200, 1.0, prefix="käse-"),
+    keys=RecordKeys(200, 1.0, prefix="käse-"),
     headers=(Header("trace", 16), Header("", 0), Header("none")), producers=3,
-    transactions=Transactions(Spread(UNIFORM, least=1, most=3), 0.4),
-    late=Astray(0.3, Spread(mean=90_000)),
+    transactions=TransactionTraffic(Spread(UNIFORM, least=1, most=3), 0.4),
+    late=TimestampShift(0.3, Spread(mean=90_000)),
 )  # fmt: skip
 
 
@@ -64,7 +71,7 @@ def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
     whole = pieces(rows, data)
     for one in whole:
         batch_records.ensure_valid(one)
-    return [batch_records.of_batch(one) for one in whole]
+    return [batch_records.read_batch(one) for one in whole]
 
 
 def built(row: np.void, body: bytes) -> bytes:
@@ -112,7 +119,7 @@ def test_a_seed_gives_the_same_bytes_everywhere():
             EVERYTHING,
             arrivals="by-chance",
             bursts=Bursts(20, 30),
-            future=Astray(0.1, Spread(mean=7)),
+            future=TimestampShift(0.1, Spread(mean=7)),
         )
     )
     assert hashlib.sha256(data).hexdigest() == EVERYTHING_SHA256
@@ -309,8 +316,8 @@ def test_timestamps_may_be_of_another_clock():
         replace(
             phase,
             batches=400,
-            late=Astray(0.25, Spread(mean=60_000)),
-            future=Astray(0.25, Spread(mean=90)),
+            late=TimestampShift(0.25, Spread(mean=60_000)),
+            future=TimestampShift(0.25, Spread(mean=90)),
         ),
         payload=False,
     )
@@ -361,12 +368,12 @@ def test_log_append_time_is_the_brokers_clock():
 def test_keys_come_in_turn_or_by_rank():
     """As many digits as the last one has."""
 
-    def keys(these: Keys) -> list[bytes]:
+    def keys(these: RecordKeys) -> list[bytes]:
         rows, data = made(Phase(batches=600, keys=these))
         return [one.key for found in records(rows, data) for one in found]
 
-    assert keys(Keys(11, in_turn=True, prefix="k"))[9:13] == [b"k09", b"k10", b"k00", b"k01"]
-    drawn = keys(Keys(100, 1.2, prefix=""))
+    assert keys(RecordKeys(11, in_turn=True, prefix="k"))[9:13] == [b"k09", b"k10", b"k00", b"k01"]
+    drawn = keys(RecordKeys(100, 1.2, prefix=""))
     assert drawn.count(b"00") > drawn.count(b"01") > drawn.count(b"20")
     assert len(drawn[0]) == 2
 
@@ -442,7 +449,7 @@ def test_a_sequence_goes_on_at_0():
     producers["next_sequence"] = 2**31 - 7
     plan, rows = streams._plan(workload.phases[0], workload, PLAIN, NEW), np.empty(3, INCOMING)
     streams._enter(state, workload.phases[0])
-    laying.lay(
+    generator.generate(
         plan[0][0], *plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False
     )
     assert rows["base_sequence"].tolist() == [2**31 - 7, 2**31 - 2, 3]
@@ -475,7 +482,7 @@ def test_a_transaction_ends_with_its_marker(of, epoch_each):
                 78,
             )
             assert row["base_timestamp_ms"] == row["max_timestamp_ms"] == row["now_ms"]
-            marker = batch_records.of_batch(whole[place])[0]
+            marker = batch_records.read_batch(whole[place])[0]
             kind = "ABORT" if row["marker"] == ABORT else "COMMIT"
             assert (
                 control.decode(marker.key, marker.value).text
@@ -488,16 +495,18 @@ def test_a_transaction_ends_with_its_marker(of, epoch_each):
 
 def test_transactions_may_be_left_open():
     """Those of a phase's end get no marker then, and go on in the next phase."""
-    phase = Phase(batches=7, transactions=Transactions(Spread(mean=5), leave_open=True))
+    phase = Phase(batches=7, transactions=TransactionTraffic(Spread(mean=5), leave_open=True))
     rows, _ = made(Workload((phase, phase)))
     assert np.flatnonzero(rows["marker"] == COMMIT).tolist() == [5, 11]
-    ended, _ = made(replace(phase, transactions=Transactions(Spread(mean=5))))
+    ended, _ = made(replace(phase, transactions=TransactionTraffic(Spread(mean=5))))
     assert np.flatnonzero(ended["marker"] == COMMIT).tolist() == [5, 8]
 
 
 def test_a_producer_whose_epochs_are_used_up_gets_another_id():
     """As the coordinator gives it, and its epoch is 0."""
-    rows, _ = made(Phase(batches=32_770, rate=1e6, transactions=Transactions()), payload=False)
+    rows, _ = made(
+        Phase(batches=32_770, rate=1e6, transactions=TransactionTraffic()), payload=False
+    )
     assert rows["producer_epoch"].max() == 2**15 - 2
     assert len(set(rows["producer_id"].tolist())) == 2
     assert rows["producer_epoch"][-3:].tolist() == [3, 3, 4]
@@ -532,7 +541,7 @@ def test_a_release_that_knows_no_such_batch_is_told(of, name, words):
     """Before anything is made of that phase."""
     workload = Workload((Phase(silence_ms=1), Phase(batches=1, codec=name)))
     with pytest.raises(KafkavizError) as raised:
-        made(workload, of=profile(of))
+        made(workload, of=release_behaviour(of))
     assert str(raised.value) == words
 
 
@@ -555,10 +564,10 @@ ROLLS = {
 }
 
 
-def written(workload: Workload, payload: bool = True) -> tuple[Log, np.ndarray]:
+def written(workload: Workload, payload: bool = True) -> tuple[UnifiedLog, np.ndarray]:
     """The log of a workload under its own settings and release, and its rows."""
-    config, of = log_config(dict(workload.settings)), profile(workload.release)
-    log = Log(
+    config, of = log_config(dict(workload.settings)), release_behaviour(workload.release)
+    log = UnifiedLog(
         config,
         of,
         now_ms=workload.start_ms,
@@ -579,7 +588,7 @@ def test_a_preset_shows_what_its_story_says(name):
     causes = [event.reason.cause for event in log.events]
     assert {cause: causes.count(cause) for cause in causes} == ROLLS[name]
     assert rows["size_bytes"].sum() < 256 << 20
-    config, of = log_config(dict(workload.settings)), profile(workload.release)
+    config, of = log_config(dict(workload.settings)), release_behaviour(workload.release)
     first = next(streams.chunks(workload, config, of, batches_per_chunk=300))
     check_twin(first.rows, first.data)
 
@@ -598,7 +607,7 @@ def test_strimzis_example_comes_out():
     log, rows = written(preset("strimzi"))
     assert set(rows["size_bytes"].tolist()) == {119}
     assert log.events[0].offset == 49
-    assert (log.events[0].reason.found, log.events[0].reason.limit) == (24, 24)
+    assert (log.events[0].reason.actual, log.events[0].reason.limit) == (24, 24)
 
 
 @pytest.mark.parametrize(

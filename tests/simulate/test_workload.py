@@ -9,10 +9,23 @@ from hypothesis import strategies as st
 
 from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.simulate.sending import traffic
-from kafkaviz.simulate.sending.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, UNIFORM, Spread
-from kafkaviz.simulate.sending.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
-from kafkaviz.simulate.sending.workload import (
+from kafkaviz.simulate.producers import traffic
+from kafkaviz.simulate.producers.distributions import (
+    CONSTANT,
+    EXPONENTIAL,
+    LOGNORMAL,
+    UNIFORM,
+    Spread,
+)
+from kafkaviz.simulate.producers.traffic import (
+    Bursts,
+    Header,
+    Phase,
+    RecordKeys,
+    TimestampShift,
+    TransactionTraffic,
+)
+from kafkaviz.simulate.producers.workload import (
     FILE_BYTES,
     PRESETS,
     Workload,
@@ -64,19 +77,21 @@ PHASES = st.builds(
     value_bytes=spreads(0, 300),
     null_share=SHARES,
     content=st.sampled_from(traffic.CONTENTS),
-    keys=optional(st.builds(Keys, st.integers(1, 10**6), st.floats(0, 4), st.booleans(), TEXTS)),
+    keys=optional(
+        st.builds(RecordKeys, st.integers(1, 10**6), st.floats(0, 4), st.booleans(), TEXTS)
+    ),
     headers=st.lists(st.builds(Header, TEXTS, optional(st.integers(0, 40))), max_size=3).map(tuple),
     codec=st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]),
     timestamps=st.sampled_from(traffic.TIMESTAMPS),
     clock_ahead_ms=st.integers(-(10**12), 10**12),
     events_from_ms=optional(st.integers(0, 7 * 10**12)),
     events_speed=st.floats(0, 10**6),
-    late=optional(st.builds(Astray, SHARES, spreads(0, 10**9))),
-    future=optional(st.builds(Astray, SHARES, spreads(0, 10**9))),
+    late=optional(st.builds(TimestampShift, SHARES, spreads(0, 10**9))),
+    future=optional(st.builds(TimestampShift, SHARES, spreads(0, 10**9))),
     delay_ms=st.integers(0, 10**6),
     producers=st.integers(1, 4),
     idempotent=st.just(True),
-    transactions=optional(st.builds(Transactions, spreads(1, 5), SHARES, st.booleans())),
+    transactions=optional(st.builds(TransactionTraffic, spreads(1, 5), SHARES, st.booleans())),
     fetch_batches=st.integers(1, 5),
 )
 SILENCES = st.builds(Phase, name=TEXTS, silence_ms=st.integers(0, 10**10))
@@ -108,7 +123,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
     """As it stands there."""
     text = re.search(
         r"\n\n((?:    .*\n|\n)+)",
-        __import__("kafkaviz.simulate.sending.workload", fromlist=["x"]).__doc__,
+        __import__("kafkaviz.simulate.producers.workload", fromlist=["x"]).__doc__,
     )[1]
     workload = load(text)
     assert [(phase.duration_ms, phase.silence_ms) for phase in workload.phases] == [
@@ -315,7 +330,7 @@ def test_every_preset_file_is_listed():
     from importlib import resources
 
     files = {
-        file.name for file in (resources.files("kafkaviz.simulate.sending") / "presets").iterdir()
+        file.name for file in (resources.files("kafkaviz.simulate.producers") / "presets").iterdir()
     }
     assert files == {f"{name}.toml" for name in PRESETS}
     assert list(presets()) == list(PRESETS)

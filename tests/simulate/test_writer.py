@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from kafkaviz import versions
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.simulate.config import LogConfig, log_config, profile
+from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.writing.roll import Cause
-from kafkaviz.simulate.writing.writer import CannotLoad, Log
+from kafkaviz.simulate.log_bytes import MemoryLogs
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 from tests.simulate.replay_vectors import Replay, histories, incoming
 
-V4_3, V3_9 = profile((4, 3, 1)), profile((3, 9, 0))
+V4_3, V3_9 = release_behaviour((4, 3, 1)), release_behaviour((3, 9, 0))
 
 
 def differences(found: list[dict]) -> list[str]:
@@ -97,10 +97,10 @@ def old_segment(recorded: dict) -> list[str]:
             "segment.index.bytes": recorded["segment_index_bytes"],
         }
     )
-    replay, logs = Replay(recorded), InMemory()
-    log = replay.log = Log(
+    replay, logs = Replay(recorded), MemoryLogs()
+    log = replay.log = UnifiedLog(
         config,
-        profile(release),
+        release_behaviour(release),
         now_ms=0,
         start_offset=recorded["base_offset"],
         is_leader=False,
@@ -142,10 +142,15 @@ def test_strimzis_example_comes_out():
     """Interval 150, index size 300, batches of 119 bytes: the time index is full at 24, offsets 0
     to 48, 192 and 288 bytes.
     """
-    log = Log(LogConfig(index_interval_bytes=150, segment_index_bytes=300), now_ms=0)
+    log = UnifiedLog(LogConfig(index_interval_bytes=150, segment_index_bytes=300), now_ms=0)
     log.append(batches([119] * 60))
     first = log.segments[0]
-    assert (log.active.base_offset, first.rolled.cause, first.rolled.found, first.rolled.limit) == (
+    assert (
+        log.active.base_offset,
+        first.roll_reason.cause,
+        first.roll_reason.actual,
+        first.roll_reason.limit,
+    ) == (
         49,
         Cause.TIME_INDEX_FULL,
         24,
@@ -160,14 +165,14 @@ def test_strimzis_example_comes_out():
 )
 def test_an_index_is_made_as_long_as_it_may_grow(most, index, timeindex):
     """Whole slots alone, of both kinds, and no byte of them is written."""
-    active = Log(LogConfig(segment_index_bytes=most), now_ms=0).active
+    active = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0).active
     assert (active.index.file_bytes, active.timeindex.file_bytes) == (index, timeindex)
-    assert (active.index.written(), active.timeindex.written()) == (b"", b"")
+    assert (active.index.used_bytes(), active.timeindex.used_bytes()) == (b"", b"")
 
 
 def test_a_preallocated_log_is_cut_when_it_is_rolled_or_closed():
     """segment.bytes long while it is written to; then as long as its batches."""
-    log = Log(LogConfig(segment_bytes=1000, preallocate=True), now_ms=0)
+    log = UnifiedLog(LogConfig(segment_bytes=1000, preallocate=True), now_ms=0)
     log.append(batches([300] * 4))
     assert [(one.log_bytes, one.log_file_bytes) for one in log.segments] == [
         (900, 900),
@@ -182,7 +187,7 @@ def test_jitter_brings_rolls_forward_by_the_seed():
     earlier than the jitter allows.
     """
     config = LogConfig(segment_ms=100, segment_jitter_ms=40)
-    logs = [Log(config, now_ms=0, seed=seed) for seed in (1, 1, 2)]
+    logs = [UnifiedLog(config, now_ms=0, seed=seed) for seed in (1, 1, 2)]
     for log in logs:
         log.append(batches([100] * 3000))
     bases = [[one.base_offset for one in log.segments] for log in logs]
@@ -195,16 +200,16 @@ def test_jitter_brings_rolls_forward_by_the_seed():
 def test_an_index_without_room_cannot_be_made(most):
     """Kafka's words, with the number."""
     with pytest.raises(CannotLoad, match=f"Invalid max index size: {most}$"):
-        Log(LogConfig(segment_index_bytes=most), now_ms=0)
+        UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
 
 
 @pytest.mark.parametrize("most", [12, 23])
 def test_a_time_index_of_one_slot_rolls_at_every_append(most):
     """Its one slot is kept for the end of the segment, so it is always full."""
-    log = Log(LogConfig(segment_index_bytes=most), now_ms=0)
+    log = UnifiedLog(LogConfig(segment_index_bytes=most), now_ms=0)
     log.append(batches([100] * 5))
     assert [one.base_offset for one in log.segments] == [0, 1, 2, 3, 4]
-    assert {one.rolled.cause for one in log.segments[:-1]} == {Cause.TIME_INDEX_FULL}
+    assert {one.roll_reason.cause for one in log.segments[:-1]} == {Cause.TIME_INDEX_FULL}
 
 
 # ---- the compiled loop beside the rules in plain words
@@ -247,7 +252,7 @@ def test_the_compiled_loop_is_the_rules(made, interval, per_append):
     sizes, steps, joined = zip(*made, strict=True)
     rows = batches(list(sizes), append=np.cumsum([not one for one in joined]))
     rows["max_timestamp_ms"] += np.cumsum(steps)
-    log = Log(
+    log = UnifiedLog(
         LogConfig(index_interval_bytes=interval),
         V3_9 if per_append else V4_3,
         now_ms=0,
@@ -268,7 +273,7 @@ def test_how_appends_are_handed_over_changes_nothing(data):
     config = LogConfig(
         segment_bytes=segment_bytes, index_interval_bytes=300, segment_index_bytes=room
     )
-    together, apart = Log(config, now_ms=0), Log(config, now_ms=0)
+    together, apart = UnifiedLog(config, now_ms=0), UnifiedLog(config, now_ms=0)
     rows = batches(sizes, step_ms=data.draw(st.integers(0, 3)))
     together.append(rows.copy())
     for at in range(len(rows)):
@@ -276,8 +281,14 @@ def test_how_appends_are_handed_over_changes_nothing(data):
     assert facts(together) == facts(apart)
 
 
-def facts(log: Log) -> list:
+def facts(log: UnifiedLog) -> list:
     return [
-        (one.base_offset, one.log_bytes, one.index.content(), one.timeindex.content(), one.rolled)
+        (
+            one.base_offset,
+            one.log_bytes,
+            one.index.content(),
+            one.timeindex.content(),
+            one.roll_reason,
+        )
         for one in log.segments
     ]

@@ -107,7 +107,7 @@ def of_broker(name: str) -> Iterator[tuple[str, list[str]]]:
 
 def simulations() -> Iterator[tuple[str, list[str]]]:
     """Each workload that comes along, written and tuned."""
-    from kafkaviz.simulate.sending import presets
+    from kafkaviz.simulate.producers import presets
 
     for name in sorted(path.stem for path in Path(presets.__path__[0]).glob("*.toml")):
         for form in ((), (JSON,)):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import words
-from kafkaviz.ui import lessons
+from kafkaviz.app import lessons
 
 FOLDER = Path(words.__file__).parent / "zh"
 TEXTS = [*sorted(FOLDER.glob("*.toml")), *sorted(Path(lessons.__file__).parent.glob("*.zh.md"))]

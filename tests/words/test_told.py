@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import words
-from kafkaviz.words.retold import retold
+from kafkaviz.words.sentence_translation import translate_sentence
 from tests.words import phrases
 from tests.words.phrases import HOLE, ROOT, Phrase
 
@@ -21,15 +21,15 @@ LONGER = re.compile(r"[A-Za-z]{2,},? [a-z]{2,},? [a-z]{2,}")
 FILLED = ("7", "7 batches", "x, offset 7", "recovery point", "orders-0 and orders-00")
 ROOMS = {  # where the sentences of a catalogue are made
     "findings": (
-        "analyse/checks",
-        "analyse/finding.py",
-        "analyse/health.py",
-        "analyse/restart.py",
-        "analyse/tail.py",
-        "analyse/infer/version.py",
+        "analysis/checks",
+        "analysis/finding.py",
+        "analysis/health.py",
+        "analysis/restart.py",
+        "analysis/tail.py",
+        "analysis/inference/version.py",
         "log/settings.py",
-        "simulate/recovering",
-        "simulate/starting",
+        "simulate/recovery",
+        "simulate/startup",
         "simulate/steps.py",
     ),
     "notes": (
@@ -38,7 +38,7 @@ ROOMS = {  # where the sentences of a catalogue are made
         "format/spans_record.py",
         "format/spans_table.py",
         "format/spans_text.py",
-        "log/stretch.py",
+        "log/byte_ranges.py",
     ),
     "mistakes": ("pipeline/sql.py",),
 }
@@ -107,7 +107,7 @@ UNSEEN = (  # no page shows them, or no bytes can bring them about
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of Chinese."""
-    monkeypatch.setattr(words, "_asked", [lambda: "zh"])
+    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
 
 
 def files(name: str) -> list[Path]:
@@ -132,9 +132,9 @@ def is_told(name: str, text: str) -> bool:
     whole = re.sub(r"(?<=\w){}$", "", text)  # what may follow a sentence, or not
     for value in FILLED:
         filled = whole.replace(HOLE, value)
-        shown = retold(name, filled)
+        shown = translate_sentence(name, filled)
         if shown == filled and name == "notes":
-            shown = retold("spans", filled)
+            shown = translate_sentence("spans", filled)
         if shown != filled and not LONGER.search(shown):
             return True
     return False

@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from kafkaviz import words
-from kafkaviz.words import retold
+from kafkaviz.words import sentence_translation
 
 ROOT = Path(__file__).parents[2]
 OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
@@ -33,7 +33,7 @@ def keys(spoken: str) -> set[str]:
     return {
         key
         for key in words.catalogue(spoken)
-        if not key.endswith(SINGLE) and key.partition(".")[0] not in retold.NAMES
+        if not key.endswith(SINGLE) and key.partition(".")[0] not in sentence_translation.CATALOGUES
     }
 
 
@@ -100,7 +100,7 @@ def untidy(text: str) -> bool:
 
 def test_chinese_has_its_own_signs():
     """And blanks where two scripts meet, not elsewhere; in lessons too."""
-    files = (ROOT / "kafkaviz" / "ui" / "lessons").glob("*.zh.md")
+    files = (ROOT / "kafkaviz" / "app" / "lessons").glob("*.zh.md")
     lessons = [
         KEY.sub("", line)
         for file in files
@@ -120,7 +120,7 @@ def test_chinese_has_its_own_signs():
 
 def sources() -> list[str]:
     """Every file of the app that may speak."""
-    rooms = [ROOT / "kafkaviz" / "ui", ROOT / "kafkaviz" / "figures", ROOT / "pages"]
+    rooms = [ROOT / "kafkaviz" / "app", ROOT / "kafkaviz" / "figures", ROOT / "pages"]
     return [
         file.read_text(encoding="utf-8")
         for file in [*(file for room in rooms for file in room.rglob("*.py")), ROOT / "app.py"]
@@ -176,7 +176,8 @@ def test_a_browser_gets_a_whole_table():
 def test_the_readme_leads_to_the_catalogues_that_english_has_not(spoken):
     """Their keys are English sentences of lower floors."""
     own, english = (
-        {file.stem for file in (words.HERE / one).glob("*.toml")} for one in (spoken, words.ENGLISH)
+        {file.stem for file in (words.CATALOGUE_DIRECTORY / one).glob("*.toml")}
+        for one in (spoken, words.ENGLISH)
     )
     rows = [
         line
@@ -184,7 +185,8 @@ def test_the_readme_leads_to_the_catalogues_that_english_has_not(spoken):
         if f"kafkaviz/words/{spoken}/" in line
     ]
     assert (
-        own - english == set(retold.NAMES)
-        and [one for one in retold.NAMES if not any(one in row for row in rows)] == []
+        own - english == set(sentence_translation.CATALOGUES)
+        and [one for one in sentence_translation.CATALOGUES if not any(one in row for row in rows)]
+        == []
     )
-    assert any("figures/fault_words.py" in row for row in rows)
+    assert any("figures/error_text.py" in row for row in rows)

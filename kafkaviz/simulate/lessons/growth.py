@@ -20,11 +20,11 @@ from kafkaviz.format import batch
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER
 from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.writing.open_segment import OpenSegment
-from kafkaviz.simulate.writing.refusals import AppendFailed
-from kafkaviz.simulate.writing.roll import RollReason
-from kafkaviz.simulate.writing.writer import Log
+from kafkaviz.simulate.log_bytes import MemoryLogs
+from kafkaviz.simulate.writer.open_segment import OpenSegment
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.writer import UnifiedLog
 
 PRACTICE_BATCH = (
     "position",
@@ -36,7 +36,7 @@ PRACTICE_BATCH = (
 )
 
 
-class What(StrEnum):
+class StepKind(StrEnum):
     """What a step is."""
 
     OPEN = "open"
@@ -68,7 +68,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Step:
+class GrowthStep:
     """One thing that happened. segment: the number of its segment in Growth.segments; before,
     after: that segment's state.
 
@@ -76,7 +76,7 @@ class Step:
     reason: of a roll; offset: the target of a truncation; words: of a failure.
     """
 
-    what: What
+    kind: StepKind
     segment: int
     before: State
     after: State
@@ -99,7 +99,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SegmentContents:
     """What a segment held, at its fullest: a step shows the first of each.
 
     A truncation begins another of the same base offset.
@@ -115,12 +115,12 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Growth:
+class LogGrowth:
     """A log that grew: its settings, every step, and the segments that the steps point into."""
 
     config: LogConfig
-    steps: tuple[Step, ...]
-    segments: tuple[Seen, ...]
+    steps: tuple[GrowthStep, ...]
+    segments: tuple[SegmentContents, ...]
 
 
 # ---- what is done to the log
@@ -136,7 +136,7 @@ class Append:
 
 
 @dataclass(frozen=True)
-class Restart:
+class CleanRestart:
     """A clean stop and a start, at a time."""
 
     now_ms: int
@@ -152,52 +152,52 @@ class Truncate:
     now_ms: int
 
 
-Act = Append | Restart | Truncate
+Act = Append | CleanRestart | Truncate
 
 
-def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> Growth:
+def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
     """Does one act after the other to a new log. CannotLoad where no log can be opened."""
-    rows = _rows([one for one in acts if isinstance(one, Append)])
-    watched = _Watched(Log(config, now_ms=start_ms, logs=InMemory()))
-    taken = 0
+    rows = _rows([batch_act for batch_act in acts if isinstance(batch_act, Append)])
+    recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms, logs=MemoryLogs()))
+    next_row = 0
     for act in acts:
         if isinstance(act, Append):
-            watched.append(rows[taken : taken + 1])
-            taken += 1
-        elif isinstance(act, Restart):
-            watched.restart(act.now_ms)
+            recorder.append(rows[next_row : next_row + 1])
+            next_row += 1
+        elif isinstance(act, CleanRestart):
+            recorder.restart(act.now_ms)
         else:
-            watched.truncate(act.offset, act.now_ms)
-            rows = _renumbered(rows, taken, act.offset)
-    return watched.growth()
+            recorder.truncate(act.offset, act.now_ms)
+            rows = _renumber(rows, next_row, act.offset)
+    return recorder.growth()
 
 
-def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> Growth:
+def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> LogGrowth:
     """Appends the batches of a stream, INCOMING, one append a step.
 
     CannotLoad where no log can be opened.
     """
-    watched = _Watched(Log(config, now_ms=start_ms))
+    recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms))
     for place in range(len(rows)):
-        if not watched.append(rows[place : place + 1], has_bytes=False):
+        if not recorder.append(rows[place : place + 1], has_bytes=False):
             break
-    return watched.growth()
+    return recorder.growth()
 
 
 def _rows(appends: Sequence[Append]) -> np.ndarray:
     rows = np.zeros(len(appends), INCOMING)
-    rows["size_bytes"] = [one.size_bytes for one in appends]
-    rows["record_count"] = [one.records for one in appends]
-    rows["max_timestamp_ms"] = rows["now_ms"] = [one.timestamp_ms for one in appends]
+    rows["size_bytes"] = [append.size_bytes for append in appends]
+    rows["record_count"] = [append.records for append in appends]
+    rows["max_timestamp_ms"] = rows["now_ms"] = [append.timestamp_ms for append in appends]
     rows["append"], rows["marker"], rows["magic"] = (
         np.arange(len(appends)),
         NO_MARKER,
         batch.MAGIC_2,
     )
-    return _renumbered(rows, 0, 0)
+    return _renumber(rows, 0, 0)
 
 
-def _renumbered(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
+def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
     """The rows from number first on, following one another from an offset."""
     counts = rows["record_count"][first:]
     rows["base_offset"][first:] = offset + np.cumsum(counts) - counts
@@ -206,30 +206,30 @@ def _renumbered(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
 
 
 def _bytes(row: np.ndarray) -> bytes:
-    made = np.zeros(1, practice.ROW)
+    practice_row = np.zeros(1, practice.ROW)
     for name in PRACTICE_BATCH:
-        made[name] = row[name]
-    return practice.batch_bytes(made[0], 0)
+        practice_row[name] = row[name]
+    return practice.batch_bytes(practice_row[0], 0)
 
 
 # ---- watching it
 
 
-class _Watched:
+class _GrowthRecorder:
     """A log, and the steps that were seen."""
 
-    def __init__(self, log: Log) -> None:
-        self._log, self._steps, self._seen = log, [], [Seen(log.active.base_offset)]
-        self._add(What.OPEN, self._state(log.active), self._state(log.active))
+    def __init__(self, log: UnifiedLog) -> None:
+        self._log, self._steps, self._contents = log, [], [SegmentContents(log.active.base_offset)]
+        self._add(StepKind.OPEN, self._state(log.active), self._state(log.active))
 
-    def growth(self) -> Growth:
-        return Growth(self._log.config, tuple(self._steps), tuple(self._seen))
+    def growth(self) -> LogGrowth:
+        return LogGrowth(self._log.config, tuple(self._steps), tuple(self._contents))
 
     def append(self, row: np.ndarray, has_bytes: bool = True) -> bool:
         """One batch; False where Kafka does not take it."""
-        log, before = self._log, self._state(self._log.active)
-        fullest, known = log.active, len(log.events)
-        told = {
+        log, state_before = self._log, self._state(self._log.active)
+        full_segment, event_count = log.active, len(log.events)
+        values = {
             "size_bytes": int(row["size_bytes"][0]),
             "last_offset": int(row["last_offset"][0]),
             "timestamp_ms": int(row["max_timestamp_ms"][0]),
@@ -237,39 +237,47 @@ class _Watched:
         try:
             log.append(row, _bytes(row) if has_bytes else None)
         except AppendFailed as fault:
-            self._add(What.FAIL, before, self._state(log.active), words=str(fault.raised), **told)
+            self._add(
+                StepKind.FAIL,
+                state_before,
+                self._state(log.active),
+                words=str(fault.exception),
+                **values,
+            )
             return False
-        rolls = [event for event in log.events[known:] if event.kind == "roll"]
+        rolls = [event for event in log.events[event_count:] if event.kind == "roll"]
         if rolls:
-            self._rolled(fullest, before, rolls[-1].reason, told)
-            before = self._fresh()
+            self._add_roll(full_segment, state_before, rolls[-1].reason, values)
+            state_before = self._new_state()
         self._take(row)
-        self._add(What.APPEND, before, self._state(log.active), **told)
+        self._add(StepKind.APPEND, state_before, self._state(log.active), **values)
         return True
 
-    def _rolled(
-        self, full: OpenSegment, before: State, reason: RollReason | None, told: dict
+    def _add_roll(
+        self, full: OpenSegment, state_before: State, reason: RollReason | None, values: dict
     ) -> None:
         """The last entry of the time index, then both files cut; as a step each."""
-        trimmed = self._state(full)
-        ended = replace(
-            trimmed, index_bytes=before.index_bytes, timeindex_bytes=before.timeindex_bytes
+        trimmed_state = self._state(full)
+        rolled_state = replace(
+            trimmed_state,
+            index_bytes=state_before.index_bytes,
+            timeindex_bytes=state_before.timeindex_bytes,
         )
         self._note_entries(full)
-        self._add(What.ROLL, before, ended, reason=reason, **told)
-        self._add(What.TRIM, ended, trimmed, reason=reason)
-        self._seen.append(Seen(self._log.active.base_offset))
+        self._add(StepKind.ROLL, state_before, rolled_state, reason=reason, **values)
+        self._add(StepKind.TRIM, rolled_state, trimmed_state, reason=reason)
+        self._contents.append(SegmentContents(self._log.active.base_offset))
 
-    def _fresh(self) -> State:
+    def _new_state(self) -> State:
         """A new segment before its first append."""
         active = self._log.active
         lengths = active.index.file_bytes, active.timeindex.file_bytes
         return State(active.base_offset, 0, 0, 0, 0, 0, *lengths, -1, active.base_offset)
 
     def _take(self, row: np.ndarray) -> None:
-        active, seen = self._log.active, self._seen[-1]
+        active, contents = self._log.active, self._contents[-1]
         size = int(row["size_bytes"][0])
-        seen.batches.append(
+        contents.batches.append(
             (
                 active.log_bytes - size,
                 size,
@@ -281,49 +289,53 @@ class _Watched:
 
     def _note_entries(self, segment: OpenSegment) -> None:
         """Entries that are new since the last look."""
-        seen, base = self._seen[-1], segment.base_offset
-        for key, position in segment.index.entries[len(seen.offsets) :].tolist():
-            seen.offsets.append((base + key, position))
-        for timestamp_ms, key in segment.timeindex.entries[len(seen.times) :].tolist():
-            seen.times.append((timestamp_ms, base + key))
+        contents, base = self._contents[-1], segment.base_offset
+        for key, position in segment.index.entries[len(contents.offsets) :].tolist():
+            contents.offsets.append((base + key, position))
+        for timestamp_ms, key in segment.timeindex.entries[len(contents.times) :].tolist():
+            contents.times.append((timestamp_ms, base + key))
 
     def restart(self, now_ms: int) -> None:
         """A clean stop, then a start."""
-        log, before = self._log, self._state(self._log.active)
+        log, state_before = self._log, self._state(self._log.active)
         log.close(now_ms)
         self._note_entries(log.active)
-        stopped = self._state(log.active)
-        self._add(What.STOP, before, stopped)
+        stopped_state = self._state(log.active)
+        self._add(StepKind.STOP, state_before, stopped_state)
         log.restart(now_ms)
-        self._add(What.RESTART, stopped, self._state(log.active))
+        self._add(StepKind.RESTART, stopped_state, self._state(log.active))
 
     def truncate(self, offset: int, now_ms: int) -> None:
         """Back to an offset; what was above it is gone."""
-        log, before = self._log, self._state(self._log.active)
+        log, state_before = self._log, self._state(self._log.active)
         log.truncate_to(offset, now_ms)
         active, old = (
             log.active,
-            next(one for one in reversed(self._seen) if one.base_offset == log.active.base_offset),
+            next(
+                contents
+                for contents in reversed(self._contents)
+                if contents.base_offset == log.active.base_offset
+            ),
         )
-        self._seen.append(
-            Seen(
+        self._contents.append(
+            SegmentContents(
                 active.base_offset,
-                [one for one in old.batches if one[0] < active.log_bytes],
+                [row for row in old.batches if row[0] < active.log_bytes],
                 old.offsets[: active.index.count],
                 old.times[: active.timeindex.count],
             )
         )
-        self._add(What.TRUNCATE, before, self._state(active), offset=offset)
+        self._add(StepKind.TRUNCATE, state_before, self._state(active), offset=offset)
 
-    def _add(self, what: What, before: State, after: State, **told) -> None:
-        self._steps.append(Step(what, len(self._seen) - 1, before, after, **told))
+    def _add(self, kind: StepKind, before: State, after: State, **values) -> None:
+        self._steps.append(GrowthStep(kind, len(self._contents) - 1, before, after, **values))
 
     def _state(self, segment: OpenSegment) -> State:
         counters = segment.counters[0]
         return State(
             segment.base_offset,
             segment.log_bytes,
-            len(self._seen[-1].batches),
+            len(self._contents[-1].batches),
             int(counters["bytes_since_last_index_entry"]),
             segment.index.count,
             segment.timeindex.count,
@@ -339,7 +351,7 @@ class _Watched:
 START_MS = practice.START_MS
 
 
-def first_segments() -> Growth:
+def first_segments() -> LogGrowth:
     """Batches of 1000 B: five to an entry; then equal timestamps, a restart, a truncation and a
     roll, with indexes of 10 MiB.
     """
@@ -355,7 +367,7 @@ def _first_acts() -> Iterator[Act]:
         yield Append(1000, 10, START_MS + 1100)
     yield Append(1000, 10, START_MS + 1700)
     yield Append(1000, 10, START_MS + 1800)
-    yield Restart(START_MS + 60_000)
+    yield CleanRestart(START_MS + 60_000)
     for number in range(5):
         yield Append(1000, 10, START_MS + 61_000 + 100 * number)
     yield Truncate(170, START_MS + 70_000)
@@ -363,7 +375,7 @@ def _first_acts() -> Iterator[Act]:
         yield Append(1000, 10, START_MS + 71_000 + 100 * number)
 
 
-def full_time_index() -> Growth:
+def full_time_index() -> LogGrowth:
     """Records of 119 B one by one, index.interval.bytes 150 and segment.index.bytes 300: the time
     index is full at 24 entries.
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.simulate.config import IndexConfig
 
 STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
@@ -19,7 +19,7 @@ QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # of a stretch, on average
 STRETCHES = 64  # of each kind, drawn at once
 DRAWN_AT_ONCE = 1 << 18
 
-Drawn = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many records
+BatchColumns = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many records
 
 
 @njit(cache=True)
@@ -38,7 +38,7 @@ def entry_rows(size_bytes, interval_bytes):
     return rows[:count].copy()
 
 
-def made_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
+def generate_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
     """The first keys of an index, offsets from 0: (entries,) int64, rising; each the last offset of
     its batch.
     """
@@ -52,15 +52,15 @@ def made_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
 
 
 def _sizes(random: np.random.Generator, mean: int, spread: float, batches: int) -> np.ndarray:
-    drawn = random.lognormal(np.log(mean) - spread * spread / 2, spread, batches)
-    return np.maximum(SMALLEST_BYTES, drawn).astype(np.int64)
+    sizes = random.lognormal(np.log(mean) - spread * spread / 2, spread, batches)
+    return np.maximum(SMALLEST_BYTES, sizes).astype(np.int64)
 
 
-def _steady(random: np.random.Generator) -> Drawn:
+def _steady(random: np.random.Generator) -> BatchColumns:
     return _sizes(random, 1000, 0.1, DRAWN_AT_ONCE), np.full(DRAWN_AT_ONCE, 10)
 
 
-def _bursty(random: np.random.Generator) -> Drawn:
+def _bursty(random: np.random.Generator) -> BatchColumns:
     stretches = 1 + random.exponential([QUIET_BATCHES, BUSY_BATCHES], (STRETCHES, 2)).astype(
         np.int64
     )
@@ -69,12 +69,12 @@ def _bursty(random: np.random.Generator) -> Drawn:
     return np.where(is_busy, busy, quiet), np.where(is_busy, 50, 1)
 
 
-def _heavy(random: np.random.Generator) -> Drawn:
+def _heavy(random: np.random.Generator) -> BatchColumns:
     counts = np.minimum(1 + random.pareto(1.35, DRAWN_AT_ONCE), 1000).astype(np.int64)
     return _sizes(random, 1000, 0.3, DRAWN_AT_ONCE), counts
 
 
-WORKLOADS: dict[str, Callable[[np.random.Generator], Drawn]] = {
+WORKLOADS: dict[str, Callable[[np.random.Generator], BatchColumns]] = {
     STEADY: _steady,
     BURSTY: _bursty,
     HEAVY: _heavy,

@@ -21,7 +21,7 @@ from kafkaviz.format import offset_index, record, time_index
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, UNKNOWN
 from kafkaviz.format.record import Record
 from kafkaviz.search.batches import Read
-from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
+from kafkaviz.search.log_view import FileView, LogView, SegmentView
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.stored import reader
 from kafkaviz.units import file_stem
@@ -62,12 +62,12 @@ FULL_ENTRIES, FULL_BATCH_BYTES, FULL_RECORDS = 1_310_720, 400, 4
 
 
 @dataclass(frozen=True)
-class Practice:
+class PracticeLog:
     """A made log. batches: ROW; apart_ms: between two records of a batch; offset, timestamp_ms:
     targets worth a look.
     """
 
-    log: ServedLog
+    log: LogView
     batches: np.ndarray
     apart_ms: int
     offset: int
@@ -75,19 +75,19 @@ class Practice:
 
 
 @cache
-def five() -> Practice:
+def five() -> PracticeLog:
     """Five entries, as drawn on many blackboards; index.interval.bytes is 150."""
     return _small(FIVE, 150, 60, offset=23, timestamp_ms=START_MS + 3000)
 
 
 @cache
-def twenty() -> Practice:
+def twenty() -> PracticeLog:
     """Twenty entries; index.interval.bytes is 230."""
     return _small(TWENTY, 230, 20, offset=66, timestamp_ms=START_MS + 4200)
 
 
 @cache
-def full() -> Practice:
+def full() -> PracticeLog:
     """An index without room for one entry more; its time index has an entry for each of the 655 361
     ms.
     """
@@ -100,24 +100,24 @@ def full() -> Practice:
         START_MS + number // 2,
     )
     read = lambda position, buffer: _fill_full(position, buffer)  # noqa: E731 - a Read
-    log = _served(
+    log = _log_view(
         batches,
-        ServedFile("", len(batches) * FULL_BATCH_BYTES, _always(read)),
-        *_indexed(batches, 256),
+        FileView("", len(batches) * FULL_BATCH_BYTES, _open_always(read)),
+        *_build_entries(batches, 256),
     )
-    return Practice(log, batches, 0, 1_234_567, START_MS + 308_641)
+    return PracticeLog(log, batches, 0, 1_234_567, START_MS + 308_641)
 
 
-def typed(keys: Sequence[int]) -> ServedLog:
+def log_of_keys(keys: Sequence[int]) -> LogView:
     """A segment whose offset index has these keys, in the order given; each points at byte 0."""
     entries = np.zeros(len(keys), offset_index.ENTRY)
     entries["relative_offset"] = keys
-    return _served(np.empty(0, ROW), _memory(b""), entries, np.empty(0, time_index.ENTRY))
+    return _log_view(np.empty(0, ROW), _memory_file(b""), entries, np.empty(0, time_index.ENTRY))
 
 
-def _small(made: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> Practice:
-    sizes, counts, newest = (np.array(column) for column in zip(*made, strict=True))
-    batches = np.empty(len(made), ROW)
+def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> PracticeLog:
+    sizes, counts, newest = (np.array(column) for column in zip(*batch_table, strict=True))
+    batches = np.empty(len(batch_table), ROW)
     batches["size_bytes"], batches["record_count"], batches["max_timestamp_ms"] = (
         sizes,
         counts,
@@ -129,25 +129,27 @@ def _small(made: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> P
     )
     batches["last_offset"] = batches["base_offset"] + counts - 1
     data = b"".join(batch_bytes(row, apart_ms) for row in batches)
-    return Practice(
-        _served(batches, _memory(data), *_indexed(batches, interval_bytes)),
+    return PracticeLog(
+        _log_view(batches, _memory_file(data), *_build_entries(batches, interval_bytes)),
         batches,
         apart_ms,
         **targets,
     )
 
 
-def _indexed(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
     """The entries that Kafka writes for batches whose times never go back."""
-    written = index_keys.entry_rows(np.ascontiguousarray(batches["size_bytes"]), interval_bytes)
-    entries = np.empty(len(written), offset_index.ENTRY)
+    entry_batches = index_keys.entry_rows(
+        np.ascontiguousarray(batches["size_bytes"]), interval_bytes
+    )
+    entries = np.empty(len(entry_batches), offset_index.ENTRY)
     entries["relative_offset"], entries["position"] = (
-        batches["last_offset"][written],
-        batches["position"][written],
+        batches["last_offset"][entry_batches],
+        batches["position"][entry_batches],
     )
     # the first batch that had each time
     newest, first = np.unique(batches["max_timestamp_ms"], return_index=True)
-    reached_ms = np.unique(batches["max_timestamp_ms"][written])
+    reached_ms = np.unique(batches["max_timestamp_ms"][entry_batches])
     times = np.empty(len(reached_ms), time_index.ENTRY)
     times["timestamp_ms"] = reached_ms
     times["relative_offset"] = batches["last_offset"][first[np.searchsorted(newest, reached_ms)]]
@@ -182,7 +184,7 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
 def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
     """Records that together take this many bytes."""
     lengths, turn = [0] * count, 0
-    while (short := size_bytes - len(data := _built(lengths, apart_ms))) > 0:
+    while (short := size_bytes - len(data := _build_records(lengths, apart_ms))) > 0:
         lengths[turn % count] += max(1, short // count - 2)
         turn += 1
     if short:
@@ -190,35 +192,35 @@ def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
     return data
 
 
-def _built(lengths: Sequence[int], apart_ms: int) -> bytes:
+def _build_records(lengths: Sequence[int], apart_ms: int) -> bytes:
     return record.build(
         Record(number, number * apart_ms, None, b"." * length)
         for number, length in enumerate(lengths)
     )
 
 
-def _served(
-    batches: np.ndarray, log: ServedFile, entries: np.ndarray, times: np.ndarray
-) -> ServedLog:
+def _log_view(
+    batches: np.ndarray, log: FileView, entries: np.ndarray, times: np.ndarray
+) -> LogView:
     stem, modified_ms = file_stem(0), int(batches["max_timestamp_ms"][-1]) if len(batches) else 0
-    log = ServedFile(f"{stem}.log", log.size_bytes, log.opened, modified_ms)
+    log = FileView(f"{stem}.log", log.size_bytes, log.open_reader, modified_ms)
     indexes = (
-        _memory(offset_index.build(entries), f"{stem}.index"),
-        _memory(time_index.build(times), f"{stem}.timeindex"),
+        _memory_file(offset_index.build(entries), f"{stem}.index"),
+        _memory_file(time_index.build(times), f"{stem}.timeindex"),
     )
-    return ServedLog("practice log", (ServedSegment(0, log, *indexes),))
+    return LogView("practice log", (SegmentView(0, log, *indexes),))
 
 
-def _memory(data: bytes, name: str = "") -> ServedFile:
-    return ServedFile(name, len(data), _always(reader(data)))
+def _memory_file(data: bytes, name: str = "") -> FileView:
+    return FileView(name, len(data), _open_always(reader(data)))
 
 
-def _always(read: Read) -> Callable[[], AbstractContextManager[Read]]:
+def _open_always(read: Read) -> Callable[[], AbstractContextManager[Read]]:
     @contextmanager
-    def opened() -> Generator[Read]:
+    def open_reader() -> Generator[Read]:
         yield read
 
-    return opened
+    return open_reader
 
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:

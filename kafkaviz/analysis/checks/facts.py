@@ -1,0 +1,123 @@
+"""What the checks of one segment need to know of all that is around it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kafkaviz import versions
+from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.units import group
+
+RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
+UNFLUSHED_TRIM = (
+    "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
+)
+UNFLUSHED_CUT = (
+    "up to Kafka 4.3.1 a roll did not flush the cut of a preallocated .log, which a loss of power "
+    "undoes (KAFKA-21000)"
+)
+MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
+
+
+@dataclass(frozen=True)
+class PartitionFacts:
+    """A topic-partition as its segments' checks see it.
+
+    partition: the directory's name. clean: whether its broker was stopped cleanly; None where no
+    broker directory is known. version: the release whose behaviour is told. oldest_writer: the
+    first release that may have written the bytes, () if any may. now_ms: the time that "future" is
+    measured from. compacted: old records with the same key may be gone. metadata_log: it is KRaft's
+    own log, whose control batches are no transaction markers. expires: segments are deleted once
+    older than retention_ms (-1: never).
+    """
+
+    partition: str
+    clean: bool | None = True
+    version: Version = ()
+    oldest_writer: Version = ()
+    now_ms: int = 0
+    compacted: bool = False
+    metadata_log: bool = False
+    expires: bool = True
+    retention_ms: int = RETENTION_MS
+
+    @property
+    def active_is_untrimmed(self) -> bool:
+        """Whether the indexes of the active segment were left as long as they may grow: after a
+        kill, and since 4.4 of the metadata log.
+        """
+        return self.clean is False or (
+            self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.version)
+        )
+
+    @property
+    def may_be_per_append(self) -> bool:
+        """Whether an entry may stand for an append of several batches."""
+        return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
+
+    @property
+    def may_be_deep(self) -> bool:
+        """Whether a time entry may name the very record that has the time."""
+        return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
+
+    @property
+    def may_have_first_keys(self) -> bool:
+        """Whether keys may be first offsets."""
+        return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
+
+    def make_finding(
+        self,
+        code: str,
+        file: str | None,
+        message: str,
+        evidence: Evidence,
+        position: int | None = None,
+        length: int | None = None,
+        consequence: str = "",
+        next_step: str = "",
+    ) -> Finding:
+        """A finding about a file of this partition; file: its name in the directory, None for the
+        directory itself.
+        """
+        path = f"{self.partition}/{file}" if file else self.partition
+        return finding(
+            code,
+            message,
+            evidence,
+            partition=self.partition,
+            file=path,
+            position=position,
+            length=length,
+            version=self.version,
+            consequence=consequence,
+            next_step=next_step,
+        )
+
+
+def findings_by_run(
+    slots: list[int], make_finding: Callable[[int, int, int], Finding]
+) -> list[Finding]:
+    """A finding for each run of neighbouring places, up to MOST_RUNS of them; the last one tells of
+    all that are left.
+
+    one(first, last, more): makes the finding of a run; more: how many runs follow that are not
+    listed.
+    """
+    runs: list[list[int]] = []
+    for slot in slots:
+        if runs and slot == runs[-1][1] + 1:
+            runs[-1][1] = slot
+        else:
+            runs.append([slot, slot])
+    listed_runs = runs[:MOST_RUNS]
+    return [
+        make_finding(
+            first, last, len(runs) - len(listed_runs) if run_number == len(listed_runs) - 1 else 0
+        )
+        for run_number, (first, last) in enumerate(listed_runs)
+    ]
+
+
+def describe_more(count: int) -> str:
+    """What a message adds for runs that are not listed."""
+    return f"; {group(count)} more places like it follow in this file" if count else ""

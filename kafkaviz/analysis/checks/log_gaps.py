@@ -1,0 +1,132 @@
+"""The checks between the segments of a partition: offsets that are there twice, and offsets that
+are missing.
+
+    segment 0 ends with offset 819, segment 1000 follows     180 offsets are missing: segment-gap,
+    unless compaction took them
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.summary import CheckSummary, Gap
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.log.partition import Partition
+from kafkaviz.units import group
+
+
+def check_partition(
+    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """The findings about offsets that are there twice, or not at all."""
+    for older, newer in pairwise(summaries):
+        if (
+            older.last_offset is not None
+            and older.last_offset >= newer.segment.base_offset
+            and not older.is_unsound
+        ):
+            yield _overlap_finding(older, newer, facts)
+    gaps = list(_gaps(summaries))
+    dropped_offsets = sum(summary.dropped_offsets for summary in summaries)
+    if facts.compacted or dropped_offsets:
+        yield from _compaction_findings(summaries, gaps, dropped_offsets, facts)
+    else:
+        yield from (_gap_finding(summary, gap, facts) for summary, gap in gaps)
+    yield from _marker_findings(summaries, facts)
+    yield from _deletion_findings(partition, summaries, facts)
+
+
+def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionFacts) -> Finding:
+    base = newer.segment.base_offset
+    message = (
+        f"segment {group(older.segment.base_offset)} ends with offset {group(older.last_offset)}"
+        ", "
+        f"and segment {group(base)} follows"
+    )
+    overlap = f"offset {group(older.last_offset)} in segment {group(older.segment.base_offset)}"
+    evidence = Evidence(overlap, f"offsets up to {group(base - 1)}")
+    return facts.make_finding(
+        "segment-overlap", existing_file(older.segment.log).name, message, evidence
+    )
+
+
+def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
+    """The gaps inside of segments, and between two; a segment that could not be believed tells
+    nothing.
+    """
+    for older, summary in zip([None, *summaries], summaries, strict=False):
+        if older is not None and not older.is_unsound:
+            end = older.segment.base_offset if older.last_offset is None else older.last_offset + 1
+            if summary.segment.base_offset > end:
+                yield summary, Gap(end, summary.segment.base_offset - 1, 0)
+        if not summary.is_unsound:
+            yield from ((summary, gap) for gap in summary.gaps)
+
+
+def _gap_finding(summary: CheckSummary, gap: Gap, facts: PartitionFacts) -> Finding:
+    where = f"byte {group(gap.position)} of {existing_file(summary.segment.log).name}"
+    message = (
+        f"offsets {group(gap.first)} to {group(gap.last)} are in no batch, in front of {where}"
+    )
+    evidence = Evidence(
+        f"{group(gap.offsets)} offsets missing", "offsets that go on, or a compacted topic"
+    )
+    return facts.make_finding(
+        "segment-gap", existing_file(summary.segment.log).name, message, evidence, gap.position, 0
+    )
+
+
+def _compaction_findings(
+    summaries: Sequence[CheckSummary],
+    gaps: list[tuple[CheckSummary, Gap]],
+    dropped_offsets: int,
+    facts: PartitionFacts,
+) -> Iterator[Finding]:
+    between_segments = sum(
+        gap.offsets
+        for summary, gap in gaps
+        if gap.position == 0 and gap.last == summary.segment.base_offset - 1
+    )
+    missing_offsets = (
+        sum(summary.gap_offsets for summary in summaries) + between_segments + dropped_offsets
+    )
+    if missing_offsets:
+        message = (
+            f"{group(missing_offsets)} offsets are gone: compaction removed records that newer "
+            "ones with the same key replaced"
+        )
+        evidence = Evidence(
+            f"{group(missing_offsets - dropped_offsets)} between batches, "
+            f"{group(dropped_offsets)} inside of batches"
+        )
+        yield facts.make_finding("offset-gap-explained", None, message, evidence)
+
+
+def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
+    """Offsets that a consumer never sees, though they are there."""
+    markers = sum(summary.control_batches for summary in summaries)
+    if markers and not facts.metadata_log:
+        message = f"{group(markers)} offsets hold transaction markers, which no consumer gets"
+        yield facts.make_finding(
+            "offset-gap-explained", None, message, Evidence(f"{group(markers)} control batches")
+        )
+
+
+def _deletion_findings(
+    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """Offsets in front of the log start: deleted records."""
+    start = partition.checkpoints.log_start
+    first = summaries[0].segment.base_offset if summaries else None
+    if start is not None and first is not None and start > first:
+        message = (
+            f"offsets {group(first)} to {group(start - 1)} lie below the log start offset "
+            f"{group(start)}: they were deleted"
+        )
+        evidence = Evidence(
+            f"log start offset {group(start)}", f"the first segment begins at {group(first)}"
+        )
+        yield facts.make_finding(
+            "offset-gap-explained", existing_file(summaries[0].segment.log).name, message, evidence
+        )

@@ -1,0 +1,362 @@
+"""The checks of an .index: does each entry lead to the batch that holds its key?
+
+    slot 3      key 963, position 20672     the batch that starts there holds 1017 to 1025
+                                            the one that holds 963 starts at 13780:
+                                            index-offset-mismatch
+
+The batches come in chunks, in the order of the log; of each entry two of them are remembered: the
+one that starts at its position, and its home, the first that ends at or after its key.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.analysis.checks.facts import (
+    UNFLUSHED_TRIM,
+    PartitionFacts,
+    describe_more,
+    findings_by_run,
+)
+from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
+from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacing
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.format import offset_index
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group
+
+ENTRY_BYTES = offset_index.ENTRY.itemsize
+# no batch; in the middle of one; one whose header cannot be believed
+NONE, INSIDE, UNSOUND = -1, -2, -3
+BATCH_REF: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
+FEW_ENTRIES = 4  # fewer do not tell the interval
+FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
+CODES = {
+    BEYOND: "index-position-beyond-log",
+    NOT_START: "index-position-not-batch-start",
+    MISMATCH: "index-offset-mismatch",
+    COARSE: "index-coarse",
+    FIRST_KEY: "index-first-offset-keys",
+}
+
+
+class OffsetIndexCheck:
+    """Takes the batches of a segment, and says what is wrong with its .index."""
+
+    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
+        self._segment, self._facts = segment, facts
+        self._index = segment.offset_slots
+        self._entries = self._index.entries
+        count = len(self._entries)
+        self._starts, self._homes = _unset_refs(count), _unset_refs(count)
+        self._by_position = np.argsort(self._entries["position"], kind="stable")
+        self._by_key = np.argsort(self._entries["offset"], kind="stable")
+        self._last_offset = segment.base_offset - 1
+        self._spacing = EntrySpacing(segment, facts)
+
+    def add(self, chunk: BatchChunk) -> None:
+        """The next batches."""
+        if not len(chunk.batches) or not len(self._entries):
+            return
+        self._add_starts(chunk)
+        self._add_homes(chunk.batches[chunk.is_sound])
+        self._spacing.add(chunk.batches)
+
+    def _add_starts(self, chunk: BatchChunk) -> None:
+        batches = chunk.batches
+        ends = batches["position"] + batches["size_bytes"]
+        ordered = self._entries["position"][self._by_position]
+        low, high = np.searchsorted(ordered, [batches["position"][0], ends[-1]])
+        slots, positions = self._by_position[low:high], ordered[low:high]
+        rows = np.searchsorted(batches["position"], positions, "right") - 1
+        is_inside = positions < ends[rows]
+        is_exact = batches["position"][rows] == positions
+        self._starts[slots] = _batch_refs(batches, rows)
+        self._starts["position"][slots[is_inside & ~is_exact]] = INSIDE
+        self._starts["position"][slots[~is_inside]] = UNSOUND
+        self._starts["position"][slots[is_exact & ~chunk.is_sound[rows]]] = UNSOUND
+
+    def _add_homes(self, batches: np.ndarray) -> None:
+        if not len(batches):
+            return
+        last_offsets = np.maximum.accumulate(batches["last_offset"])
+        ordered = self._entries["offset"][self._by_key]
+        low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
+        slots = self._by_key[low:high]
+        self._homes[slots] = _batch_refs(batches, np.searchsorted(last_offsets, ordered[low:high]))
+        self._last_offset = max(self._last_offset, int(last_offsets[-1]))
+
+    def findings(self, scan_state: ScanState) -> Iterator[Finding]:
+        """What is wrong, once all batches were taken."""
+        segment, file = self._segment, self._segment.index
+        if segment.log is None:
+            return
+        if file is None:
+            yield from self._missing_finding()
+            return
+        verdicts = self._verdicts(scan_state)
+        yield from self._length_findings(scan_state)
+        yield from self._entry_findings(verdicts)
+        yield from self._order_findings(verdicts)
+        yield from self._release_findings(verdicts)
+        if (
+            len(verdicts) > FEW_ENTRIES
+            and (verdicts == FINE).all()
+            and not self._facts.may_be_per_append
+            and not self._index.unwritten_slots
+        ):
+            yield from self._spacing.findings()
+
+    def _missing_finding(self) -> Iterator[Finding]:
+        if not existing_file(self._segment.log).size_bytes:
+            return  # LazyIndex: a segment gets its index files with its first append
+        name = f"{self._segment.name}.index"
+        yield self._facts.make_finding(
+            "index-missing",
+            name,
+            f"{self._segment.name}.log has no .index",
+            Evidence("no file", name),
+        )
+
+    def _length_findings(self, scan_state: ScanState) -> Iterator[Finding]:
+        index, name = self._index, existing_file(self._segment.index).name
+        if index.trailing_bytes:
+            position = index.slots * ENTRY_BYTES
+            found_text = f"{index.trailing_bytes} bytes behind the last whole entry"
+            evidence = Evidence(found_text, f"a length that is a multiple of {ENTRY_BYTES}")
+            message = (
+                f"the file is {group(position + index.trailing_bytes)} bytes long, no multiple of "
+                f"{ENTRY_BYTES}"
+            )
+            yield self._facts.make_finding(
+                "index-size-not-multiple", name, message, evidence, position, index.trailing_bytes
+            )
+        if not index.unwritten_slots:
+            return
+        position, length = len(self._entries) * ENTRY_BYTES, index.unwritten_slots * ENTRY_BYTES
+        is_active = self._segment.state == "active"
+        is_expected = is_active and self._facts.active_is_untrimmed
+        slots_text = (
+            f"{group(len(self._entries))} entries, then {group(index.unwritten_slots)} slots of "
+            "zeros"
+        )
+        expected_text = (
+            ""
+            if is_expected
+            else f"a file of {group(position)} bytes: a roll or a clean stop trims it"
+        )
+        code = "index-unwritten-slots" if is_expected else "index-zero-tail"
+        message = slots_text if is_active else f"{slots_text}; {UNFLUSHED_TRIM}"
+        yield self._facts.make_finding(
+            code,
+            name,
+            message,
+            Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
+            position,
+            length,
+        )
+
+    def _verdicts(self, scan_state: ScanState) -> np.ndarray:
+        """What each entry is."""
+        entries, starts, homes = self._entries, self._starts, self._homes
+        position = starts["position"]
+        verdicts = np.full(len(entries), MISMATCH, np.int8)
+        is_home = (position >= 0) & (position == homes["position"])
+        verdicts[is_home & (entries["offset"] == homes["last_offset"])] = FINE
+        verdicts[
+            is_home
+            & (entries["offset"] == homes["base_offset"])
+            & (verdicts != FINE)
+            & self._facts.may_have_first_keys
+        ] = FIRST_KEY
+        is_inside = (
+            is_home
+            & (entries["offset"] > homes["base_offset"])
+            & (entries["offset"] < homes["last_offset"])
+        )
+        verdicts[is_inside & self._facts.compacted & self._facts.may_be_per_append] = COARSE
+        verdicts[self._is_for_append()] = COARSE
+        verdicts[position == INSIDE] = NOT_START
+        verdicts[(entries["position"] < 0) | (entries["position"] >= scan_state.end_bytes)] = BEYOND
+        verdicts[
+            (position == UNSOUND)
+            | ((position == NONE) & (verdicts != BEYOND))
+            | self._has_unsound_home(scan_state)
+        ] = UNKNOWN
+        return verdicts
+
+    def _is_for_append(self) -> np.ndarray:
+        """Entries for an append of several batches: it starts behind the home of the entry before,
+        and ends with the key.
+        """
+        entries, starts, homes = self._entries, self._starts, self._homes
+        previous_home = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[
+            : len(entries)
+        ]
+        starts_earlier = (
+            (starts["position"] > previous_home)
+            & (starts["position"] > 0)
+            & (starts["position"] < homes["position"])
+        )
+        ends_with_batch = (entries["offset"] == homes["last_offset"]) | self._facts.compacted
+        return starts_earlier & ends_with_batch & self._facts.may_be_per_append
+
+    def _has_unsound_home(self, scan_state: ScanState) -> np.ndarray:
+        """Entries whose batch may be among those that cannot be believed: their homes are then
+        those of the next one.
+        """
+        return scan_state.is_unsound(self._entries["offset"])
+
+    def _entry_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        for verdict in (BEYOND, NOT_START, MISMATCH):
+            yield from findings_by_run(
+                np.flatnonzero(verdicts == verdict).tolist(),
+                lambda *run, code=CODES[verdict]: self._entry_finding(code, *run),
+            )
+
+    def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
+        entry, start, home = self._entries[first], self._starts[first], self._homes[first]
+        found_text = (
+            f"slot {first}: offset {group(entry['offset'])}, position {group(entry['position'])}"
+        )
+        problem = {
+            "index-position-beyond-log": "where the .log has no batch any more",
+            "index-position-not-batch-start": "where no batch starts",
+        }.get(code) or (
+            f"where the batch of offsets {group(start['base_offset'])} to "
+            f"{group(start['last_offset'])} starts"
+        )
+        expected, digits = "", ""
+        if home["position"] >= 0:
+            expected = f"offset {group(home['last_offset'])}, position {group(home['position'])}"
+            digits = self._digits(int(home["last_offset"]), int(home["position"]))
+        evidence = Evidence(
+            found_text, expected, self._digits(int(entry["offset"]), int(entry["position"])), digits
+        )
+        slots_text = f"slot {first}" if first == last else f"slots {first} to {last}"
+        message = (
+            f"{slots_text}: offset {group(entry['offset'])} is said to be at byte "
+            f"{group(entry['position'])}, {problem}{describe_more(more)}"
+        )
+        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+        return self._facts.make_finding(
+            code,
+            existing_file(self._segment.index).name,
+            message,
+            evidence,
+            *byte_range,
+            consequence=self._describe_skipped(code, first),
+        )
+
+    def _describe_skipped(self, code: str, slot: int) -> str:
+        """What a search that lands on this entry misses, where that can be told; else nothing."""
+        start, home = self._starts[slot], self._homes[slot]
+        is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.version)
+        if (
+            code != "index-offset-mismatch"
+            or not 0 <= home["position"] < start["position"]
+            or is_checked
+        ):
+            return ""
+        next_offset = self._entries["offset"][slot + 1] if slot + 1 < len(self._entries) else None
+        first, last = int(self._entries["offset"][slot]), int(start["base_offset"]) - 1
+        offsets_text = (
+            f"{group(first)} to "
+            f"{group(last if next_offset is None else min(int(next_offset) - 1, last))}"
+        )
+        return (
+            f"A start does not check entries. A search for offsets {offsets_text} begins at byte "
+            f"{group(start['position'])}, so fetches and time lookups skip to offset "
+            f"{group(start['base_offset'])} without an error"
+        )
+
+    def _digits(self, offset: int, position: int) -> str:
+        """The eight bytes of an entry."""
+        halves = (offset - self._segment.base_offset, position)
+        return "".join(f"{half & 0xFFFFFFFF:08x}" for half in halves)
+
+    def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        """Keys that do not grow among the entries that are right by themselves."""
+        sound_slots = np.flatnonzero(verdicts <= COARSE)
+        wrong_slots = sound_slots[1:][np.diff(self._entries["offset"][sound_slots]) <= 0]
+        yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
+
+    def _order_finding(self, first: int, last: int, more: int) -> Finding:
+        previous_entry, entry = self._entries[first - 1], self._entries[first]
+        message = (
+            f"slot {first}: offset {group(entry['offset'])} follows offset "
+            f"{group(previous_entry['offset'])}{describe_more(more)}"
+        )
+        digits = self._digits(int(entry["offset"]), int(entry["position"]))
+        evidence = Evidence(
+            f"offset {group(entry['offset'])}",
+            f"an offset above {group(previous_entry['offset'])}",
+            digits,
+        )
+        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+        return self._facts.make_finding(
+            "index-not-monotonic",
+            existing_file(self._segment.index).name,
+            message,
+            evidence,
+            *byte_range,
+        )
+
+    def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        """What an older release, or a follower of one, writes."""
+        for verdict, claim in (
+            (
+                COARSE,
+                (
+                    "entries stand for appends of several batches, as releases before 3.9.1 wrote "
+                    "them, and 4.0.0"
+                ),
+            ),
+            (
+                FIRST_KEY,
+                (
+                    "entries have the first offset of their batch as key, as releases before 2.0 "
+                    "wrote them"
+                ),
+            ),
+        ):
+            slots = np.flatnonzero(verdicts == verdict)
+            if len(slots):
+                entry = self._entries[slots[0]]
+                message = f"{group(len(slots))} of {group(len(verdicts))} {claim}"
+                found_text = (
+                    f"slot {slots[0]}: offset {group(entry['offset'])}, position "
+                    f"{group(entry['position'])}"
+                )
+                home = self._homes[slots[0]]
+                expected = (
+                    f"offset {group(home['last_offset'])}, position {group(home['position'])} in a "
+                    "newer release"
+                )
+                evidence = Evidence(
+                    found_text, expected, self._digits(int(entry["offset"]), int(entry["position"]))
+                )
+                byte_range = int(slots[0]) * ENTRY_BYTES, ENTRY_BYTES
+                yield self._facts.make_finding(
+                    CODES[verdict],
+                    existing_file(self._segment.index).name,
+                    message,
+                    evidence,
+                    *byte_range,
+                )
+
+
+def _unset_refs(count: int) -> np.ndarray:
+    refs = np.zeros(count, BATCH_REF)
+    refs["position"] = NONE
+    return refs
+
+
+def _batch_refs(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    refs = np.empty(len(rows), BATCH_REF)
+    for name in cast("tuple[str, ...]", BATCH_REF.names):
+        refs[name] = batches[name][rows]
+    return refs

@@ -1,0 +1,229 @@
+"""Does an .index have the entries that a recovery would write?
+
+Where that can be decided, by the recovery itself.
+
+    entries at 0 4200 8400 12600 29400 33600     the interval is below 4200, and nothing was
+    appended anew behind 12600:
+                                                 a recovery would write entries at 16800, 21000,
+                                                 25200: index-differs-from-rebuild
+
+A recovery counts on through the whole .log, and so does a broker that writes it; but a restart, or
+a truncation of a follower, sets the count of bytes to 0 and so makes one stretch longer. Which of
+both it is:
+
+    another leader epoch begins in the stretch      a follower may have been truncated: not decided
+    no time entry in it, though timestamps grew     a stop would have left one: the entries are
+    lacking
+    time entries of two or more lacking entries     they were written together: the entries are
+    lacking
+    timestamps that did not grow                    one restart is allowed for, so up to twice the
+    interval is
+    an interval that fits all up to an end fits it  a restart changed it: not decided
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import offset_index
+from kafkaviz.log import file
+from kafkaviz.log.segment import Segment
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.units import group
+from kafkaviz.versions import NEWEST_RELEASE
+
+ENTRY_BYTES = offset_index.ENTRY.itemsize
+MOST_EPOCH = np.iinfo(np.int64).max
+
+
+class EntrySpacing:
+    """Takes the batches of a segment, and keeps what lies in each stretch: behind entry n - 1,
+    stretch 0 before the first.
+    """
+
+    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
+        """Nothing is taken yet."""
+        self._segment, self._facts = segment, facts
+        self._entries = np.sort(segment.offset_slots.entries, order="position")
+        stretches = len(self._entries) + 1
+        # the .log between the place before and each entry's batch
+        self._appended_bytes = np.full(stretches - 1, -1)
+        # the most that was appended in each without an entry
+        self._unindexed_bytes = np.zeros(stretches, np.int64)
+        self._least_epoch, self._last_epoch = np.full(stretches, MOST_EPOCH), np.full(stretches, -1)
+        # whether its first batch is newer than all before it
+        self._is_newer = np.zeros(stretches, bool)
+        self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
+
+    def add(self, batches: np.ndarray) -> None:
+        """The next batches."""
+        ordered = self._entries["position"]
+        slots = np.searchsorted(ordered, batches["position"], "right") - 1
+        is_indexed = (slots >= 0) & (ordered[slots] == batches["position"])
+        stretch = slots - is_indexed + 1
+        appended_bytes = batches["position"] - np.where(stretch > 0, ordered[stretch - 1], 0)
+        self._appended_bytes[slots[is_indexed]] = appended_bytes[is_indexed]
+        self._largest_bytes = max(self._largest_bytes, int(batches["size_bytes"].max()))
+        newest_ms = np.maximum.accumulate(
+            np.concatenate(([self._newest_ms], batches["max_timestamp_ms"]))
+        )
+        self._newest_ms = int(newest_ms[-1])
+        self._add_unindexed(
+            batches[~is_indexed],
+            stretch[~is_indexed],
+            appended_bytes[~is_indexed],
+            (newest_ms[1:] > newest_ms[:-1])[~is_indexed],
+        )
+
+    def _add_unindexed(
+        self,
+        batches: np.ndarray,
+        stretch: np.ndarray,
+        appended_bytes: np.ndarray,
+        is_newer: np.ndarray,
+    ) -> None:
+        if not len(batches):
+            return
+        np.maximum.at(self._unindexed_bytes, stretch, appended_bytes)
+        np.minimum.at(self._least_epoch, stretch, batches["leader_epoch"])
+        np.maximum.at(self._last_epoch, stretch, batches["leader_epoch"])
+        first = np.diff(stretch, prepend=self._stretch) != 0
+        self._is_newer[stretch[first]] = is_newer[first]
+        self._stretch = int(stretch[-1])
+
+    def findings(self) -> Iterator[Finding]:
+        """The longest stretch that lacks entries, with those that a recovery writes there; of
+        entries that are right by themselves.
+        """
+        high_bytes = (
+            int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MOST_EPOCH)) - 1
+        )
+        if high_bytes < 0 or not len(self._entries):
+            return
+        # a restart right behind an entry adds its batch
+        is_long = self._unindexed_bytes > high_bytes + self._largest_bytes
+        stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
+        if not len(stretches):
+            return
+        recovery_entries, has_other_interval = (
+            self._recovery_entries(high_bytes),
+            self._has_other_interval(),
+        )
+        for stretch in stretches[
+            np.argsort(-self._unindexed_bytes[stretches], kind="stable")
+        ].tolist():
+            missing_entries = self._in_stretch(recovery_entries, stretch)
+            if len(missing_entries) and self._is_decided(
+                stretch, missing_entries, high_bytes, bool(has_other_interval[stretch])
+            ):
+                yield self._missing_finding(stretch, missing_entries, high_bytes)
+                return
+
+    def _is_decided(
+        self, stretch: int, missing_entries: np.ndarray, high_bytes: int, has_other_interval: bool
+    ) -> bool | np.bool_:
+        """Whether neither a restart nor another interval explains that the entries are lacking."""
+        first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MOST_EPOCH)
+        offsets = self._segment.time_slots.entries["offset"]
+        # but for the one that goes with the entry at its end
+        times = offsets[(offsets > first) & (offsets < last)]
+        are_together = (
+            np.count_nonzero(
+                np.isin(missing_entries["relative_offset"] + self._segment.base_offset, times)
+            )
+            > 1
+        )
+        if len(times) or has_other_interval:
+            return are_together
+        # an emptied one tells nothing of before
+        has_earlier_time = (
+            len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten_slots
+        )
+        if has_earlier_time and self._is_newer[stretch] and not self._facts.compacted:
+            return True
+        return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
+
+    def _in_stretch(self, recovery_entries: np.ndarray, stretch: int) -> np.ndarray:
+        first, last = self._bounds(
+            stretch, "position", 0, existing_file(self._segment.log).size_bytes
+        )
+        return recovery_entries[
+            (recovery_entries["position"] > first) & (recovery_entries["position"] < last)
+        ]
+
+    def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
+        """Position or offset of the entries around a stretch; least and most at the ends of the
+        segment.
+        """
+        values = self._entries[name]
+        return int(values[stretch - 1]) if stretch else least, int(
+            values[stretch]
+        ) if stretch < len(values) else most
+
+    def _has_other_interval(self) -> np.ndarray:
+        """Which stretches are no longer than an interval allows that fits all entries before them,
+        or all behind them.
+        """
+        least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
+        least_behind = np.append(
+            np.minimum.accumulate(self._appended_bytes[::-1])[::-1],
+            MOST_EPOCH - self._largest_bytes,
+        )
+        return (
+            self._unindexed_bytes
+            <= np.maximum(least_before, least_behind) - 1 + self._largest_bytes
+        )
+
+    def _missing_finding(
+        self, stretch: int, missing_entries: np.ndarray, high_bytes: int
+    ) -> Finding:
+        start, _ = self._bounds(stretch, "position", 0, 0)
+        count = (
+            f"{group(len(missing_entries))} {'entry' if len(missing_entries) == 1 else 'entries'}"
+        )
+        first = missing_entries[0]
+        key = self._segment.base_offset + int(first["relative_offset"])
+        message = (
+            f"no entry in {group(int(self._unindexed_bytes[stretch]))} bytes of .log from byte "
+            f"{group(start)} on, though others follow after {group(high_bytes + 1)}: a recovery "
+            f"writes {count} there"
+        )
+        expected = (
+            f"{count}, the first for offset {group(key)} at byte {group(int(first['position']))}"
+        )
+        evidence = Evidence(
+            "none between two neighbours",
+            expected,
+            "",
+            offset_index.build(missing_entries[:1]).hex(),
+        )
+        return self._facts.make_finding(
+            "index-differs-from-rebuild",
+            existing_file(self._segment.index).name,
+            message,
+            evidence,
+            stretch * ENTRY_BYTES,
+            0,
+        )
+
+    def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
+        """The entries that a recovery writes at this interval; none where it does not come to an
+        end.
+        """
+        log = existing_file(self._segment.log)
+        try:
+            with file.reader(log.path) as reader:
+                config, behaviour = (
+                    IndexConfig(index_interval_bytes=interval_bytes),
+                    release_behaviour(self._facts.version or NEWEST_RELEASE),
+                )
+                return recover(
+                    reader, log.size_bytes, self._segment.base_offset, config, behaviour
+                ).offset_entries
+        except KafkavizError:
+            return np.empty(0, offset_index.ENTRY)

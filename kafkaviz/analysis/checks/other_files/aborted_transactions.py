@@ -1,0 +1,276 @@
+"""The checks of a .txnindex: does it tell the aborted transactions of its .log, and no others?
+
+slot 0      the marker at offset 1 lies below the base offset 320; the .log has the abort marker
+at 222: txnindex-mismatch
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.checks.facts import PartitionFacts, describe_more, findings_by_run
+from kafkaviz.analysis.checks.other_files import unreadable_files
+from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.checks.transactions import TransactionBegin, TransactionEnd
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import txn_index
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group
+
+ENTRY_BYTES = txn_index.ENTRY.itemsize
+
+
+@dataclass(frozen=True)
+class _Abort:
+    """An abort that the log tells: its marker, the first offset if it is known, and that of the
+    first transaction still open.
+    """
+
+    marker: TransactionEnd
+    first_offset: int | None
+    stable_offset: int | None
+
+
+def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
+    """Each .txnindex beside what the markers of its .log say."""
+    open_begins: dict[int, TransactionBegin] = {}
+    # what began or ended behind a hole is not known
+    for summary in takewhile(lambda candidate: not candidate.read_fault, summaries):
+        expected = list(aborts(summary, open_begins))
+        segment = summary.segment
+        if segment.txnindex is None:
+            known_aborts = [abort for abort in expected if abort.first_offset is not None]
+            if known_aborts and not facts.compacted and not summary.is_unsound:
+                yield _missing_finding(known_aborts, segment, facts)
+            continue
+        try:
+            entries = segment.txn_index
+        except KafkavizError as fault:
+            yield unreadable_files.file_finding(segment.txnindex.name, fault, facts)
+            continue
+        torn_bytes = segment.txnindex.size_bytes % ENTRY_BYTES
+        if torn_bytes:
+            yield _torn_finding(segment, entries, torn_bytes, facts)
+        if not summary.is_unsound:
+            yield from _compare_entries(
+                entries, expected, segment, facts, _TransactionBegins(summaries), bool(torn_bytes)
+            )
+
+
+def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
+    """What is wrong with a .txnindex whatever its .log says: an end that is torn, and entries that
+    Kafka does not take.
+    """
+    entries, torn_bytes = (
+        segment.txn_index,
+        existing_file(segment.txnindex).size_bytes % ENTRY_BYTES,
+    )
+    # TransactionIndex.sanityCheck, 4.3.1
+    is_refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
+    yield from findings_by_run(
+        np.flatnonzero(is_refused).tolist(),
+        lambda *run: _entry_finding(entries, [], segment, facts, *run),
+    )
+    if torn_bytes:
+        yield _torn_finding(segment, entries, torn_bytes, facts)
+
+
+def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
+    """Whether each has a version that Kafka does not read, or any but the one that it writes."""
+    return entries["version"] != txn_index.VERSION
+
+
+class _TransactionBegins:
+    """Where transactions begin: the last stable offset of an entry is one of these, if it is not
+    the one behind the marker.
+    """
+
+    def __init__(self, summaries: Sequence[CheckSummary]) -> None:
+        """summaries: of all segments; what was open before the first of them is not known unless
+        that is the log's very first.
+        """
+        self._is_complete = summaries[0].segment.base_offset == 0 and not any(
+            summary.is_unsound for summary in summaries
+        )
+        self._offsets = {offset for summary in summaries for offset in summary.stable_begins}
+        self._offsets |= {
+            step.offset
+            for summary in summaries
+            for kind, _, step in summary.steps
+            if kind == "begin"
+        }
+
+    def allow(self, stable_offset: int, abort: _Abort) -> bool:
+        """Whether the entry of an abort can hold this last stable offset.
+
+        A follower works it out once all it fetched was taken in, so its value may be greater than
+        the leader's, and never less.
+        """
+        next_offset = abort.marker.offset + 1
+        least = next_offset if abort.stable_offset is None else abort.stable_offset
+        return not self._is_complete or (
+            stable_offset >= least
+            and (stable_offset == next_offset or stable_offset in self._offsets)
+        )
+
+
+def aborts(summary: CheckSummary, open_begins: dict[int, TransactionBegin]) -> Iterator[_Abort]:
+    """The aborts of a segment; open_ is carried from segment to segment."""
+    for kind, producer, step in summary.steps:
+        if kind == "begin":
+            open_begins.setdefault(producer, cast(TransactionBegin, step))
+            continue
+        begin, marker = open_begins.pop(producer, None), cast(TransactionEnd, step)
+        if marker.is_abort:
+            older_offsets = [
+                open_begin.offset
+                for open_begin in open_begins.values()
+                if open_begin.offset < summary.segment.base_offset
+            ]
+            open_offsets = [
+                *older_offsets,
+                *([] if marker.stable_offset is None else [marker.stable_offset]),
+            ]
+            yield _Abort(marker, begin.offset if begin else None, min(open_offsets, default=None))
+
+
+def _missing_finding(
+    known_aborts: list[_Abort], segment: Segment, facts: PartitionFacts
+) -> Finding:
+    name = f"{segment.name}.txnindex"
+    first = f"the first ended at offset {group(known_aborts[0].marker.offset)}"
+    message = (
+        f"the .log has {group(len(known_aborts))} aborted transactions, {first}, and there is no "
+        ".txnindex"
+    )
+    return facts.make_finding(
+        "txnindex-mismatch",
+        name,
+        message,
+        Evidence("no file", f"{group(len(known_aborts))} entries"),
+    )
+
+
+def _torn_finding(
+    segment: Segment, entries: np.ndarray, torn_bytes: int, facts: PartitionFacts
+) -> Finding:
+    position = len(entries) * ENTRY_BYTES
+    message = f"the file is {group(position + torn_bytes)} bytes long, no multiple of {ENTRY_BYTES}"
+    evidence = Evidence(
+        f"{torn_bytes} bytes behind the last whole entry",
+        f"a length that is a multiple of {ENTRY_BYTES}",
+    )
+    return facts.make_finding(
+        "txnindex-torn",
+        existing_file(segment.txnindex).name,
+        message,
+        evidence,
+        position,
+        torn_bytes,
+    )
+
+
+def _compare_entries(
+    entries: np.ndarray,
+    expected: list[_Abort],
+    segment: Segment,
+    facts: PartitionFacts,
+    begins: _TransactionBegins,
+    is_torn: bool,
+) -> Iterator[Finding]:
+    """The entries that differ from what the log says, and the aborts without an entry."""
+    by_marker = {abort.marker.offset: abort for abort in expected}
+    wrong_slots = [
+        slot
+        for slot, entry in enumerate(entries)
+        if not _agrees(entry, by_marker.get(int(entry["last_offset"])), facts, begins)
+    ]
+    indexed_offsets = {int(entry["last_offset"]) for entry in entries}
+    missing_aborts = [
+        abort
+        for abort in expected
+        if abort.first_offset is not None and abort.marker.offset not in indexed_offsets
+    ]
+    yield from findings_by_run(
+        wrong_slots, lambda *run: _entry_finding(entries, missing_aborts, segment, facts, *run)
+    )
+    if missing_aborts and not wrong_slots and not is_torn and not facts.compacted:
+        missing_abort = missing_aborts[0]
+        message = (
+            f"no entry for the transaction of producer {missing_abort.marker.producer_id} that was "
+            f"aborted at offset {group(missing_abort.marker.offset)}"
+        )
+        position = len(entries) * ENTRY_BYTES
+        expected_text = (
+            f"an entry for offsets {group(missing_abort.first_offset)} to "
+            f"{group(missing_abort.marker.offset)}"
+        )
+        evidence = Evidence(f"{group(len(entries))} entries without it", expected_text)
+        yield facts.make_finding(
+            "txnindex-mismatch",
+            existing_file(segment.txnindex).name,
+            message + describe_more(len(missing_aborts) - 1),
+            evidence,
+            position,
+            0,
+        )
+
+
+def _agrees(
+    entry: np.void, abort: _Abort | None, facts: PartitionFacts, begins: _TransactionBegins
+) -> bool:
+    """Whether an entry tells an abort of the log."""
+    if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
+        return False
+    if abort.first_offset is not None and abort.first_offset != entry["first_offset"]:
+        return facts.compacted
+    return facts.compacted or begins.allow(int(entry["last_stable_offset"]), abort)
+
+
+def _entry_finding(
+    entries: np.ndarray,
+    missing_aborts: list[_Abort],
+    segment: Segment,
+    facts: PartitionFacts,
+    first: int,
+    last: int,
+    more: int,
+) -> Finding:
+    entry = entries[first]
+    is_below = int(entry["last_offset"]) < segment.base_offset
+    message = f"slot {first}: {txn_index.entry_text(entry)}"
+    if _is_refused(entry):
+        message += f" has another version than {txn_index.VERSION}"
+    else:
+        message += (
+            f" ends below the segment's base offset {group(segment.base_offset)}"
+            if is_below
+            else " is not what the .log says"
+        )
+    expected = ""
+    if missing_aborts:
+        abort = missing_aborts[0]
+        expected = (
+            f"producer {abort.marker.producer_id}, offsets {group(abort.first_offset)} to "
+            f"{group(abort.marker.offset)}, which has no entry"
+        )
+    consequence = (
+        "The next start notices, recovers the segment and rebuilds its indexes" if is_below else ""
+    )
+    evidence = Evidence(
+        txn_index.entry_text(entry), expected, entries[first : first + 1].tobytes().hex()
+    )
+    byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+    return facts.make_finding(
+        "txnindex-mismatch",
+        existing_file(segment.txnindex).name,
+        message + describe_more(more),
+        evidence,
+        *byte_range,
+        consequence=consequence,
+    )

@@ -1,0 +1,140 @@
+"""The checks of the broker directory's own files: meta.properties, the offset checkpoints, and what
+lies beside them.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unreadable_files
+from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.restart import NEWEST, own_file_steps
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import (
+    BOOTSTRAP,
+    CLEAN_SHUTDOWN,
+    CLEANER_CHECKPOINT,
+    META_PROPERTIES,
+    SERVER_PROPERTIES,
+)
+from kafkaviz.log import file
+from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
+from kafkaviz.simulate.startup import own_files
+from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.units import replace_surrogates
+
+
+def check_broker(
+    broker: Broker, version: Version, strange_names: Sequence[str] = ()
+) -> Iterator[Finding]:
+    """The files and directories of the broker directory itself; strange_names: directories that no
+    start accepts.
+    """
+    for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
+        yield from _check_checkpoint(broker.path / name, version)
+    fatal_steps = _fatal_steps(broker, version)
+    yield from _check_properties(broker, "meta-properties" in fatal_steps, version)
+    yield from kraft_files.check_bootstrap(
+        broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), version
+    )
+    yield from (
+        unknown_files.directory_finding(replace_surrogates(name), version) for name in strange_names
+    )
+    for problem in broker.problems:
+        name = problem.path.name
+        # these are read once more
+        if problem.is_unread and name not in (*CHECKPOINTS.values(), META_PROPERTIES):
+            consequence, partition = (
+                (unreadable_files.ONLY_THERE, None)
+                if name == CLEAN_SHUTDOWN
+                else (unreadable_files.OFFLINE, name)
+            )
+            yield unreadable_files.path_finding(name, partition, problem, version, consequence)
+    with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
+        file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
+    # the latter is what somebody put there to tell its settings
+    known_names = (*OWN_FILES, SERVER_PROPERTIES)
+    yield from (
+        unknown_files.stranger_finding(None, name, None, version)
+        for name in file_names
+        if name.removesuffix(".tmp") not in known_names
+    )
+
+
+def _fatal_steps(broker: Broker, version: Version) -> dict[str, StartupStep]:
+    """Where the directory's own files end a start, by cause; nothing where they may not be read."""
+    try:
+        return {step.cause: step for step in own_file_steps(broker, version or NEWEST)}
+    except KafkavizError:
+        return {}
+
+
+def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
+    if not file.is_there(path):
+        return
+    try:
+        checkpoint.parse_offsets(file.read_text(path))
+    except CorruptBytes as fault:
+        message = f"{path.name}: {fault.what}"
+        yield finding(
+            "checkpoint-unreadable",
+            message,
+            Evidence(fault.what),
+            file=path.name,
+            position=fault.position,
+            version=version,
+        )
+    except CannotOpen as fault:
+        yield unreadable_files.path_finding(
+            path.name,
+            None,
+            Problem.from_fault(path, fault),
+            version,
+            unreadable_files.COUNTS_AS_EMPTY,
+        )
+
+
+def _check_properties(broker: Broker, is_fatal: bool, version: Version) -> Iterator[Finding]:
+    """meta.properties, as a start takes it; without broker.id a broker of ZooKeeper's times goes by
+    its settings.
+    """
+    path = broker.path / META_PROPERTIES
+    problem = next((candidate for candidate in broker.problems if candidate.path == path), None)
+    if problem and problem.is_unread:
+        yield unreadable_files.path_finding(
+            META_PROPERTIES, None, problem, version, unreadable_files.NO_START
+        )
+        return
+    kind, missing_keys = (
+        broker.properties.get("version", "0"),
+        [key for key in ("broker.id", "cluster.id") if key not in broker.properties],
+    )
+    fault = problem.what if problem else "there is no meta.properties"
+    if not problem and file.is_there(path):
+        fault = own_files.properties_fault(file.read_all(path, file.PROPERTIES_BYTES))
+    if not fault and kind == "0" and missing_keys:
+        fault = f"it does not tell {' and '.join(missing_keys)}"
+    if fault:
+        consequence = (
+            ""
+            if is_fatal
+            else (
+                "A broker of ZooKeeper's times takes what is missing from its settings, and writes "
+                "it down"
+            )
+        )
+        keys = (
+            "version=0, broker.id"
+            if kind == "0" and not is_fatal
+            else "version=1, cluster.id, node.id"
+        )
+        found_text = "no file" if not file.is_there(path) else fault
+        yield finding(
+            "meta-properties-bad",
+            fault,
+            Evidence(found_text, keys),
+            file=META_PROPERTIES,
+            version=version,
+            consequence=consequence,
+        )

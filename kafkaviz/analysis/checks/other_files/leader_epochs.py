@@ -1,0 +1,98 @@
+"""The checks of leader-epoch-checkpoint: can it be read, do its epochs and offsets grow, do the
+batches say the same?
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.other_files import unreadable_files
+from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import LEADER_EPOCHS
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.units import group
+
+
+def check_partition(
+    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """leader-epoch-checkpoint by itself, and beside the epochs of the batches."""
+    if not any(file_info.name == LEADER_EPOCHS for file_info in partition.other_files):
+        return
+    try:
+        epochs = checkpoint.parse_leader_epochs(file.read_text(partition.path / LEADER_EPOCHS))
+    except CorruptBytes as fault:
+        yield facts.make_finding(
+            "leader-epoch-bad",
+            LEADER_EPOCHS,
+            f"byte {fault.position}: {fault.what}",
+            Evidence(fault.what),
+            fault.position,
+        )
+        return
+    except KafkavizError as fault:
+        yield unreadable_files.file_finding(LEADER_EPOCHS, fault, facts)
+        return
+    for (epoch, start), (next_epoch, next_start) in pairwise(epochs):
+        if next_epoch <= epoch or next_start <= start:
+            message = (
+                f"epoch {next_epoch} from offset {group(next_start)} follows epoch {epoch} from "
+                f"offset {group(start)}"
+            )
+            yield _epoch_finding(message, Evidence(message, "epochs and offsets that grow"), facts)
+            return
+    yield from _compare_with_log(epochs, summaries, facts)
+
+
+def _compare_with_log(
+    epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """Batches whose epoch began, by the checkpoint, behind them, or is not in it; after a kill the
+    next start settles that.
+    """
+    if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
+        return
+    starts = dict(epochs)
+    end = max(
+        (summary.last_offset + 1 for summary in summaries if summary.last_offset is not None),
+        default=0,
+    )
+    for summary in summaries:
+        for epoch, offset, position in summary.epochs:
+            is_known = (
+                epoch < 0 or offset < epochs[0][1] or (epoch in starts and starts[epoch] <= offset)
+            )
+            if not is_known:
+                claim = (
+                    f"says that epoch {epoch} begins at offset {group(starts[epoch])}"
+                    if epoch in starts
+                    else f"has no epoch {epoch}"
+                )
+                location = f"byte {group(position)} of {summary.segment.name}.log"
+                message = (
+                    f"{LEADER_EPOCHS} {claim}; the batch of offset {group(offset)} is of it ("
+                    f"{location})"
+                )
+                evidence = Evidence(claim, f"epoch {epoch} from offset {group(offset)} or before")
+                yield _epoch_finding(message, evidence, facts)
+                return
+    if epochs[-1][1] > end:
+        message = (
+            f"epoch {epochs[-1][0]} begins at offset {group(epochs[-1][1])}, past the log's end "
+            f"{group(end)}"
+        )
+        yield _epoch_finding(message, Evidence(message, f"an offset up to {group(end)}"), facts)
+
+
+def _epoch_finding(message: str, evidence: Evidence, facts: PartitionFacts) -> Finding:
+    """Of a file that Kafka reads, and should not believe."""
+    consequence = (
+        "A start takes them as they are; wrong epochs make followers truncate at wrong offsets"
+    )
+    return facts.make_finding(
+        "leader-epoch-bad", LEADER_EPOCHS, message, evidence, consequence=consequence
+    )

@@ -1,0 +1,40 @@
+"""The check of partition.metadata, which tells the topic's id."""
+
+from collections.abc import Iterator
+
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.other_files import unreadable_files
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import PARTITION_METADATA
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.simulate.startup import small_files
+
+
+def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
+    """What Kafka would not read, or reads all the same."""
+    if not any(file_info.name == PARTITION_METADATA for file_info in partition.other_files):
+        return
+    data = b""
+    try:
+        data = file.read_all(partition.path / PARTITION_METADATA, file.TEXT_BYTES)
+        checkpoint.parse_partition_metadata(data)
+    except CorruptBytes as fault:
+        message = f"byte {fault.position}: {fault.what}"
+        evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
+        start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
+        consequence = (
+            "" if start_fault else "Kafka looks at the values alone, and reads them all the same"
+        )
+        yield facts.make_finding(
+            "partition-metadata-bad",
+            PARTITION_METADATA,
+            message,
+            evidence,
+            fault.position,
+            consequence=consequence,
+        )
+    except KafkavizError as fault:
+        yield unreadable_files.file_finding(PARTITION_METADATA, fault, facts)

@@ -1,0 +1,135 @@
+"""The checks of producer snapshots: can they be read, does each belong to the log, is one there
+where producers wrote?
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kafkaviz.analysis.checks.facts import MOST_RUNS, PartitionFacts
+from kafkaviz.analysis.checks.other_files import unreadable_files
+from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import producer_snapshot
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import OFFSET_ENTRY
+from kafkaviz.units import group
+
+CRC_AT = field_start(producer_snapshot.HEADER, "crc")
+CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
+SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
+
+
+def check_partition(
+    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """Snapshots that cannot be read, that belong nowhere, and none where one is needed.
+
+    A start keeps those of segments' base offsets and the newest one above (removeStraySnapshots,
+    4.3.1). Each stop leaves one at the log's end, which the next but one removes: that is how a
+    healthy log looks, so a snapshot where a batch begins is none of these.
+    """
+    base_offsets = [summary.segment.base_offset for summary in summaries]
+    snapshots = partition.snapshots
+    stray_offsets = [offset for offset in snapshots if offset not in base_offsets]
+    kept_offset = (
+        max(stray_offsets, default=-1)
+        if max(stray_offsets, default=-1) > max(base_offsets, default=-1)
+        else None
+    )
+    for snapshot in snapshots.values():
+        yield from check_file(snapshot, facts)
+    removed_snapshots = [
+        snapshots[offset]
+        for offset in stray_offsets
+        if offset != kept_offset and not _is_batch_start(summaries, offset)
+    ]
+    if removed_snapshots:
+        more = f"; so are {len(removed_snapshots) - 1} more" if len(removed_snapshots) > 1 else ""
+        message = (
+            f"no segment and no batch begins at the offset of {removed_snapshots[0].name}{more}"
+        )
+        evidence = Evidence(
+            ", ".join(snapshot.name for snapshot in removed_snapshots[:MOST_RUNS]),
+            "base offsets of segments, and the log's end of a stop",
+        )
+        yield facts.make_finding(
+            "snapshot-stray",
+            removed_snapshots[0].name,
+            message,
+            evidence,
+            0,
+            removed_snapshots[0].size_bytes,
+        )
+    producer_batches = sum(summary.producer_batches for summary in summaries)
+    if producer_batches and not snapshots and facts.clean:
+        message = f"{group(producer_batches)} batches have a producer id, and there is no .snapshot"
+        yield facts.make_finding(
+            "snapshot-missing", None, message, Evidence("no .snapshot", "one at the log's end")
+        )
+
+
+def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
+    """Whether a batch begins at an offset, or may have before compaction; the log's end counts
+    too.
+    """
+    summary = next(
+        (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
+        None,
+    )
+    if summary is None or summary.is_unsound or summary.last_offset is None:
+        return summary is not None
+    entries = (
+        summary.segment.offset_index
+        if "index" not in summary.unreadable_indexes
+        else np.empty(0, OFFSET_ENTRY)
+    )
+    slot = int(np.searchsorted(entries["offset"], offset)) - 1
+    # a damaged entry may point before the file
+    start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0
+    batch_offset = summary.last_offset + 1
+    for batches in summary.segment.scan(start):
+        later_offsets = batches["base_offset"][batches["base_offset"] >= offset]
+        if len(later_offsets):
+            batch_offset = int(later_offsets[0])
+            break
+    return batch_offset == offset or bool(summary.gap_count or summary.dropped_offsets)
+
+
+def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
+    """One that Kafka does not read, whatever lies beside it."""
+    try:
+        data = file.read_all(snapshot.path, SNAPSHOT_BYTES)
+        producer_snapshot.parse(data)
+    except CorruptBytes as fault:
+        position, evidence = fault.position, Evidence(fault.what, "a snapshot that Kafka reads")
+        stored_crc, computed_crc = (
+            data[CRC_AT : producer_snapshot.CRC_START],
+            crc32c(data[producer_snapshot.CRC_START :]),
+        )
+        # whatever else is wrong follows from this
+        if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
+            number = int.from_bytes(stored_crc, "big")
+            evidence = Evidence(
+                f"stored checksum {number}",
+                f"{computed_crc}, computed from its bytes",
+                stored_crc.hex(),
+                f"{computed_crc:08x}",
+            )
+            position = CRC_AT
+        message = f"{snapshot.name} is not what was written: {fault.what}"
+        yield facts.make_finding(
+            "snapshot-bad-crc",
+            snapshot.name,
+            message,
+            evidence,
+            position,
+            min(CRC_BYTES, max(len(data) - position, 0)),
+        )
+    except KafkavizError as fault:
+        yield unreadable_files.file_finding(snapshot.name, fault, facts)

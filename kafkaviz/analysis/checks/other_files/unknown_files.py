@@ -1,0 +1,102 @@
+"""What lies in a directory that no broker works with: leftovers, indexes without a .log, files and
+directories of others.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.other_files import kraft_files
+from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
+from kafkaviz.format import names
+from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group, replace_surrogates
+
+PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
+LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
+
+
+def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
+    """The files of a segment that is not in use."""
+    file_names = [file_info.name for file_info in segment.files]
+    length = sum(file_info.size_bytes for file_info in segment.files)
+    message = f"{', '.join(file_names)}: {group(length)} bytes"
+    code = LEFTOVERS[segment.state]
+    yield facts.make_finding(
+        code,
+        file_names[0],
+        message,
+        Evidence(f"the suffix .{segment.state}", "no such file"),
+        0,
+        segment.files[0].size_bytes,
+    )
+
+
+def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
+    """Indexes without a .log."""
+    for file_info in segment.files:
+        evidence = Evidence("no file", f"{segment.name}.log")
+        yield facts.make_finding(
+            "orphan-index",
+            file_info.name,
+            f"{file_info.name} has no .log beside it",
+            evidence,
+            0,
+            file_info.size_bytes,
+        )
+
+
+def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
+    """Files that are none of Kafka's, and snapshots that wait to be unlinked or were never
+    finished.
+    """
+    for file_info in partition.other_files:
+        name = names.parse_file(file_info.name)
+        if name and name.kind == "checkpoint" and not name.suffix:
+            yield from kraft_files.check_snapshot(file_info, partition, facts)
+        elif file_info.name == QUORUM_STATE and facts.metadata_log:
+            yield from kraft_files.check_quorum_state(file_info, facts)
+        elif name and name.suffix in LEFTOVERS:
+            evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
+            message = f"{file_info.name}: {group(file_info.size_bytes)} bytes"
+            yield facts.make_finding(
+                LEFTOVERS[name.suffix], file_info.name, message, evidence, 0, file_info.size_bytes
+            )
+        elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
+            yield stranger_finding(
+                facts.partition, file_info.name, file_info.size_bytes, facts.version
+            )
+
+
+def directory_finding(name: str, version: Version) -> Finding:
+    """One that no start accepts."""
+    return finding(
+        "directory-name-bad",
+        f"{name} is no topic-partition",
+        Evidence(name, "TOPIC-NUMBER"),
+        file=name,
+        version=version,
+    )
+
+
+def stranger_finding(
+    partition: str | None, name: str, size_bytes: int | None, version: Version
+) -> Finding:
+    """A file that is none of Kafka's."""
+    shown_name = replace_surrogates(name)
+    path = f"{partition}/{shown_name}" if partition else shown_name
+    byte_range: dict[str, Any] = (
+        {"position": 0, "length": size_bytes} if size_bytes is not None else {}
+    )
+    message = f"{shown_name} is no file of Kafka's"
+    return finding(
+        "unknown-file",
+        message,
+        Evidence(shown_name),
+        partition=partition,
+        file=path,
+        version=version,
+        **byte_range,
+    )

@@ -1,0 +1,88 @@
+"""All findings about one segment: its .log and its indexes in one pass, or what its leftover files
+are.
+
+A function of one Segment and of the Facts around it: a page calls it, and a task of the pipeline
+does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import cast
+
+from kafkaviz.analysis.checks import log, offset_index, summary, time_index
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.log_scan import CheckScan
+from kafkaviz.analysis.checks.other_files import unknown_files, unreadable_files
+from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.segment import Segment
+
+
+@dataclass(frozen=True)
+class SegmentFindings:
+    """The findings of one segment, and what the checks of its partition take of it; no summary of
+    leftover files.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: CheckSummary | None
+
+
+def check(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
+    """The findings of a segment; a file that cannot be read is one of them."""
+    segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
+    if not segment.is_in_use:
+        return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
+    if segment.log is None:
+        return SegmentFindings(tuple(unknown_files.orphans(segment, facts)), None)
+    index_faults = dict(_index_faults(segment))
+    fault_findings = [
+        unreadable_files.file_finding(getattr(segment, kind).name, fault, facts)
+        for kind, fault in index_faults.items()
+    ]
+    try:
+        result = _check_readable(
+            replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment, facts
+        )
+    except KafkavizError as fault:
+        segment_summary = CheckSummary(
+            segment, read_fault=str(fault), is_unsound=True, unreadable_indexes=tuple(index_faults)
+        )
+        return SegmentFindings(
+            (*fault_findings, unreadable_files.file_finding(segment.log.name, fault, facts)),
+            segment_summary,
+        )
+    names = {finding.file for finding in fault_findings}  # they are not missing
+    findings = (
+        *fault_findings,
+        *(finding for finding in result.findings if finding.file not in names),
+    )
+    segment_summary = cast(CheckSummary, result.summary)
+    return SegmentFindings(
+        findings, replace(segment_summary, segment=segment, unreadable_indexes=tuple(index_faults))
+    )
+
+
+def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
+    """The indexes that could not be read, and why; the .log beside them is judged all the same."""
+    for kind, slots in (("index", "offset_slots"), ("timeindex", "time_slots")):
+        try:
+            getattr(segment, slots)
+        except KafkavizError as fault:
+            yield kind, fault
+
+
+def _check_readable(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
+    summary_builder = summary.SummaryBuilder(segment, facts)
+    log_checks = (
+        log.LogCheck(segment, facts),
+        offset_index.OffsetIndexCheck(segment, facts),
+        time_index.TimeIndexCheck(segment, facts),
+    )
+    scan = CheckScan(segment)
+    for chunk in scan:
+        for log_check in (*log_checks, summary_builder):
+            log_check.add(chunk)
+    findings = [finding for log_check in log_checks for finding in log_check.findings(scan.state)]
+    return SegmentFindings(tuple(findings), summary_builder.result(scan.state))

@@ -1,0 +1,167 @@
+"""The checks of what settings cost: indexes that roll segments too soon, segments that are too
+small, room that is wasted.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from kafkaviz import versions
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
+from kafkaviz.analysis.inference import roll_reasons
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.broker import Broker
+from kafkaviz.units import group, size
+
+MAX_MAP_COUNT = 65_530  # vm.max_map_count, the default of Linux
+MAPS_A_SEGMENT, MAPS_OF_JVM = 2, 1500
+NEAR = 0.8  # of the limit
+LEAST_SEGMENT_BYTES = 1 << 20  # what segment.bytes may not fall below from 4.0 on (KIP-1030)
+FEW_SEGMENTS = 20
+MOST_ROLLS = 0.5  # of a log, that one cause must explain: a few may be alike by chance
+WASTE_BYTES = 1 << 20
+FEW_ENTRIES = 20
+FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index-limit-binds"}
+
+
+def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
+    """What the settings of a topic-partition cost it."""
+    full_findings: list[Finding] = []
+    if not any(summary.read_fault or summary.unreadable_indexes for summary in summaries):
+        yield from _effect_findings(summaries, facts)
+        yield from _waste_findings(summaries, facts)
+        if not any(summary.is_unsound for summary in summaries):
+            full_findings = list(_full_index_findings(summaries, facts))
+    # where an index was full, larger segment.bytes would change nothing
+    yield from full_findings or _size_findings(summaries, facts)
+
+
+def _effect_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
+    batches = sum(summary.batches for summary in summaries)
+    entries = sum(summary.entries for summary in summaries)
+    logs = sum(1 for summary in summaries if summary.batches)
+    if entries >= FEW_ENTRIES and entries == batches - logs:
+        message = (
+            f"all batches but the first of each segment have an entry: {group(entries)} entries "
+            f"for {group(batches)} batches"
+        )
+        yield facts.make_finding(
+            "interval-without-effect",
+            None,
+            message,
+            Evidence(f"{group(entries)} entries", f"{group(entries)} at most"),
+        )
+
+
+def _full_index_findings(
+    summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Iterator[Finding]:
+    reasons = roll_reasons([summary.segment_facts() for summary in summaries])
+    for reason, code in FULL.items():
+        full_summaries = [
+            summary
+            for summary, roll_reason in zip(summaries, reasons, strict=True)
+            if roll_reason == reason
+        ]
+        if len(full_summaries) >= MOST_ROLLS * (len(summaries) - 1) and full_summaries:
+            summary, kind = (
+                full_summaries[0],
+                "entries" if reason == "offset-index-full" else "time_entries",
+            )
+            count = getattr(summary, kind)
+            length = (
+                count
+                * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize
+            )
+            segment = summary.segment
+            index_file = segment.index if reason == "offset-index-full" else segment.timeindex
+            message = (
+                f"{len(full_summaries)} of {len(summaries) - 1} rolls came when it was full: "
+                f"{group(count)} entries, {size(length)}"
+            )
+            yield facts.make_finding(
+                code,
+                existing_file(index_file).name,
+                message,
+                Evidence(f"{group(count)} entries in each of them", "room for more"),
+                0,
+                length,
+            )
+
+
+def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
+    closed_sizes = [existing_file(summary.segment.log).size_bytes for summary in summaries[:-1]]
+    if (
+        len(closed_sizes) >= FEW_SEGMENTS
+        and sum(closed_sizes) / len(closed_sizes) < LEAST_SEGMENT_BYTES
+    ):
+        mean_bytes = sum(closed_sizes) // len(closed_sizes)
+        message = f"{group(len(closed_sizes))} closed segments of {size(mean_bytes)} on average"
+        yield facts.make_finding(
+            "segments-tiny",
+            None,
+            message,
+            Evidence(size(mean_bytes), f"{size(LEAST_SEGMENT_BYTES)} or more"),
+        )
+
+
+def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
+    """Room on disk behind the last entry: a file with a hole there takes none."""
+    wasteful_files = []
+    for summary in summaries:
+        entry_bytes = (
+            summary.entries * offset_index.ENTRY.itemsize,
+            summary.time_entries * time_index.ENTRY.itemsize,
+        )
+        for index_file, length in zip(
+            (summary.segment.index, summary.segment.timeindex), entry_bytes, strict=True
+        ):
+            if index_file and index_file.allocated_bytes - length > WASTE_BYTES:
+                wasteful_files.append((index_file, length))
+    if wasteful_files:
+        index_file, entry_bytes = wasteful_files[0]
+        total = sum(
+            wasteful_file.allocated_bytes - used_bytes
+            for wasteful_file, used_bytes in wasteful_files
+        )
+        message = (
+            f"{len(wasteful_files)} index file{'' if len(wasteful_files) == 1 else 's'} hold "
+            f"{size(total)} of zeros that lie on disk"
+        )
+        evidence = Evidence(
+            f"{size(index_file.allocated_bytes)} on disk",
+            f"{size(entry_bytes)} of entries, then a hole",
+        )
+        is_untrimmed = facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(
+            facts.version
+        )
+        until_rolled = (
+            "The space is taken until the segment rolls: from 4.4.0 on a clean stop does not trim "
+            "the metadata log"
+        )
+        consequence = until_rolled if is_untrimmed else ""
+        yield facts.make_finding(
+            "preallocation-waste",
+            index_file.name,
+            message,
+            evidence,
+            entry_bytes,
+            index_file.size_bytes - entry_bytes,
+            consequence,
+        )
+
+
+def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
+    """What all partitions together cost the broker."""
+    segments = sum(len(partition.live) for partition in broker.partitions)
+    maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
+    if maps > NEAR * MAX_MAP_COUNT:
+        message = (
+            f"{group(segments)} segments may take {group(maps)} maps once all are loaded; Linux "
+            f"allows {group(MAX_MAP_COUNT)}"
+        )
+        evidence = Evidence(
+            f"{group(maps)} maps", f"fewer than vm.max_map_count, {group(MAX_MAP_COUNT)} by default"
+        )
+        yield finding("maps-near-limit", message, evidence, version=version)

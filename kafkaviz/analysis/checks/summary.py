@@ -1,0 +1,350 @@
+"""What the checks of a topic-partition need to know of each of its segments, gathered while its
+batches are read.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
+from kafkaviz.analysis.checks.transactions import (
+    TransactionBegin,
+    TransactionEnd,
+    TransactionTracker,
+)
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.inference import SegmentFacts
+from kafkaviz.config_def import HOUR_MS
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
+from kafkaviz.format.record_heads import heads
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group
+
+GAPS_KEPT, EPOCHS_KEPT = 20, 1000
+LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
+# from 1973 on as seconds; as milliseconds from 2 January to 26 April 1970
+SECONDS = (100_000_000, 10_000_000_000)
+# 1973 as microseconds, the year 5138 as milliseconds; nanoseconds are more
+MICROSECONDS = 100_000_000_000_000
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Offsets that are in no batch: first to last, in front of the batch at a position."""
+
+    first: int
+    last: int
+    position: int
+
+    @property
+    def offsets(self) -> int:
+        """How many."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True)
+class TimeAnomaly:
+    """Batches whose times look wrong: how many, and of the worst its position, bytes, last offset,
+    largest time and first offset.
+
+    first_offset: -1 where a compressed message of magic 0 or 1 does not tell it.
+    """
+
+    count: int
+    position: int
+    size_bytes: int
+    offset: int
+    timestamp_ms: int
+    reference_ms: int = -1  # what it was held against
+    first_offset: int = -1
+
+    @property
+    def offsets_text(self) -> str:
+        """Where that is, in words: which record of the batch has the time is not told by its
+        header.
+        """
+        if self.first_offset == self.offset:
+            return f"at offset {group(self.offset)}"
+        up_to = (
+            f"of offsets {group(self.first_offset)} to"
+            if self.first_offset >= 0
+            else "up to offset"
+        )
+        return f"in the batch {up_to} {group(self.offset)}"
+
+
+@dataclass(frozen=True)
+class OpeningBatch:
+    """The first batch of a segment, as a roll before it is judged by."""
+
+    size_bytes: int
+    max_timestamp_ms: int
+    last_offset: int
+
+
+@dataclass
+class CheckSummary:
+    """One segment; offsets and times are None where there is no batch that can be believed.
+
+    newest: (time, last offset, position) of the batch with the largest time. gaps: the first ones;
+    dropped_offsets: missing inside of batches. steps, stable_begins: of transactions, see
+    checks.transactions. epochs: (epoch, first offset, position) where the leader epoch changes, the
+    first ones. times: what looks wrong, by "missing", "unit", "future", "late".
+    """
+
+    segment: Segment
+    batches: int = 0
+    records: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    # one past the last batch as its header says, believed or not: that is how a broker finds its
+    # end
+    end_offset: int | None = None
+    end_bytes: int = 0  # where its last batch ends
+    newest: tuple[int, int, int] | None = None
+    # of the first record that has that time; None where its batch does not tell
+    newest_offset: int | None = None
+    gaps: list[Gap] = field(default_factory=list)
+    gap_count: int = 0
+    gap_offsets: int = 0
+    dropped_offsets: int = 0
+    control_batches: int = 0
+    producer_batches: int = 0
+    first_batch: OpeningBatch | None = None
+    epochs: list[tuple[int, int, int]] = field(default_factory=list)
+    steps: list[tuple[str, int, TransactionBegin | TransactionEnd]] = field(default_factory=list)
+    stable_begins: list[int] = field(default_factory=list)
+    times: dict[str, TimeAnomaly] = field(default_factory=dict)
+    entries: int = 0
+    time_entries: int = 0
+    # of the last time entry, as a broker believes it: 0 of an unwritten slot
+    last_time_ms: int | None = None
+    read_fault: str = ""  # why its .log could not be read
+    # "index" and "timeindex", where these could not be read: nothing is known of their entries
+    unreadable_indexes: tuple[str, ...] = ()
+    is_unsound: bool = False  # something in the .log could not be believed
+
+    def segment_facts(self) -> SegmentFacts:
+        """What the inference of rolls takes of it."""
+        first = self.first_batch or OpeningBatch(0, -1, -1)
+        return SegmentFacts(
+            self.segment.base_offset,
+            existing_file(self.segment.log).size_bytes,
+            first.size_bytes,
+            first.max_timestamp_ms,
+            first.last_offset,
+            self.newest[0] if self.newest else -1,
+            self.entries,
+            self.time_entries,
+        )
+
+
+class SummaryBuilder:
+    """Takes the batches of a segment."""
+
+    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
+        """Nothing is taken yet."""
+        self._segment, self._facts, self.summary = segment, facts, CheckSummary(segment)
+        self._newest_ms = -1  # of producers' own times that look right
+        self._epoch = -1
+        self._transactions = TransactionTracker(
+            existing_file(segment.log), _stable_offsets(segment)
+        )
+        self._was_unsound = False
+
+    def add(self, chunk: BatchChunk) -> None:
+        """The next batches."""
+        batches = chunk.batches[chunk.is_sound]
+        self.summary.end_offset = int(chunk.batches["last_offset"][-1]) + 1
+        is_whole = len(batches) == len(chunk.batches) and not self._was_unsound
+        self._was_unsound |= not is_whole
+        if not len(batches):
+            return
+        summary = self.summary
+        summary.batches += len(batches)
+        summary.records += int(batches["records_read"].sum())
+        summary.first_batch = summary.first_batch or OpeningBatch(
+            *(int(batches[name][0]) for name in ("size_bytes", "max_timestamp_ms", "last_offset"))
+        )
+        self._add_newest(batches)
+        if is_whole:
+            self._add_gaps(batches)
+        is_control_batch = is_control(batches)
+        summary.control_batches += int(np.count_nonzero(is_control_batch))
+        summary.producer_batches += int(
+            np.count_nonzero((batches["producer_id"] >= 0) & ~is_control_batch)
+        )
+        self._add_epochs(batches)
+        self._add_times(batches[~is_control_batch & (batches["record_count"] != 0)])
+        if not self._facts.metadata_log:
+            self._transactions.add(batches, is_control_batch)
+        summary.first_offset = (
+            int(batches["base_offset"][0]) if summary.first_offset is None else summary.first_offset
+        )
+        summary.last_offset = int(batches["last_offset"][-1])
+
+    def _add_newest(self, batches: np.ndarray) -> None:
+        index = int(np.argmax(batches["max_timestamp_ms"]))
+        newest = int(batches["max_timestamp_ms"][index])
+        if newest > (self.summary.newest[0] if self.summary.newest else -1):
+            self.summary.newest = (
+                newest,
+                int(batches["last_offset"][index]),
+                int(batches["position"][index]),
+            )
+
+    def _add_gaps(self, batches: np.ndarray) -> None:
+        """Offsets between batches, and in batches that lost records: compaction takes both away."""
+        summary = self.summary
+        next_offset = (
+            self._segment.base_offset if summary.last_offset is None else summary.last_offset + 1
+        )
+        starts = np.concatenate(([next_offset], batches["last_offset"][:-1] + 1))
+        missing_counts = batches["base_offset"] - starts
+        indices = np.flatnonzero(missing_counts > 0)
+        summary.gap_count += len(indices)
+        summary.gap_offsets += int(missing_counts[indices].sum())
+        for index in indices[: GAPS_KEPT - len(summary.gaps)].tolist():
+            summary.gaps.append(
+                Gap(
+                    int(starts[index]),
+                    int(batches["base_offset"][index]) - 1,
+                    int(batches["position"][index]),
+                )
+            )
+        modern_batches = batches[batches["magic"] >= MAGIC_2]
+        summary.dropped_offsets += int(
+            (
+                modern_batches["last_offset"]
+                - modern_batches["base_offset"]
+                + 1
+                - modern_batches["record_count"]
+            )
+            .clip(0)
+            .sum()
+        )
+
+    def _add_epochs(self, batches: np.ndarray) -> None:
+        epochs = batches["leader_epoch"].astype("i8")
+        change_indices = np.flatnonzero(np.diff(epochs, prepend=self._epoch) != 0)
+        for index in change_indices[: EPOCHS_KEPT - len(self.summary.epochs)].tolist():
+            self.summary.epochs.append(
+                (
+                    int(epochs[index]),
+                    int(batches["base_offset"][index]),
+                    int(batches["position"][index]),
+                )
+            )
+        self._epoch = int(epochs[-1])
+
+    def _add_times(self, batches: np.ndarray) -> None:
+        """Times that are missing, of another unit, ahead of the clock, or far behind earlier
+        ones.
+        """
+        times = batches["max_timestamp_ms"]
+        is_missing, is_suspect = times < 0, has_suspect_unit(times)
+        is_ahead = ~is_suspect & (times > self._facts.now_ms + HOUR_MS)
+        is_comparable = ~is_missing & ~is_suspect & ~is_ahead & ~is_log_append_time(batches)
+        newest_ms = (
+            np.maximum(np.maximum.accumulate(np.where(is_comparable, times, -1)), self._newest_ms)
+            if len(times)
+            else times
+        )
+        is_late = is_comparable & (newest_ms - times > LATE_MS)
+        for name, mask in (
+            ("missing", is_missing),
+            ("unit", is_suspect),
+            ("future", is_ahead),
+            ("late", is_late),
+        ):
+            self._keep(name, batches, mask, newest_ms)
+        self._newest_ms = int(newest_ms[-1]) if len(times) else self._newest_ms
+
+    def _keep(
+        self, name: str, batches: np.ndarray, mask: np.ndarray, newest_ms: np.ndarray
+    ) -> None:
+        indices = np.flatnonzero(mask)
+        if not len(indices):
+            return
+        times = batches["max_timestamp_ms"][indices]
+        # the worst of them
+        index = int(indices[np.argmin(times)] if name == "late" else indices[np.argmax(times)])
+        row, old_anomaly = batches[index], self.summary.times.get(name)
+        values = (
+            int(row[column])
+            for column in ("position", "size_bytes", "last_offset", "max_timestamp_ms")
+        )
+        new_anomaly = TimeAnomaly(
+            len(indices), *values, int(newest_ms[index]), int(row["base_offset"])
+        )
+        is_worse = old_anomaly is None or (
+            new_anomaly.timestamp_ms < old_anomaly.timestamp_ms
+            if name == "late"
+            else new_anomaly.timestamp_ms > old_anomaly.timestamp_ms
+        )
+        self.summary.times[name] = replace(
+            new_anomaly if is_worse else old_anomaly,
+            count=len(indices) + (old_anomaly.count if old_anomaly else 0),
+        )
+
+    def result(self, scan_state: ScanState) -> CheckSummary:
+        """The summary, once all batches were taken."""
+        summary, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
+        summary.entries, summary.time_entries = len(entries.entries), len(times.entries)
+        summary.steps, summary.stable_begins = (
+            self._transactions.steps(),
+            self._transactions.stable_begins,
+        )
+        summary.is_unsound = bool(scan_state.unsound_offsets or scan_state.breaks)
+        summary.end_bytes = scan_state.end_bytes
+        summary.newest_offset = _newest_offset(self._segment, summary.newest)
+        if self._segment.timeindex is not None and times.slots:
+            is_unwritten = times.unwritten_slots and not (
+                self._facts.active_is_untrimmed and self._segment.state == "active"
+            )
+            summary.last_time_ms = (
+                0
+                if is_unwritten
+                else int(times.entries["timestamp_ms"][-1])
+                if summary.time_entries
+                else None
+            )
+        return summary
+
+
+def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
+    """Times that make sense as seconds, microseconds or nanoseconds: as milliseconds they lie in
+    1970, or beyond the year 5000.
+    """
+    return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
+
+
+def _newest_offset(segment: Segment, newest: tuple[int, int, int] | None) -> int | None:
+    """The offset of the first record with the newest time; None where there is none, or its batch
+    cannot be read.
+    """
+    if newest is None or newest[0] < 0:
+        return None
+    try:
+        return next(
+            (
+                head.offset
+                for head in heads(segment.batch_bytes(newest[2]))
+                if head.timestamp_ms == newest[0]
+            ),
+            None,
+        )
+    except KafkavizError:
+        return None
+
+
+def _stable_offsets(segment: Segment) -> list[int]:
+    """The last stable offsets of its .txnindex; none where that cannot be read, which is told
+    elsewhere.
+    """
+    try:
+        return segment.txn_index["last_stable_offset"].tolist()
+    except KafkavizError:
+        return []

@@ -1,0 +1,197 @@
+"""The checks of time: records from the future or of another unit, disorder, and what keeps a
+segment from expiring longer than it seems.
+
+What keeps each segment is told by analysis.retention; here is what a person should know of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from kafkaviz.analysis import retention
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.analysis.retention import RetentionLimits, SegmentAge
+from kafkaviz.config_def import DAY_MS, HOUR_MS
+from kafkaviz.units import duration, group, moment
+
+UNITS = (
+    (10**17, "nanoseconds", 1_000_000),
+    (10**14, "microseconds", 1000),
+    (SECONDS[0], "seconds", None),
+)
+NEVER = -(2**63)  # a time at which nothing is old
+
+
+def check_partition(
+    summaries: Sequence[CheckSummary], facts: PartitionFacts, recovery_point: int | None = None
+) -> Iterator[Finding]:
+    """The findings about time."""
+    for name, make_finding in (
+        ("future", _future_finding),
+        ("unit", _unit_finding),
+        ("late", _late_finding),
+        ("missing", _missing_finding),
+    ):
+        wrong_summaries = [summary for summary in summaries if name in summary.times]
+        if wrong_summaries:
+            yield make_finding(wrong_summaries, facts)
+    if (
+        facts.expires
+        and facts.retention_ms >= 0
+        and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
+    ):
+        aged_segments = retention.segment_ages(
+            summaries, facts.clean, recovery_point, facts.version
+        )
+        yield from _blocked_findings(summaries, aged_segments, facts)
+        yield from _mtime_findings(summaries, aged_segments, facts)
+
+
+def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, str]:
+    """The segment that has the worst of them, that, and how many there are."""
+    choose = min if name == "late" else max
+    worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
+    count = sum(summary.times[name].count for summary in summaries)
+    return worst, worst.times[name], f"{group(count)} batch{'' if count == 1 else 'es'}"
+
+
+def _file_range(summary: CheckSummary, anomaly: TimeAnomaly) -> tuple[str, tuple[int, int]]:
+    return existing_file(summary.segment.log).name, (anomaly.position, anomaly.size_bytes)
+
+
+def _future_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
+    summary, anomaly, count = _worst(summaries, "future")
+    lead_text = duration(anomaly.timestamp_ms - facts.now_ms)
+    newest_text = (
+        f"the newest record is of {moment(anomaly.timestamp_ms)}, {lead_text} ahead, "
+        f"{anomaly.offsets_text}"
+    )
+    message = f"{count} of a time later than that of any file here; {newest_text}"
+    file, byte_range = _file_range(summary, anomaly)
+    digits = f"{anomaly.timestamp_ms:016x}"
+    evidence = Evidence(
+        moment(anomaly.timestamp_ms), f"a time up to {moment(facts.now_ms + HOUR_MS)}", digits
+    )
+    return facts.make_finding("timestamp-in-future", file, message, evidence, *byte_range)
+
+
+def _unit_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
+    summary, anomaly, count = _worst(summaries, "unit")
+    unit, divisor = next(
+        (unit, divisor) for least, unit, divisor in UNITS if anomaly.timestamp_ms >= least
+    )
+    corrected_ms = anomaly.timestamp_ms // divisor if divisor else anomaly.timestamp_ms * 1000
+    message = (
+        f"{count} with times that seem to be {unit}: {anomaly.timestamp_ms} {anomaly.offsets_text} "
+        f"would be {moment(corrected_ms)}"
+    )
+    file, byte_range = _file_range(summary, anomaly)
+    found_text = f"{anomaly.timestamp_ms}, as milliseconds {moment(anomaly.timestamp_ms)}"
+    evidence = Evidence(
+        found_text, f"{corrected_ms}", f"{anomaly.timestamp_ms:016x}", f"{corrected_ms:016x}"
+    )
+    return facts.make_finding("timestamp-unit-suspect", file, message, evidence, *byte_range)
+
+
+def _late_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
+    summary, anomaly, count = _worst(summaries, "late")
+    delay_text = duration(anomaly.reference_ms - anomaly.timestamp_ms)
+    message = (
+        f"{count} more than a day older than a record before them; the newest "
+        f"{anomaly.offsets_text} is {delay_text} behind"
+    )
+    file, byte_range = _file_range(summary, anomaly)
+    evidence = Evidence(
+        moment(anomaly.timestamp_ms),
+        f"a time near {moment(anomaly.reference_ms)}, which came before it",
+    )
+    return facts.make_finding("timestamps-out-of-order", file, message, evidence, *byte_range)
+
+
+def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
+    summary, anomaly, count = _worst(summaries, "missing")
+    file, byte_range = _file_range(summary, anomaly)
+    message = f"{count} without a timestamp, the first in {file}"
+    return facts.make_finding(
+        "timestamps-missing", file, message, Evidence("timestamp -1", "a time"), *byte_range
+    )
+
+
+def _blocked_findings(
+    summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
+) -> Iterator[Finding]:
+    """Segments that hold back younger ones for more than a day longer than these would be kept by
+    themselves.
+    """
+    segment_retentions = retention.log_retention(
+        facts.partition, aged_segments, RetentionLimits(True, "", facts.retention_ms), NEVER
+    ).segments
+    # whatever an index says
+    newest = {
+        summary.segment.base_offset: summary.newest[0] + facts.retention_ms
+        for summary in summaries
+        if summary.newest
+    }
+    for summary, segment_retention in zip(summaries, segment_retentions, strict=True):
+        later_retentions = [
+            later_retention
+            for later_retention in segment_retentions
+            if later_retention.blocked_by == segment_retention.age.base_offset
+        ]
+        waits = [
+            cast(int, later_retention.gone_ms)
+            - cast(int, newest.get(later_retention.age.base_offset, later_retention.until_ms))
+            for later_retention in later_retentions
+        ]
+        long_waits = [wait for wait in waits if wait > DAY_MS]
+        if not long_waits or segment_retention.age.counted_by != "record" or summary.newest is None:
+            continue
+        count = f"{len(long_waits)} segment{'' if len(long_waits) == 1 else 's'}"
+        message = (
+            f"segment {group(segment_retention.age.base_offset)} is kept until "
+            f"{moment(segment_retention.until_ms)} by the record of "
+            f"{moment(segment_retention.age.timestamp_ms)} at offset "
+            f"{group(segment_retention.age.offset)}; with it {count} that would expire up to "
+            f"{duration(max(long_waits))} before"
+        )
+        evidence = Evidence(
+            f"newest record {moment(segment_retention.age.timestamp_ms)}",
+            "one that is not much newer than those of later segments",
+        )
+        _, _, position = summary.newest
+        yield facts.make_finding(
+            "retention-blocked",
+            existing_file(summary.segment.log).name,
+            message,
+            evidence,
+            position,
+        )
+
+
+def _mtime_findings(
+    summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
+) -> Iterator[Finding]:
+    pairs = zip(summaries, aged_segments, strict=True)
+    matches = [
+        (summary, aged_segment)
+        for summary, aged_segment in pairs
+        if aged_segment.counted_by == "mtime"
+        and summary.batches
+        and summary.segment.state != "active"
+    ]
+    if matches:
+        summary, aged_segment = matches[0]
+        more = f"; {len(matches) - 1} more segments are like it" if len(matches) > 1 else ""
+        name, written_ms = (
+            existing_file(summary.segment.log).name,
+            cast(int, aged_segment.timestamp_ms),
+        )
+        until_text = moment(written_ms + facts.retention_ms)
+        message = (
+            f"{name} was written last at {moment(aged_segment.timestamp_ms)}, so it is kept until "
+            f"{until_text}{more}"
+        )
+        evidence = Evidence(f"modified {moment(aged_segment.timestamp_ms)}", "a time entry")
+        yield facts.make_finding("retention-by-mtime", name, message, evidence)

@@ -1,0 +1,368 @@
+"""The checks of a .timeindex: is each entry the newest time so far, and an offset that has it?
+
+slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing newer than
+2026-10-25
+                                        no batch of the segment has that time:
+                                        timeindex-timestamp-mismatch
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.checks.facts import (
+    UNFLUSHED_TRIM,
+    PartitionFacts,
+    describe_more,
+    findings_by_run,
+)
+from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import time_index
+from kafkaviz.format.batch_records import offsets_and_times
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group, moment
+
+ENTRY_BYTES = time_index.ENTRY.itemsize
+NONE = -1
+HOME: np.dtype = np.dtype(
+    [
+        ("position", "i8"),
+        ("base_offset", "i8"),
+        ("last_offset", "i8"),
+        ("max_timestamp_ms", "i8"),
+        ("newest_ms", "i8"),
+    ]
+)
+FINE, DEEP, OFFSET, TIMESTAMP, MISSED, UNKNOWN = range(6)
+CODES = {
+    OFFSET: "timeindex-offset-mismatch",
+    TIMESTAMP: "timeindex-timestamp-mismatch",
+    MISSED: "timeindex-max-missed",
+}
+# entries for single records that are looked up in their batches; the rest is believed as these are
+DEEP_READ = 64
+
+
+class TimeIndexCheck:
+    """Takes the batches of a segment, and says what is wrong with its .timeindex."""
+
+    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
+        self._segment, self._facts = segment, facts
+        self._index = segment.time_slots
+        self._entries = self._index.entries
+        self._homes = np.zeros(len(self._entries), HOME)
+        self._homes["position"] = NONE
+        self._by_offset = np.argsort(self._entries["offset"], kind="stable")
+        self._times = np.unique(self._entries["timestamp_ms"])
+        self._has_batch = np.zeros(len(self._times), bool)
+        self._last_offset, self._newest_ms = segment.base_offset - 1, -1
+        # position and last offset of the batch with the newest time
+        self._newest: tuple[int, int] | None = None
+
+    def add(self, chunk: BatchChunk) -> None:
+        """The next batches."""
+        batches = chunk.batches[chunk.is_sound]
+        if not len(batches):
+            return
+        newest = np.maximum(np.maximum.accumulate(batches["max_timestamp_ms"]), self._newest_ms)
+        if len(self._entries):
+            self._add_homes(batches, newest)
+            self._has_batch |= np.isin(self._times, batches["max_timestamp_ms"])
+        if newest[-1] > self._newest_ms:
+            row = batches[np.argmax(batches["max_timestamp_ms"])]
+            self._newest_ms, self._newest = (
+                int(newest[-1]),
+                (int(row["position"]), int(row["last_offset"])),
+            )
+
+    def _add_homes(self, batches: np.ndarray, newest: np.ndarray) -> None:
+        last_offsets = np.maximum.accumulate(batches["last_offset"])
+        ordered = self._entries["offset"][self._by_offset]
+        low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
+        slots, rows = self._by_offset[low:high], np.searchsorted(last_offsets, ordered[low:high])
+        for name in cast("tuple[str, ...]", HOME.names)[:-1]:
+            self._homes[name][slots] = batches[name][rows]
+        self._homes["newest_ms"][slots] = newest[rows]
+        self._last_offset = max(self._last_offset, int(last_offsets[-1]))
+
+    def findings(self, scan_state: ScanState) -> Iterator[Finding]:
+        """What is wrong, once all batches were taken."""
+        if self._segment.log is None:
+            return
+        if self._segment.timeindex is None:
+            yield from self._missing_finding()
+            return
+        verdicts = self._verdicts(scan_state)
+        length_findings = list(self._length_findings())
+        yield from length_findings
+        yield from self._entry_findings(verdicts)
+        yield from self._order_findings(verdicts)
+        yield from self._release_findings(verdicts)
+        if not length_findings:
+            yield from self._end_findings(verdicts)
+
+    def _missing_finding(self) -> Iterator[Finding]:
+        if not existing_file(self._segment.log).size_bytes or self._segment.index is None:
+            return  # made with the first append; or rebuilt together with the missing .index
+        name, log = f"{self._segment.name}.timeindex", existing_file(self._segment.log)
+        written_text = moment(log.mtime_ns // 1_000_000)
+        message = (
+            f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the "
+            f"file of {written_text}"
+        )
+        if self._newest_ms < 0:
+            message = (
+                f"{log.name} has no .timeindex, and no record has a timestamp; the file is of "
+                f"{written_text}"
+            )
+        yield self._facts.make_finding(
+            "timeindex-missing", name, message, Evidence("no file", name)
+        )
+
+    def _length_findings(self) -> Iterator[Finding]:
+        index, name = self._index, existing_file(self._segment.timeindex).name
+        if index.trailing_bytes:
+            position = index.slots * ENTRY_BYTES
+            found_text = f"{index.trailing_bytes} bytes behind the last whole entry"
+            evidence = Evidence(found_text, f"a length that is a multiple of {ENTRY_BYTES}")
+            message = (
+                f"the file is {group(position + index.trailing_bytes)} bytes long, no multiple of "
+                f"{ENTRY_BYTES}"
+            )
+            yield self._facts.make_finding(
+                "timeindex-size-not-multiple",
+                name,
+                message,
+                evidence,
+                position,
+                index.trailing_bytes,
+            )
+        if index.unwritten_slots and not (
+            self._facts.active_is_untrimmed and self._segment.state == "active"
+        ):
+            position, length = len(self._entries) * ENTRY_BYTES, index.unwritten_slots * ENTRY_BYTES
+            slots_text = (
+                f"{group(len(self._entries))} entries, then {group(index.unwritten_slots)} slots "
+                "of zeros"
+            )
+            expected_text = (
+                f"a last entry of {moment(self._newest_ms)}"
+                if self._newest_ms >= 0
+                else f"a file of {group(position)} bytes"
+            )
+            message = (
+                slots_text if self._segment.state == "active" else f"{slots_text}; {UNFLUSHED_TRIM}"
+            )
+            yield self._facts.make_finding(
+                "timeindex-zero-tail",
+                name,
+                message,
+                Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
+                position,
+                length,
+            )
+
+    def _verdicts(self, scan_state: ScanState) -> np.ndarray:
+        """What each entry is."""
+        entries, homes = self._entries, self._homes
+        times = entries["timestamp_ms"]
+        has_batch = (
+            self._has_batch[np.searchsorted(self._times, times)]
+            if len(entries)
+            else np.empty(0, bool)
+        )
+        verdicts = np.where(has_batch, OFFSET, TIMESTAMP)
+        is_batch_time = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
+        verdicts[is_batch_time & (entries["offset"] == homes["last_offset"])] = FINE
+        is_deep = (
+            is_batch_time
+            & (entries["offset"] >= homes["base_offset"])
+            & (entries["offset"] < homes["last_offset"])
+        )
+        verdicts[is_deep] = (
+            np.where(self._has_true_record(np.flatnonzero(is_deep)), DEEP, OFFSET)
+            if self._facts.may_be_deep
+            else OFFSET
+        )
+        verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
+        verdicts[scan_state.is_unsound(entries["offset"])] = UNKNOWN
+        # the batch that has the time may be among those that cannot be believed
+        if scan_state.unsound_offsets:
+            verdicts[verdicts == TIMESTAMP] = np.where(
+                homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
+            )
+        return verdicts
+
+    def _has_true_record(self, slots: np.ndarray) -> np.ndarray:
+        """Whether the record that an entry names has its time; of many entries the first ones are
+        looked at.
+        """
+        is_true = np.ones(len(slots), bool)
+        for index, slot in enumerate(slots[:DEEP_READ].tolist()):
+            entry = self._entries[slot]
+            try:
+                parts = offsets_and_times(
+                    self._segment.batch_bytes(int(self._homes["position"][slot]))
+                )
+                is_true[index] = any(
+                    ((offsets == entry["offset"]) & (times == entry["timestamp_ms"])).any()
+                    for offsets, times in parts
+                )
+            except KafkavizError:
+                continue
+        return is_true
+
+    def _entry_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        for verdict, code in CODES.items():
+            yield from findings_by_run(
+                np.flatnonzero(verdicts == verdict).tolist(),
+                lambda *run, code=code: self._entry_finding(code, *run),
+            )
+
+    def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
+        entry, home = self._entries[first], self._homes[first]
+        found_text = (
+            f"slot {first}: {moment(int(entry['timestamp_ms']))}, offset {group(entry['offset'])}"
+        )
+        expected, digits = "", ""
+        if home["position"] >= 0:
+            expected = (
+                f"{moment(int(home['newest_ms']))} as the newest time up to offset "
+                f"{group(home['last_offset'])}"
+            )
+            digits = self._digits(int(home["newest_ms"]), int(home["last_offset"]))
+        problem = {
+            "timeindex-offset-mismatch": "but another batch has that time"
+            if entry["timestamp_ms"] != home["max_timestamp_ms"]
+            else f"which is not the last of its batch, {group(home['last_offset'])}",
+            "timeindex-timestamp-mismatch": "which no batch of the segment has",
+            "timeindex-max-missed": "though a batch before it is newer",
+        }[code]
+        slots_text = f"slot {first}" if first == last else f"slots {first} to {last}"
+        message = (
+            f"{slots_text}: offset {group(entry['offset'])} is said to be of "
+            f"{moment(int(entry['timestamp_ms']))}, {problem}{describe_more(more)}"
+        )
+        found_digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
+        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+        return self._facts.make_finding(
+            code,
+            existing_file(self._segment.timeindex).name,
+            message,
+            Evidence(found_text, expected, found_digits, digits),
+            *byte_range,
+        )
+
+    def _digits(self, timestamp_ms: int, offset: int) -> str:
+        """The twelve bytes of an entry."""
+        return (
+            f"{timestamp_ms & 0xFFFFFFFFFFFFFFFF:016x}"
+            f"{(offset - self._segment.base_offset) & 0xFFFFFFFF:08x}"
+        )
+
+    def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        """Times that do not grow, or offsets that fall, among the entries that are right by
+        themselves.
+        """
+        sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
+        entries = self._entries[sound_slots]
+        wrong_slots = sound_slots[1:][
+            (np.diff(entries["timestamp_ms"]) <= 0) | (np.diff(entries["offset"]) < 0)
+        ]
+        yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
+
+    def _order_finding(self, first: int, last: int, more: int) -> Finding:
+        previous_entry, entry = self._entries[first - 1], self._entries[first]
+        descriptions = [
+            f"{moment(int(neighbour['timestamp_ms']))}, offset {group(neighbour['offset'])}"
+            for neighbour in (previous_entry, entry)
+        ]
+        message = f"slot {first}: {descriptions[1]} follows {descriptions[0]}{describe_more(more)}"
+        digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
+        evidence = Evidence(
+            descriptions[1], f"a time and an offset above {descriptions[0]}", digits
+        )
+        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+        return self._facts.make_finding(
+            "timeindex-not-monotonic",
+            existing_file(self._segment.timeindex).name,
+            message,
+            evidence,
+            *byte_range,
+        )
+
+    def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        slots = np.flatnonzero(verdicts == DEEP)
+        if len(slots):
+            entry, home = self._entries[slots[0]], self._homes[slots[0]]
+            message = (
+                f"{group(len(slots))} of {group(len(verdicts))} entries name the record that has "
+                "the time, not the last of its batch"
+            )
+            found_text = f"slot {slots[0]}: offset {group(entry['offset'])}"
+            evidence = Evidence(
+                found_text,
+                f"offset {group(home['last_offset'])} from 3.7 on",
+                self._digits(int(entry["timestamp_ms"]), int(entry["offset"])),
+            )
+            position = int(slots[0]) * ENTRY_BYTES
+            yield self._facts.make_finding(
+                "timeindex-deep-offset",
+                existing_file(self._segment.timeindex).name,
+                message,
+                evidence,
+                position,
+                ENTRY_BYTES,
+            )
+
+    def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        """Whether the last entry reaches the newest record, as it must once the segment was
+        closed.
+        """
+        if self._newest is None:
+            return
+        name = existing_file(self._segment.timeindex).name
+        is_closed = self._segment.state != "active" or (
+            self._facts.clean and not self._facts.active_is_untrimmed
+        )
+        position, offset = self._newest
+        if not len(self._entries):
+            message = (
+                f"the .log holds records up to {moment(self._newest_ms)}, and no entry says so"
+            )
+            yield self._facts.make_finding(
+                "timeindex-empty",
+                name,
+                message,
+                Evidence("no entry", self._describe_entry(offset)),
+                0,
+                0,
+            )
+            return
+        last = self._entries[-1]
+        if (
+            is_closed
+            and last["timestamp_ms"] < self._newest_ms
+            and verdicts[-1] in (FINE, DEEP, MISSED)
+            and MISSED not in verdicts[-1:]
+        ):
+            entry_position = (len(self._entries) - 1) * ENTRY_BYTES
+            found_text = self._describe_entry(int(last["offset"]), int(last["timestamp_ms"]))
+            evidence = Evidence(
+                found_text, self._describe_entry(offset), "", self._digits(self._newest_ms, offset)
+            )
+            newest = f"the batch at byte {group(position)} of {moment(self._newest_ms)}"
+            message = f"the last entry is of {moment(int(last['timestamp_ms']))}, {newest}"
+            yield self._facts.make_finding(
+                "timeindex-max-missed", name, message, evidence, entry_position, ENTRY_BYTES
+            )
+
+    def _describe_entry(self, offset: int, timestamp_ms: int | None = None) -> str:
+        return (
+            f"{moment(self._newest_ms if timestamp_ms is None else timestamp_ms)}, offset "
+            f"{group(offset)}"
+        )

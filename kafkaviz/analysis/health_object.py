@@ -1,0 +1,87 @@
+"""The health of a directory as one object of plain values: what `kafkaviz check --json` prints and
+the Health page hands out.
+"""
+
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis.health import Health
+from kafkaviz.analysis.restart import StartupStep
+from kafkaviz.analysis.retention import LogRetention, SegmentRetention
+
+
+def as_object(health: Health) -> dict:
+    """The directory, the release assumed, the findings, the foretold start, the counts, and what
+    keeps each segment; as JSON takes them.
+    """
+    restart = health.restart
+    return {
+        "directory": str(health.broker.source),
+        "kafka_version": {"assumed": health.version.text, "because": health.version.reason},
+        "findings": [_finding_object(finding) for finding in health.findings],
+        "restart": restart
+        and {
+            "clean": restart.clean,
+            "starts": restart.starts,
+            "steps": [_step_object(step) for step in restart.steps],
+        },
+        "counts": health.counts,
+        "retention": [_retention_object(log_retention) for log_retention in health.retention],
+    }
+
+
+def _finding_object(finding: Finding) -> dict:
+    first_names = ("code", "severity", "partition", "file", "position", "length", "message")
+    evidence = {
+        name: getattr(finding.evidence, name)
+        for name in ("found", "expected", "found_hex", "expected_hex")
+    }
+    last_names = ("consequence", "next_step", "reference")
+    return (
+        {name: getattr(finding, name) for name in first_names}
+        | {"evidence": evidence}
+        | {name: getattr(finding, name) for name in last_names}
+    )
+
+
+def _step_object(step: StartupStep) -> dict:
+    return {
+        "partition": step.partition,
+        "segment": step.segment,
+        "file": step.file,
+        "action": step.action,
+        "from_position": step.from_position,
+        "bytes": step.size_bytes,
+        "why": step.why,
+        "error": step.error,
+        "way_out": step.way_out,
+    }
+
+
+def _retention_object(log: LogRetention) -> dict:
+    limits = log.limits
+    return {
+        "partition": log.partition,
+        "now_ms": log.now_ms,
+        "deletes": {"value": limits.deletes, "source": limits.policy_source},
+        "retention_ms": {"value": limits.retention_ms, "source": limits.ms_source},
+        "retention_bytes": {"value": limits.retention_bytes, "source": limits.bytes_source},
+        "tiered": limits.is_tiered,
+        "log_bytes": log.log_bytes,
+        "over_bytes": log.over_bytes,
+        "segments": [_segment_retention(segment_retention) for segment_retention in log.segments],
+    }
+
+
+def _segment_retention(retention: SegmentRetention) -> dict:
+    age = retention.age
+    return {
+        "segment": age.base_offset,
+        "bytes": age.size_bytes,
+        "timestamp_ms": age.timestamp_ms,
+        "counted_by": age.counted_by,
+        "offset": age.offset,
+        "state": retention.state,
+        "until_ms": retention.until_ms,
+        "gone_ms": retention.gone_ms,
+        "blocked_by": retention.blocked_by,
+        "more_bytes": retention.more_bytes,
+    }

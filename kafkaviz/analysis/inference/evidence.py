@@ -1,0 +1,78 @@
+"""Evidence of index.interval.bytes from the batches of a segment as they come, chunk by chunk."""
+
+from typing import cast
+
+import numpy as np
+from numpy.lib import recfunctions as rfn
+
+from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evidence
+
+EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
+MOST_WAITING = 65_536  # batches of one gap, above which those that tell nothing are let go
+
+
+class ChunkedEvidence:
+    """Evidence of index.interval.bytes, gathered from chunks as if the stretch were one array.
+
+    A gap between two entries must be judged whole, so what follows the last indexed batch of a
+    chunk waits for the next one.
+    """
+
+    def __init__(self, entries: np.ndarray) -> None:
+        """entries: the whole index (log.segment.OFFSET_ENTRY), by position."""
+        self._entries = entries
+        self._keys = np.sort(entries["offset"])
+        self._pending: list[np.ndarray] = []
+        self._evidence = IntervalEvidence()
+
+    def add(self, batches: np.ndarray) -> None:
+        """The next chunk. An index without entries tells nothing, and nothing is kept for it."""
+        if not len(self._entries):
+            return
+        batches = rfn.repack_fields(
+            batches[EVIDENCE_COLUMNS]
+        )  # the rest is not needed while they wait
+        indexed_rows = np.flatnonzero(
+            np.isin(batches["position"], entries_between(self._entries, batches)["position"])
+        )
+        if len(indexed_rows):
+            self._add_evidence([*self._pending, batches[: indexed_rows[-1]]])
+            self._pending = []
+            batches = batches[indexed_rows[-1] :]
+        self._pending.append(batches)
+        if sum(map(len, self._pending)) > MOST_WAITING:
+            self._pending = [self._append_borders(np.concatenate(self._pending))]
+
+    def _append_borders(self, batches: np.ndarray) -> np.ndarray:
+        """Of batches without an entry but the first: that one, the last, and each that ends an
+        append or begins one.
+        """
+        slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
+        ends = self._keys[slot] == batches["last_offset"]
+        ends[0] = ends[-1] = True
+        return batches[ends | np.append(True, ends[:-1])]
+
+    def evidence(self) -> IntervalEvidence:
+        """What all chunks tell; nothing can be added afterwards."""
+        self._add_evidence(self._pending)
+        return self._evidence
+
+    def _add_evidence(self, pieces: list[np.ndarray]) -> None:
+        batches = np.concatenate(pieces) if pieces else cast(np.ndarray, np.empty(0))
+        if not len(batches):
+            return
+        slot_before = np.searchsorted(self._entries["position"], batches["position"][0]) - 1
+        entry_before = int(self._entries["position"][slot_before]) if slot_before >= 0 else 0
+        self._evidence = self._evidence.merge(
+            interval_evidence(batches, entries_between(self._entries, batches), entry_before)
+        )
+
+
+def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
+    """The entries, given by position, whose position is that of the first or last of these batches,
+    or between the two.
+    """
+    if not len(batches):
+        return entries[:0]
+    first = np.searchsorted(entries["position"], batches["position"][0])
+    return entries[first : np.searchsorted(entries["position"], batches["position"][-1], "right")]

@@ -1,0 +1,100 @@
+"""The limits that a partition's rolls bound, where no setting was found: each between the largest
+that did not roll and the least that did.
+
+Segments of 1 047 315 and 1 048 043 bytes, with batches of 2871 and 1200 behind them: segment.bytes
+lay between 1 048 043 and 1 049 242, and of these 1 048 576 is the roundest.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kafkaviz.analysis.inference.roll import REASONS, SegmentFacts
+from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from kafkaviz.format import offset_index, time_index
+
+SIZE, TIME, OFFSET_INDEX, TIME_INDEX, _ = REASONS
+SETTING = {
+    SIZE: "segment.bytes",
+    TIME: "segment.ms",
+    OFFSET_INDEX: "segment.index.bytes",
+    TIME_INDEX: "segment.index.bytes",
+}
+ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_MS)
+
+
+@dataclass(frozen=True)
+class InferredLimit:
+    """A setting's least and greatest value that fit, both inclusive, and the roundest between
+    them.
+    """
+
+    low: int
+    high: int
+    value: int
+
+
+def inferred_limits(
+    segments: Sequence[SegmentFacts], reasons: Sequence[str | None]
+) -> Mapping[str, InferredLimit]:
+    """By the setting's name, for each cause that some roll has. reasons: those of
+    infer.roll_reasons for these segments.
+    """
+    rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
+    limits = {}
+    for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX):
+        rolls_of_cause = [
+            (segment, next_segment) for segment, next_segment, reason in rolls if reason == cause
+        ]
+        low, high = _bounds(cause, segments, rolls_of_cause) if rolls_of_cause else (1, 0)
+        if low <= high:
+            limits[SETTING[cause]] = InferredLimit(
+                low, high, _roundest_ms(low, high) if cause == TIME else _roundest(low, high)
+            )
+    return limits
+
+
+def _bounds(
+    cause: str, segments: Sequence[SegmentFacts], rolls: Sequence[tuple[SegmentFacts, SegmentFacts]]
+) -> tuple[int, int]:
+    if cause == SIZE:
+        return max(segment.log_bytes for segment in segments), min(
+            segment.log_bytes + next_segment.first_batch_bytes for segment, next_segment in rolls
+        ) - 1
+    if cause == TIME:
+        longest_ms = max(
+            segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms for segment in segments
+        )
+        return max(longest_ms, 1), min(
+            next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
+            for segment, next_segment in rolls
+        ) - 1
+    if cause == OFFSET_INDEX:
+        max_entries, entry_bytes = (
+            max(segment.offset_entries for segment in segments),
+            offset_index.ENTRY.itemsize,
+        )
+    else:
+        max_entries, entry_bytes = (
+            max(segment.time_entries for segment in segments),
+            time_index.ENTRY.itemsize,
+        )
+    return max_entries * entry_bytes, (max_entries + 1) * entry_bytes - 1
+
+
+def _roundest(low: int, high: int) -> int:
+    """A power of two, else a multiple of the largest power of ten that fits."""
+    power = 1 << (high.bit_length() - 1)
+    if power >= low:
+        return power
+    step = next(
+        10**digits
+        for digits in range(len(str(high)), -1, -1)
+        if high // 10**digits * 10**digits >= low
+    )
+    return high // step * step
+
+
+def _roundest_ms(low: int, high: int) -> int:
+    step = next((unit_ms for unit_ms in ROUND_MS if high // unit_ms * unit_ms >= low), 1)
+    return high // step * step

@@ -1,0 +1,193 @@
+"""Why each closed segment was rolled, inferred from sizes, times and entry counts of its partition.
+
+Each cause is a threshold: a roll by it happened above, everything that did not roll stayed below.
+Segments of 1 047 315 and 1 048 043 bytes followed by batches of 2871 and 1200: segment.bytes lay
+between 1 048 043 and 1 049 242, both rolls fit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+
+DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = 1 << 30, 7 * DAY_MS
+OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES = 8, 12
+LEAST_FULL = 3  # fewer entries are alike by chance
+# in LogSegment.shouldRoll's order
+REASONS = ("size", "time", "offset-index-full", "time-index-full", "offset-overflow")
+
+
+@dataclass(frozen=True)
+class SegmentFacts:
+    """What the inference needs of one segment; timestamps are −1 where there are none."""
+
+    base_offset: int
+    log_bytes: int
+    first_batch_bytes: int
+    first_batch_max_timestamp_ms: int
+    first_batch_last_offset: int
+    max_timestamp_ms: int
+    offset_entries: int
+    time_entries: int
+
+
+@dataclass(frozen=True)
+class _RollCause:
+    """One setting that fits: the rolls it explains, and the values it may have had."""
+
+    reason: str
+    rolls: frozenset[int]
+    low: int
+    high: int
+
+    def strength(self) -> tuple[int, int, int]:
+        """More rolls explained, then a likelier value, then the order in which Kafka asks."""
+        return (
+            len(self.rolls),
+            _likeliness(self.reason, self.low, self.high),
+            -REASONS.index(self.reason),
+        )
+
+
+def roll_reasons(segments: Sequence[SegmentFacts]) -> list[str | None]:
+    """One reason a segment, in order; None for the last one, and where no cause fits (compacted,
+    truncated).
+
+    segments: those of one partition by base offset, the active one last.
+    """
+    rolls = range(len(segments) - 1)
+    causes = sorted(
+        filter(None, (_size_cause(segments), _time_cause(segments), *_index_causes(segments))),
+        key=_RollCause.strength,
+        reverse=True,
+    )
+    reasons: list[str | None] = [None] * len(segments)
+    for roll in rolls:
+        if (
+            segments[roll + 1].first_batch_last_offset - segments[roll].base_offset
+            > MAX_RELATIVE_OFFSET
+        ):
+            reasons[roll] = "offset-overflow"
+        elif segments[roll + 1].log_bytes:
+            reasons[roll] = next((cause.reason for cause in causes if roll in cause.rolls), None)
+    return reasons
+
+
+def _size_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
+    """segment.bytes: no segment is larger, and the next batch would have made this one so."""
+    largest = max((segment.log_bytes for segment in segments), default=0)
+    reached_bytes = {
+        roll: segment.log_bytes + next_segment.first_batch_bytes - 1
+        for roll, (segment, next_segment) in _numbered_rolls(segments)
+        if segment.log_bytes
+    }
+    fitting = {roll: high for roll, high in reached_bytes.items() if high >= largest}
+    return (
+        _RollCause("size", frozenset(fitting), largest, min(fitting.values())) if fitting else None
+    )
+
+
+def _time_cause(segments: Sequence[SegmentFacts]) -> _RollCause | None:
+    """segment.ms: no batch came later after its segment's first one, and the next one would
+    have.
+    """
+    longest_ms = max(
+        (
+            segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms
+            for segment in segments
+            if _has_timestamp(segment)
+        ),
+        default=0,
+    )
+    waited_ms = {
+        roll: next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
+        for roll, (segment, next_segment) in _numbered_rolls(segments)
+        if _has_timestamp(segment) and _has_timestamp(next_segment)
+    }
+    fitting = {roll: high for roll, high in waited_ms.items() if high > max(longest_ms, 0)}
+    return (
+        _RollCause("time", frozenset(fitting), longest_ms, min(fitting.values()) - 1)
+        if fitting
+        else None
+    )
+
+
+def _index_causes(segments: Sequence[SegmentFacts]) -> list[_RollCause]:
+    """segment.index.bytes: every segment that rolled by it has the same number of entries, and none
+    has more.
+    """
+    closed_segments = list(segments[:-1])
+    most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
+    most_time_entries = max((segment.time_entries for segment in segments), default=0)
+    by_offset = frozenset(
+        roll
+        for roll, segment in enumerate(closed_segments)
+        if segment.offset_entries == most_offset_entries
+    )
+    # The last slot is kept for the entry of the roll, so a full time index ends with one entry
+    # less, or with all.
+    by_time = frozenset(
+        roll
+        for roll, segment in enumerate(closed_segments)
+        if segment.time_entries in (most_time_entries, most_time_entries - 1)
+        and _pairs_entries(segment)
+    )
+    causes = []
+    if (
+        len(by_offset) > 1
+        and most_offset_entries
+        and most_time_entries <= most_offset_entries * OFFSET_ENTRY_BYTES // TIME_ENTRY_BYTES - 1
+    ):
+        causes.append(
+            _RollCause(
+                "offset-index-full",
+                by_offset,
+                most_offset_entries * OFFSET_ENTRY_BYTES,
+                (most_offset_entries + 1) * OFFSET_ENTRY_BYTES - 1,
+            )
+        )
+    if len(by_time) > 1 and most_time_entries >= LEAST_FULL:
+        causes.append(
+            _RollCause(
+                "time-index-full",
+                by_time,
+                most_time_entries * TIME_ENTRY_BYTES,
+                (most_time_entries + 2) * TIME_ENTRY_BYTES - 1,
+            )
+        )
+    return causes
+
+
+def _pairs_entries(segment: SegmentFacts) -> bool:
+    """Whether each index entry came with a time entry, as it must when the time index is the one
+    that fills.
+    """
+    return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
+
+
+def _numbered_rolls(segments: Sequence[SegmentFacts]) -> enumerate:
+    """Each roll: its number, and the segments before and after it."""
+    return enumerate(pairwise(segments))
+
+
+def _has_timestamp(segment: SegmentFacts) -> bool:
+    return segment.first_batch_max_timestamp_ms >= 0
+
+
+def _likeliness(reason: str, low: int, high: int) -> int:
+    """3: the default fits; 2: a power of two, or a whole hour; 1: a round number; 0: none does."""
+    default, round_values, round_steps = {
+        "size": (DEFAULT_SEGMENT_BYTES, [1 << power for power in range(14, 31)], [1024, 1000]),
+        "time": (
+            DEFAULT_SEGMENT_MS,
+            [3_600_000 * hours for hours in (1, 6, 12, 24, 48)],
+            [60_000, 10_000],
+        ),
+    }.get(reason, (-1, [], [1]))
+    if low <= default <= high:
+        return 3
+    if any(low <= value <= high for value in round_values):
+        return 2
+    return int(any(high // step * step >= low for step in round_steps))

@@ -1,0 +1,200 @@
+"""When each limit alone would roll a segment, in closed form: which one binds, and how large an
+index must be not to be the one.
+
+Batches of one size arrive at one speed. Then index points are G bytes apart, and each limit has its
+time until a roll:
+
+    batches of 1000 B, index.interval.bytes 4096: an entry every 5th batch, G = 5000 B
+    segment.bytes        1 GiB / 1 MB/s                              1074 s
+    offset index         12 800 slots * 5000 B / 1 MB/s                64 s
+    time index            8 532 slots * 5000 B / 1 MB/s                43 s   the lowest: with 100
+    KiB of index it rolls every 43 s
+
+As LogSegment.shouldRoll of Kafka 4.3.1. The sums hold for a leader, whose appends are single
+batches.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+
+from kafkaviz.analysis.inference.roll import REASONS
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.simulate.config import IndexConfig, LogConfig
+
+SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = REASONS
+# what ends a segment of a log as it is written; no offsets are skipped there
+ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX
+MOST_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
+OFFSETS = 2**31  # that fit one segment
+HALVINGS = 60
+SPEEDS = np.geomspace(10, 1e8, 281)  # bytes a second, where curves are drawn
+
+
+class IndexRoom(StrEnum):
+    """What segment.index.bytes leaves a log to work with."""
+
+    NONE = "cannot be made"  # below one entry of either kind
+    ALWAYS_FULL = "always full"  # one time entry, which is kept for the roll: every append rolls
+    WORKS = "works"
+
+
+@dataclass(frozen=True)
+class WriteLoad:
+    """What is written to a topic-partition.
+
+    batch_bytes: the mean; spread: the standard deviation of the batch sizes over their mean, 0
+    where all are alike; time_share: of the index points, how many find a newer timestamp; None for
+    stamps of the clock, in milliseconds.
+    """
+
+    batch_bytes: float
+    records_a_batch: float = 1
+    spread: float = 0
+    time_share: float | None = None
+
+
+@dataclass(frozen=True)
+class SpeedRange:
+    """Speeds, in bytes a second, between which one limit is the first to be reached."""
+
+    cause: str
+    first: float
+    last: float
+
+
+def index_room(segment_index_bytes: int) -> IndexRoom:
+    """What a log can do with indexes of so many bytes; a limit of Kafka's own only from 3.3 on,
+    which is 4.
+    """
+    if segment_index_bytes < time_index.ENTRY.itemsize:
+        return IndexRoom.NONE
+    return IndexRoom.WORKS if usable_time_slots(segment_index_bytes) else IndexRoom.ALWAYS_FULL
+
+
+def offset_slots(segment_index_bytes: int) -> int:
+    """The entries with which an offset index is full."""
+    return IndexConfig(segment_index_bytes=segment_index_bytes).offset_slots
+
+
+def usable_time_slots(segment_index_bytes: int) -> int:
+    """The entries with which a time index is full: its last slot is kept for the entry of the
+    roll.
+    """
+    return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
+
+
+def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
+    """The .log between two index points where all batches are of one size: the first multiple above
+    the interval.
+    """
+    return (index_interval_bytes // batch_bytes + 1) * batch_bytes
+
+
+def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
+    """Of the index points, how many find a newer timestamp than the last entry's, stamped by a
+    clock of milliseconds.
+    """
+    return np.minimum(1.0, 1000 * gap / bytes_per_s)
+
+
+def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
+    """The .log at which the offset index is full."""
+    return offset_slots(segment_index_bytes) * gap
+
+
+def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
+    """The .log at which the time index is full, where this share of the index points adds an entry
+    to it.
+    """
+    return usable_time_slots(segment_index_bytes) * gap / share
+
+
+def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
+    """The least segment.index.bytes with which no index fills before a segment of so many bytes."""
+    offset, time = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
+    return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
+
+
+def mean_jitter_ms(config: LogConfig) -> float:
+    """The jitter is drawn anew for each segment, evenly below segment.jitter.ms, or below
+    segment.ms where that is less.
+    """
+    return min(config.segment_jitter_ms, config.segment_ms) / 2
+
+
+def seconds_until_roll(
+    config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
+) -> dict[str, np.ndarray]:
+    """The seconds until a roll by each limit alone, at each speed; infinite where a limit is never
+    reached.
+    """
+    speed = np.asarray(bytes_per_s, np.float64)
+    gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
+    share = (
+        time_share(gap, speed) if load.time_share is None else np.full_like(speed, load.time_share)
+    )
+    mean_overshoot = load.batch_bytes * (1 + load.spread**2) / 2
+    segment_ms_s = (
+        config.most_segment_ms - mean_jitter_ms(config)
+    ) / 1000 + load.batch_bytes / speed
+    with np.errstate(divide="ignore"):
+        time_index_s = usable_time_slots(config.segment_index_bytes) * gap / (share * speed)
+    return {
+        SIZE: np.maximum(config.segment_bytes - mean_overshoot, 0) / speed,
+        TIME: np.maximum(segment_ms_s, 0),
+        OFFSET_INDEX: offset_index_full_bytes(config.segment_index_bytes, gap) / speed,
+        TIME_INDEX: time_index_s,
+        OFFSET_RANGE: OFFSETS * load.batch_bytes / (load.records_a_batch * speed),
+    }
+
+
+def first_limit(times: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """At each speed the number of the limit that is reached first, in Kafka's order, and after how
+    many seconds.
+    """
+    roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in REASONS])
+    first = roll_times_s.argmin(axis=0)
+    return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]
+
+
+def speed_ranges(
+    config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
+) -> tuple[SpeedRange, ...]:
+    """Which limit decides from which speed to which, slowest first; the speeds between are found by
+    halving.
+    """
+
+    def deciding_limit(speed: float) -> int:
+        return int(first_limit(seconds_until_roll(config, load, speed))[0][0])
+
+    limit_numbers = [deciding_limit(float(speed)) for speed in speeds]
+    edges, causes = [float(speeds[0])], [limit_numbers[0]]
+    for (low, high), (limit_before, limit_after) in zip(
+        pairwise(speeds.tolist()), pairwise(limit_numbers), strict=True
+    ):
+        if limit_before != limit_after:
+            edges.append(
+                _bisect(
+                    lambda speed, own_limit=limit_before: deciding_limit(speed) == own_limit,
+                    low,
+                    high,
+                )
+            )
+            causes.append(limit_after)
+    return tuple(
+        SpeedRange(REASONS[cause], first, last)
+        for cause, first, last in zip(causes, edges, [*edges[1:], float(speeds[-1])], strict=True)
+    )
+
+
+def _bisect(is_before: Callable[[float], bool], low: float, high: float) -> float:
+    """The speed at which something ends that holds at the low one and not at the high one."""
+    for _ in range(HALVINGS):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if is_before(middle) else (low, middle)
+    return high

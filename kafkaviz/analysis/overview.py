@@ -1,0 +1,417 @@
+"""What a broker directory holds, as one table: a row a segment, and its sums a topic-partition and
+in all.
+
+Names and sizes are known as soon as the directory was listed. What takes reading is UNKNOWN until
+somebody has read it: the index files (`with_entries`), the batches (`with_batches`). A sum with an
+unknown part is unknown, never too small.
+
+A topic-partition with one closed segment of 1000 bytes and 2 entries, and an active one of 500
+bytes and 1 entry, covers 500 bytes with an entry: `overview.partitions[0].bytes_an_entry == 500`.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.broker import Broker, Problem
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import escape_controls
+
+UNKNOWN = -1
+# a segment of a deleted topic counts as deleted
+KINDS = ("closed", "active", "deleted", "cleaned", "swap")
+SEGMENT: np.dtype = np.dtype(
+    [
+        ("partition", "i4"),  # the place of its topic-partition in Overview.partitions
+        ("base_offset", "i8"),
+        ("kind", "i1"),  # the place in KINDS
+        ("log_bytes", "i8"),
+        ("length_bytes", "i8"),  # of all its files, holes included
+        ("allocated_bytes", "i8"),  # of all its files, as they lie on disk
+        ("left_out", "?"),  # a file of it could not be read: sums of what is read do without it
+        ("offset_entries", "i8"),  # from here on: UNKNOWN until read
+        ("time_entries", "i8"),
+        ("batches", "i8"),
+        ("records", "i8"),
+        ("valid_bytes", "i8"),  # of the .log, up to the end of its last whole batch
+        ("torn_bytes", "i8"),  # behind that
+        ("last_offset", "i8"),
+        ("max_timestamp_ms", "i8"),
+    ]
+)
+COUNT_COLUMNS = (
+    "batches",
+    "records",
+    "valid_bytes",
+    "torn_bytes",
+    "last_offset",
+    "max_timestamp_ms",
+    "offset_entries",
+    "time_entries",
+)
+COUNT_FILES = {  # the file that each count is of: where it is missing, there are none
+    "batches": "log",
+    "records": "log",
+    "valid_bytes": "log",
+    "torn_bytes": "log",
+    "offset_entries": "index",
+    "time_entries": "timeindex",
+}
+# what a row of a catalog's segments table stands for
+CATALOG_KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")
+READ_BYTES = 64 << 20  # more index than this is left to the pipeline
+READ_FILES = 4000
+FEW_ENTRIES = 4  # enough to see how they point
+
+
+class Sums(NamedTuple):
+    """Figures of some segments together; None is not known, because it was not read yet or cannot
+    be.
+    """
+
+    segments: int
+    log_bytes: int
+    length_bytes: int
+    allocated_bytes: int
+    covered_bytes: int  # of the log, in segments that are not left out
+    offset_entries: int | None
+    time_entries: int | None
+    batches: int | None
+    records: int | None
+    torn_bytes: int | None
+    newest_ms: int | None
+
+    @property
+    def index_bytes(self) -> int | None:
+        """The written bytes of both indexes."""
+        if self.offset_entries is None or self.time_entries is None:
+            return None
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
+
+    @property
+    def bytes_an_entry(self) -> float | None:
+        """The log bytes an offset entry covers on average; None without an entry too."""
+        return self.covered_bytes / self.offset_entries if self.offset_entries else None
+
+    @property
+    def index_share(self) -> float | None:
+        """The written bytes of both indexes for each byte of log."""
+        return (
+            self.index_bytes / self.covered_bytes
+            if self.covered_bytes and self.index_bytes is not None
+            else None
+        )
+
+
+@dataclass(frozen=True)
+class PartitionRow:
+    """One topic-partition directory."""
+
+    directory: str  # orders-0
+    label: str  # the same without the random part of a renamed directory
+    state: str  # "current", "delete", "future" or "stray"
+    log_start_offset: int | None
+    sums: Sums
+    last_offset: int | None = None
+    codecs: tuple[str, ...] | None = None
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it is one of Kafka's own topics."""
+        return self.directory.startswith("__")
+
+
+class EntryPositions(NamedTuple):
+    """Where the log has offset entries: one row an entry, in order of topic-partition."""
+
+    partition: np.ndarray
+    position: np.ndarray  # a byte of the topic-partition: its segments' logs one after another
+
+
+@dataclass(frozen=True)
+class BrokerOverview:
+    """The table of a broker directory."""
+
+    broker: Broker
+    segments: np.ndarray  # SEGMENT, in order of topic-partition and base offset
+    entries: EntryPositions | None = None
+    codecs: Mapping[str, tuple[str, ...]] | None = None  # in use, by topic-partition directory
+    problems: tuple[Problem, ...] = ()  # what could not be read
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each topic-partition's rows begin, and after them the number of rows."""
+        return np.searchsorted(
+            self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
+        )
+
+    def segment_rows(self, partition: int) -> np.ndarray:
+        """The segments of one topic-partition."""
+        return self.segments[self.starts[partition] : self.starts[partition + 1]]
+
+    @cached_property
+    def partitions(self) -> tuple[PartitionRow, ...]:
+        """A row a topic-partition, in the broker's order."""
+        return tuple(
+            self._partition_row(partition_number, partition)
+            for partition_number, partition in enumerate(self.broker.partitions)
+        )
+
+    def _partition_row(self, partition_number: int, partition: Partition) -> PartitionRow:
+        rows = self.segment_rows(partition_number)
+        known_offsets = rows["last_offset"][rows["last_offset"] >= 0]
+        return PartitionRow(
+            escape_controls(partition.directory),
+            escape_controls(partition.label),
+            partition.state,
+            partition.log_start_offset,
+            _sums(rows),
+            int(known_offsets.max()) if len(known_offsets) else None,
+            None if self.codecs is None else self.codecs.get(partition.directory, ()),
+        )
+
+    @cached_property
+    def total(self) -> Sums:
+        """All of it together."""
+        return _sums(self.segments)
+
+    def count_kind(self, kind: str) -> int:
+        """How many segments are of this kind."""
+        return int(np.count_nonzero(self.segments["kind"] == KINDS.index(kind)))
+
+
+def torn_mask(segments: np.ndarray) -> np.ndarray:
+    """Which of these rows are of a log that ends in bytes that are no batch, as a mask.
+
+    What a broker deletes at its next start or has deleted already is no log any more: where it
+    stops says nothing.
+    """
+    return (segments["torn_bytes"] > 0) & np.isin(
+        segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
+    )
+
+
+def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
+    """A segment to begin with: the smallest whose two indexes have a few entries each.
+
+    Its directory and base offset; None where there is no such segment.
+    """
+    rows = overview.segments
+    has_few_entries = (
+        (rows["offset_entries"] >= FEW_ENTRIES)
+        & (rows["time_entries"] >= FEW_ENTRIES)
+        & np.isin(rows["kind"], [KINDS.index("closed"), KINDS.index("active")])
+    )
+    is_internal = np.array([row.is_internal for row in overview.partitions], bool)
+    candidates = (
+        rows[has_few_entries & ~is_internal[rows["partition"]]] if len(is_internal) else rows[:0]
+    )
+    if not len(candidates):
+        return None
+    smallest = candidates[candidates["log_bytes"].argmin()]
+    return overview.partitions[smallest["partition"]].directory, int(smallest["base_offset"])
+
+
+def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
+    """The segment with the longest log: its directory and base offset; None where there is no
+    segment.
+    """
+    if not len(overview.segments):
+        return None
+    longest = overview.segments[overview.segments["log_bytes"].argmax()]
+    return overview.partitions[longest["partition"]].directory, int(longest["base_offset"])
+
+
+def inventory(broker: Broker) -> BrokerOverview:
+    """What the listing of the directory says, and nothing that takes opening a file."""
+    rows = [
+        row
+        for partition_number, partition in enumerate(broker.partitions)
+        for row in _segment_rows(partition_number, partition)
+    ]
+    return BrokerOverview(broker, np.array(rows, SEGMENT), problems=broker.problems)
+
+
+def _segment_rows(partition_number: int, partition: Partition) -> list[tuple]:
+    unread_counts = (UNKNOWN,) * len(COUNT_COLUMNS)
+    return [
+        (
+            partition_number,
+            segment.base_offset,
+            KINDS.index(segment_kind(partition, segment)),
+            segment.log.size_bytes if segment.log else 0,
+            sum(info.size_bytes for info in segment.files),
+            sum(info.allocated_bytes for info in segment.files),
+            False,
+            *unread_counts,
+        )
+        for segment in partition.segments
+    ]
+
+
+def segment_kind(partition: Partition, segment: Segment) -> str:
+    """One of KINDS: how the segment is drawn and counted."""
+    return "deleted" if segment.is_in_use and partition.state == "delete" else segment.state
+
+
+def is_readable(broker: Broker) -> bool:
+    """Whether the index files are small enough to be read at once: READ_BYTES on disk, READ_FILES
+    files.
+    """
+    segments = [segment for partition in broker.partitions for segment in partition.segments]
+    files = [info for segment in segments for info in (segment.index, segment.timeindex) if info]
+    return (
+        len(files) <= READ_FILES
+        and sum(min(info.size_bytes, info.allocated_bytes) for info in files) <= READ_BYTES
+    )
+
+
+def with_entries(overview: BrokerOverview) -> BrokerOverview:
+    """Adds offset_entries, time_entries and entries, from the index files; where one cannot be read
+    the segment is left out.
+    """
+    segments, positions_by_partition, problems = (
+        overview.segments.copy(),
+        [],
+        list(overview.problems),
+    )
+    for partition_number, partition in enumerate(overview.broker.partitions):
+        log_bytes_before = 0
+        for row, segment in zip(
+            segments[overview.starts[partition_number] : overview.starts[partition_number + 1]],
+            partition.segments,
+            strict=True,
+        ):
+            try:
+                positions, row["time_entries"] = _read_positions(segment)
+                row["offset_entries"] = len(positions)
+                positions_by_partition.append(
+                    (
+                        partition_number,
+                        positions[(positions >= 0) & (positions < row["log_bytes"])]
+                        + log_bytes_before,
+                    )
+                )
+            except CannotOpen as error:
+                row["left_out"] = True
+                problems.append(Problem(error.path, error.what))
+            log_bytes_before += int(row["log_bytes"])
+    return replace(
+        overview,
+        segments=segments,
+        entries=_join_entries(positions_by_partition),
+        problems=tuple(problems),
+    )
+
+
+def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
+    """The positions in the offset index, and the number of time entries, of a copy: a segment keeps
+    what it read while it lives.
+    """
+    copy = replace(segment)
+    return copy.offset_index["position"], len(copy.time_index)
+
+
+def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> EntryPositions:
+    partition_numbers = [
+        np.full(len(positions), partition_number, np.int32)
+        for partition_number, positions in positions_by_partition
+    ]
+    return EntryPositions(
+        np.concatenate([np.empty(0, np.int32), *partition_numbers]),
+        np.concatenate(
+            [
+                np.empty(0, np.int64),
+                *(entry_positions for _, entry_positions in positions_by_partition),
+            ]
+        ),
+    )
+
+
+def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
+    """Adds what a catalog knows: its segments table as columns, with directory, suffix, codecs and
+    problems of each segment.
+
+    A row counts for a segment when its log has the same length and time: a file that changed since
+    is unknown again. A segment with a problem is left out; a null alone says nothing of that, for a
+    file that is missing has no numbers either.
+    """
+    row_numbers = {
+        key: number
+        for number, key in enumerate(zip(*(catalog[name] for name in CATALOG_KEY), strict=True))
+    }
+    segments = overview.segments.copy()
+    codecs: dict[str, set[str]] = defaultdict(set)
+    problems: list[Problem] = []
+    for row, (key, segment) in zip(segments, _keys(overview.broker), strict=True):
+        number = row_numbers.get(key)
+        if number is None:
+            continue
+        codecs[key[0]].update(catalog["codecs"][number])
+        problems += catalog["problems"][number]
+        row["left_out"] = row["left_out"] or bool(catalog["problems"][number])
+        for name in COUNT_COLUMNS:
+            row[name] = _count(segment, name, catalog[name][number])
+    problem_by_path = {problem.path: problem for problem in [*problems, *overview.problems]}
+    by_directory = {directory: tuple(sorted(names)) for directory, names in codecs.items()}
+    return replace(
+        overview, segments=segments, codecs=by_directory, problems=tuple(problem_by_path.values())
+    )
+
+
+def _count(segment: Segment, name: str, value: int | None) -> int:
+    """What a row of the catalog says, or UNKNOWN."""
+    if value is not None:
+        return value
+    return 0 if name in COUNT_FILES and getattr(segment, COUNT_FILES[name]) is None else UNKNOWN
+
+
+def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
+    """KEY of each segment and the segment, in the order of Overview.segments."""
+    return [
+        (
+            (
+                partition.directory,
+                segment.base_offset,
+                "" if segment.is_in_use else segment.state,
+                *_size_and_mtime(segment),
+            ),
+            segment,
+        )
+        for partition in broker.partitions
+        for segment in partition.segments
+    ]
+
+
+def _size_and_mtime(segment: Segment) -> tuple[int | None, int | None]:
+    return (segment.log.size_bytes, segment.log.mtime_ns) if segment.log else (None, None)
+
+
+def _sums(rows: np.ndarray) -> Sums:
+    readable_rows = rows[~rows["left_out"]]
+    newest = int(readable_rows["max_timestamp_ms"].max(initial=UNKNOWN))
+    return Sums(
+        len(rows),
+        *(int(rows[name].sum()) for name in ("log_bytes", "length_bytes", "allocated_bytes")),
+        int(readable_rows["log_bytes"].sum()),
+        *(
+            _sum(readable_rows[name], len(rows))
+            for name in ("offset_entries", "time_entries", "batches", "records", "torn_bytes")
+        ),
+        newest if newest >= 0 else None,
+    )
+
+
+def _sum(column: np.ndarray, rows: int) -> int | None:
+    """The sum of what was read of so many rows; of none of them nothing is known."""
+    return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())

@@ -1,0 +1,276 @@
+"""What the next start of a broker will do to a directory on disk: simulate.startup.restart, told
+of what lies there.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from kafkaviz import versions
+from kafkaviz.config_def import Release
+from kafkaviz.format import names
+from kafkaviz.log import file, metadata_log
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.metadata_log import DIRECTORY, MetadataImage
+from kafkaviz.log.partition import CheckpointOffsets, Partition
+from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup.log_loader import RecoveryCallback
+from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
+from kafkaviz.simulate.startup.restart import Restart, StartupStep, join_steps, restart, steps_of
+from kafkaviz.simulate.stored import StoredFile, StoredLog
+
+__all__ = [
+    "ConfigLookup",
+    "Restart",
+    "RestartLog",
+    "StartupStep",
+    "all_logs",
+    "config_lookup",
+    "foretell",
+    "foretell_partition",
+    "join_steps",
+    "misnamed_directories",
+    "own_file_steps",
+    "own_files",
+    "restart_log",
+    "restart_steps",
+]
+
+NEWEST: Release = versions.NEWEST_RELEASE
+
+ConfigLookup = Callable[[Partition], IndexConfig]
+
+
+def config_lookup(settings: Settings) -> ConfigLookup:
+    """What each partition's log is run with, as the settings of its topic say."""
+
+    def find_partition_config(partition: Partition) -> IndexConfig:
+        interval_bytes, index_bytes = (
+            settings.find(partition.topic, name).value
+            for name in ("index.interval.bytes", "segment.index.bytes")
+        )
+        return IndexConfig(int(interval_bytes), int(index_bytes))
+
+    return find_partition_config
+
+
+def foretell(
+    broker: Broker,
+    find_config: ConfigLookup | None = None,
+    release: Release = NEWEST,
+    watch: RecoveryCallback | None = None,
+    image: MetadataImage | None = None,
+) -> Restart:
+    """What a start does to a whole broker directory; nothing in it is changed.
+
+    find_config: what each partition's log is run with; without it what the directory itself tells.
+    image: what its metadata log says, where that was read already. watch(directory, base offset,
+    Recovered) is told of each recovered segment. Reads the .log files of the segments that would be
+    recovered, of others little. CannotOpen where a file may not be read.
+    """
+    settings = open_settings(broker, release) if find_config is None else None
+    metadata_image = image or (settings.image if settings else metadata_log.read_image(broker))
+    logs = all_logs(
+        broker, find_config or config_lookup(cast(Settings, settings)), release, metadata_image
+    )
+    strange_names = misnamed_directories(broker.path)
+    return restart(
+        map(stored_log, logs),
+        broker.is_clean,
+        release_behaviour(release),
+        strange_names,
+        watch,
+        own_file_steps(broker, release),
+    )
+
+
+def foretell_partition(
+    broker: Broker,
+    partition: Partition,
+    config: IndexConfig | None = None,
+    release: Release = NEWEST,
+    watch: RecoveryCallback | None = None,
+) -> Restart:
+    """The same of one partition directory: starts speaks for it alone."""
+    return restart(
+        [stored_log(restart_log(broker, partition, config or IndexConfig()))],
+        broker.is_clean,
+        release_behaviour(release),
+        watch=watch,
+    )
+
+
+@dataclass(frozen=True)
+class RestartLog:
+    """A partition directory that a start loads, and what the broker around it says of it; small
+    enough to be sent to a process.
+
+    recovery_point, log_start_offset, stray: as of simulate.stored.StoredLog.
+    """
+
+    partition: Partition
+    config: IndexConfig
+    recovery_point: int = 0
+    log_start_offset: int = 0
+    stray: str | None = None
+
+
+def own_file_steps(broker: Broker, release: Release = NEWEST) -> tuple[StartupStep, ...]:
+    """What the directory's own files bring about, before the first log is loaded. CannotOpen."""
+    return own_steps(own_files(broker), release_behaviour(release))
+
+
+def own_files(broker: Broker) -> OwnFiles:
+    """The files that a start reads first. CannotOpen."""
+    limits = {
+        names.META_PROPERTIES: file.PROPERTIES_BYTES,
+        names.BOOTSTRAP: BOOTSTRAP_BYTES,
+        QUORUM_FILE: file.TEXT_BYTES,
+    }
+    paths_and_limits = ((broker.path / name, most_bytes) for name, most_bytes in limits.items())
+    properties, bootstrap, quorum = (
+        file.read_all(path, limit) if os.path.lexists(path) else None
+        for path, limit in paths_and_limits
+    )
+    return OwnFiles(
+        properties,
+        bootstrap,
+        any(partition.directory == DIRECTORY for partition in broker.partitions),
+        quorum,
+    )
+
+
+def restart_log(broker: Broker, partition: Partition, config: IndexConfig) -> RestartLog:
+    """One partition directory by itself."""
+    checkpoints = _checkpoints(broker, partition)
+    return RestartLog(
+        partition, config, checkpoints.recovery_point or 0, checkpoints.log_start or 0
+    )
+
+
+def all_logs(
+    broker: Broker,
+    find_config: ConfigLookup,
+    release: Release,
+    image: MetadataImage,
+    partitions: Iterable[Partition] | None = None,
+) -> Iterator[RestartLog]:
+    """All of a broker directory, or these; image: what its metadata log says."""
+    for partition in broker.partitions if partitions is None else partitions:
+        log = restart_log(broker, partition, find_config(partition))
+        yield replace(log, stray=stray_reason(broker, partition, image, release))
+
+
+def restart_steps(
+    log: RestartLog, clean: bool, release: Release = NEWEST
+) -> tuple[StartupStep, ...]:
+    """What a start does to one of them, whatever lies beside it; simulate.startup.restart.joined
+    makes one start of all. CannotOpen.
+    """
+    return steps_of(stored_log(log), clean, release_behaviour(release))
+
+
+def stored_log(log: RestartLog) -> StoredLog:
+    """A partition directory as plain values, its files opened when they are read."""
+    files = tuple(map(_stored_file, log_files(log.partition)))
+    return StoredLog(
+        log.partition.directory,
+        files,
+        log.config,
+        log.recovery_point,
+        log.log_start_offset,
+        log.stray,
+    )
+
+
+def log_files(partition: Partition) -> list[FileInfo]:
+    """Every file of a partition directory."""
+    return [
+        *(info for segment in partition.segments for info in segment.files),
+        *partition.other_files,
+    ]
+
+
+def stray_reason(
+    broker: Broker, partition: Partition, image: MetadataImage, release: Release
+) -> str | None:
+    """Why the start would take a partition for stray, or None (LogManager.isStrayKraftReplica, 3.7;
+    isStrayReplica, 4.3.1 and 4.4.0).
+
+    image: what the metadata log in the same directory says; where it is not there, or not whole,
+    nothing is known. The broker may learn of later changes from the controllers before it loads its
+    logs.
+    """
+    if (
+        not versions.STRAYS_RENAMED.applies_to(release)
+        or partition.state not in ("current", "future")
+        or partition.directory == DIRECTORY
+    ):
+        return None
+    if not image.topic_ids or image.problems:
+        return None
+    if not any(extra_file.name == names.PARTITION_METADATA for extra_file in partition.other_files):
+        return f"it has no {names.PARTITION_METADATA}, so its topic has no id"
+    if not partition.topic_id:
+        return None
+    replicas = image.replicas.get(partition.topic_id, {}).get(partition.partition)
+    if replicas is None:
+        return _unknown_partition_reason(partition, image)
+    if broker.node_id and broker.node_id.isdecimal() and int(broker.node_id) not in replicas:
+        return (
+            f"the metadata log assigns it to {', '.join(map(str, replicas))}, not to this broker, "
+            f"{broker.node_id}"
+        )
+    return None
+
+
+def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> str:
+    """Why the cluster has no such partition."""
+    if partition.topic_id in image.topic_ids.values():
+        return f"the metadata log knows no partition {partition.partition} of its topic"
+    known_id = image.topic_ids.get(partition.topic)
+    if known_id:
+        return (
+            f"its topic has the id {partition.topic_id}, and the metadata log knows "
+            f"{partition.topic} by the id {known_id}"
+        )
+    return f"the metadata log knows no topic of the id {partition.topic_id}"
+
+
+def misnamed_directories(root: Path) -> Iterator[str]:
+    """Directories that LogManager takes for partitions though their names are none; it refuses to
+    start on them.
+    """
+    with file.translate_os_errors(root), os.scandir(root) as entries:
+        directories = sorted(entry.name for entry in entries if file.is_directory(entry))
+    yield from (
+        name
+        for name in directories
+        if name not in names.NO_PARTITIONS and not names.parse_directory(name)
+    )
+
+
+def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
+    """What the checkpoints say of a partition; of a renamed directory they say the same as of the
+    current one.
+    """
+    current_partitions = (
+        candidate
+        for candidate in broker.partitions
+        if candidate.state == "current" and candidate.label == partition.label
+    )
+    return (
+        partition.checkpoints
+        if partition.state == "current"
+        else next((current.checkpoints for current in current_partitions), CheckpointOffsets())
+    )
+
+
+def _stored_file(info: FileInfo) -> StoredFile:
+    return StoredFile(
+        info.name, info.size_bytes, lambda: file.reader(info.path), info.mtime_ns // 1_000_000
+    )

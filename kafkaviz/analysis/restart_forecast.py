@@ -1,0 +1,89 @@
+"""What a start will do to a directory, counted once, for the page and the command alike.
+
+outlook.of(restart, logs=30)    Outlook(logs=30, cut_logs=3, cut_bytes=1021,
+rebuilt_segments=24, ...)
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.steps import RECOVERY_CAUSES
+
+
+@dataclass(frozen=True)
+class RestartForecast:
+    """A start in numbers. A log is that of one topic-partition directory.
+
+    logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for
+    what every start may delete; deleted_directories: of topics that were deleted. read_logs: read
+    again from their recovery points, since the broker was not stopped cleanly; rebuilt_segments:
+    whose indexes are written anew from their batches, for whatever reason. stray_directories: that
+    it takes for stray, and does not serve. is_unchanged: whether all that is read again ends in the
+    same bytes as before. waiting_files: that were to be deleted anyway; snapshots: of producers,
+    that it writes or removes, as any start may; epochs: files of leader epochs that it writes anew
+    from the batches.
+    """
+
+    is_clean: bool
+    starts: bool
+    logs: int
+    cut_logs: int = 0
+    cut_bytes: int = 0
+    deleted_files: int = 0
+    deleted_directories: int = 0
+    read_logs: int = 0
+    rebuilt_segments: int = 0
+    waiting_files: int = 0
+    snapshots: int = 0
+    epochs: int = 0
+    stray_directories: int = 0
+    is_unchanged: bool = False
+
+
+def forecast(restart: Restart, logs: int) -> RestartForecast:
+    """The numbers of a start; logs: how many topic-partition directories the broker has."""
+    truncations = [step for step in restart.steps if step.action == "truncate"]
+    deletions = [step for step in restart.steps if step.action == "delete"]
+    unflushed_steps = [step for step in restart.steps if step.cause == "unflushed"]
+    return RestartForecast(
+        is_clean=restart.clean,
+        starts=restart.starts,
+        logs=logs,
+        cut_logs=len({truncation.partition for truncation in truncations}),
+        cut_bytes=sum(truncation.size_bytes or 0 for truncation in truncations),
+        deleted_files=len(
+            {deletion.file for deletion in deletions if deletion.file and not deletion.is_expected}
+        ),
+        deleted_directories=len(
+            {deletion.partition for deletion in deletions if not deletion.file}
+        ),
+        read_logs=len({step.partition for step in restart.steps if step.cause == "unflushed"}),
+        waiting_files=len(
+            {
+                deletion.file
+                for deletion in deletions
+                if deletion.file and deletion.cause == "leftover-deleted"
+            }
+        ),
+        snapshots=len(
+            {step.file for step in restart.steps if step.file and step.cause == "producer-state"}
+        ),
+        epochs=len({step.file for step in restart.steps if step.cause == "leader-epochs"}),
+        stray_directories=len(
+            {step.partition for step in restart.steps if step.cause == "becomes-stray"}
+        ),
+        is_unchanged=not truncations and bool(unflushed_steps) and is_as_before(unflushed_steps),
+        rebuilt_segments=len(
+            {
+                (step.partition, step.segment)
+                for step in restart.steps
+                if step.action == "rebuild" and step.cause in RECOVERY_CAUSES
+            }
+        ),
+    )
+
+
+def is_as_before(steps: Iterable[StartupStep]) -> bool:
+    """Whether what these steps of a start recover comes out as it was."""
+    return all(step.action == "keep" for step in steps if step.cause in RECOVERY_CAUSES)

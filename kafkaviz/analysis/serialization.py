@@ -1,0 +1,113 @@
+"""Values as plain JSON and back: a dataclass is the list of its fields, and what comes back is
+looked at field by field.
+
+    Gap(first=5, last=9, position=4096)     [5, 9, 4096]
+    to_plain(from_plain(Gap, [5, 9, 4096]))   the same again;  from_plain(Gap, [5, "x", 4096])
+    ValueError
+
+JSON and no pickle, since a stored value may come from anywhere: the worst that a wrong one does is
+to be refused.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+SCALARS = (int, str, bool, NoneType)
+Plain = int | str | bool | None | list | dict
+
+
+def to_plain(value: Any) -> Plain:
+    """A value of ints, strings, booleans, None, lists, tuples, dictionaries with string keys, and
+    dataclasses of these.
+    """
+    if is_dataclass(value):
+        return [to_plain(getattr(value, name)) for name, _ in _fields(type(value))]
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_plain(item) for key, item in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def from_plain(value_type: Any, plain: Any) -> Any:
+    """The value of that type, as annotations name it; ValueError where the plain one is not of
+    it.
+    """
+    return _reader(value_type)(plain)
+
+
+@cache
+def _reader(value_type: Any) -> Callable[[Any], Any]:
+    """What makes a value of that type of a plain one; made once, since a catalog holds them by the
+    million.
+    """
+    origin, arguments = get_origin(value_type), get_args(value_type)
+    if value_type in SCALARS:
+        return _union_reader((value_type,), ())
+    if origin is UnionType:
+        return _union_reader(
+            tuple(item for item in arguments if item in SCALARS),
+            tuple(_reader(item) for item in arguments if item not in SCALARS),
+        )
+    if is_dataclass(value_type):
+        field_readers = tuple(
+            (name, _reader(field_type)) for name, field_type in _fields(value_type)
+        )
+        return lambda plain: value_type(
+            **{
+                name: read_field(item)
+                for (name, read_field), item in zip(
+                    field_readers, _require_type(list, plain), strict=True
+                )
+            }
+        )
+    if origin is dict:
+        read_key, read_value = map(_reader, arguments)
+        return lambda plain: {
+            read_key(key): read_value(item) for key, item in _require_type(dict, plain).items()
+        }
+    read_item = _reader(arguments[0])
+    if origin is list:
+        return lambda plain: [read_item(item) for item in _require_type(list, plain)]
+    if arguments[1:] == (...,):
+        return lambda plain: tuple(read_item(item) for item in _require_type(list, plain))
+    readers = tuple(map(_reader, arguments))
+    return lambda plain: tuple(
+        read_element(item)
+        for read_element, item in zip(readers, _require_type(list, plain), strict=True)
+    )
+
+
+def _union_reader(
+    scalars: tuple, readers: tuple[Callable[[Any], Any], ...]
+) -> Callable[[Any], Any]:
+    """What takes a scalar of these types, or else what the first of the others takes."""
+
+    def read_union(plain: Any) -> Any:
+        if type(plain) in scalars:
+            return plain
+        for reader in readers:
+            with suppress(ValueError):
+                return reader(plain)
+        raise ValueError(f"{str(plain)[:80]!r} is none of what may stand here")
+
+    return read_union
+
+
+def _require_type(value_type: type, plain: Any) -> Any:
+    if type(plain) is not value_type:
+        raise ValueError(f"{str(plain)[:80]!r} is no {value_type.__name__}")
+    return plain
+
+
+@cache
+def _fields(value_type: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """The fields of a dataclass and what each holds."""
+    hints = get_type_hints(value_type)
+    return tuple((field.name, hints[field.name]) for field in fields(value_type))

@@ -1,0 +1,53 @@
+"""What one interval costs batch by batch: the headers that a fetch at each batch's base offset
+reads, and which batches have an entry.
+"""
+
+import numpy as np
+
+from kafkaviz.binary.lazy_njit import njit
+
+# a batch, and whether it spans one offset
+SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
+
+
+def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+    """(how many headers a fetch at each batch's base offset reads, whether the batch has an entry):
+    (n,) each, of one segment.
+
+    batches: format.batch.BATCH, or SIZES.
+    """
+    is_own = (
+        batches["is_single"]
+        if batches.dtype == SIZES
+        else batches["base_offset"] == batches["last_offset"]
+    )
+    return _headers(
+        np.ascontiguousarray(batches["size_bytes"], np.int64),
+        np.ascontiguousarray(is_own),
+        interval_bytes,
+    )
+
+
+def sizes(batches: np.ndarray) -> np.ndarray:
+    """What headers() needs of batches, in five bytes each: SIZES."""
+    table = np.empty(len(batches), SIZES)
+    table["size_bytes"], table["is_single"] = (
+        batches["size_bytes"],
+        batches["base_offset"] == batches["last_offset"],
+    )
+    return table
+
+
+@njit(cache=True)
+def _headers(sizes, is_own, interval_bytes):
+    header_counts, is_indexed = np.empty(len(sizes), np.int64), np.zeros(len(sizes), np.bool_)
+    start_row, since_bytes = 0, 0
+    for row in range(len(sizes)):
+        header_counts[row] = row - start_row + 1
+        if since_bytes > interval_bytes:
+            is_indexed[row] = True
+            start_row, since_bytes = row, 0
+            if is_own[row]:
+                header_counts[row] = 1
+        since_bytes += sizes[row]
+    return header_counts, is_indexed

@@ -1,0 +1,161 @@
+"""The compiled ways of all intervals through the batches of a segment."""
+
+import numpy as np
+
+from kafkaviz.binary.lazy_njit import njit
+
+# of one interval, on the way through a segment; rows and positions are counted from the segment's
+# start
+STATE: np.dtype = np.dtype(
+    [
+        # of the batch that the usable entry points to; the first one until there is an entry
+        ("start_row", "i8"),
+        ("start_position", "i8"),
+        ("append_row", "i8"),  # of the first batch of the append
+        ("append_position", "i8"),
+        ("is_indexed", "i8"),  # whether the append gets an entry
+        ("entries", "i8"),
+        ("time_entries", "i8"),
+        ("last_time_ms", "i8"),  # of the last time entry
+        ("skipped_bytes", "i8"),  # summed over the targets
+    ]
+)
+_BLOCK = 2048  # batches that stay in the processor's cache while every interval passes over them
+
+
+@njit(cache=True)
+def leap_to_entries(
+    first_row, positions, position_sums, newest, is_own, intervals, states, steps, starts
+):
+    """Each interval's way through batches that are appends of their own and have one target each:
+    from entry to entry.
+
+    position_sums: of each batch the sum of all positions before its own. is_own: whether the target
+    is the batch's last offset.
+    """
+    for number in range(len(intervals)):
+        interval, state, step = (
+            intervals[number],
+            states[number],
+            steps[starts[number] : starts[number + 1]],
+        )
+        start_row, start_position, skipped = (
+            state.start_row - first_row,
+            state.start_position,
+            state.skipped_bytes,
+        )
+        entries, time_entries, last_time_ms = 0, 0, state.last_time_ms
+        first = 0
+        while first < len(positions):
+            row = first
+            while row < len(positions) and positions[row] - start_position <= interval:
+                row += 1
+            last = min(row, len(positions) - 1)
+            step[first - start_row + 1] += 1
+            step[last - start_row + 2] -= 1
+            skipped += (
+                position_sums[last + 1] - position_sums[first] - (last - first + 1) * start_position
+            )
+            if row == len(positions):
+                break
+            if is_own[row]:
+                step[row - start_row + 1] -= 1
+                step[row - start_row + 2] += 1
+                step[1] += 1
+                step[2] -= 1
+                skipped -= positions[row] - start_position
+            entries += 1
+            if newest[row] > last_time_ms:
+                time_entries += 1
+                last_time_ms = newest[row]
+            start_row, start_position = row, positions[row]
+            first = row + 1
+        state.start_row, state.start_position, state.skipped_bytes = (
+            start_row + first_row,
+            start_position,
+            skipped,
+        )
+        state.entries += entries
+        state.time_entries += time_entries
+        state.last_time_ms = last_time_ms
+
+
+@njit(cache=True)
+def scan_blocks(
+    first_row, positions, newest, targets, opens, closes, intervals, states, headers, starts
+):
+    """Each interval's way through the same batches, a block of them after the other.
+
+    newest: the largest timestamp up to each batch. opens, closes: whether a batch is the first, and
+    the last, of its append. headers: the counts of interval k from starts[k] on.
+    """
+    for block in range(0, len(positions), _BLOCK):
+        stop = min(block + _BLOCK, len(positions))
+        for number in range(len(intervals)):
+            rows, counts = slice(block, stop), headers[starts[number] : starts[number + 1]]
+            _scan_block(
+                first_row + block,
+                positions[rows],
+                newest[rows],
+                targets[rows],
+                opens[rows],
+                closes[rows],
+                intervals[number],
+                states[number],
+                counts,
+            )
+
+
+@njit(cache=True)
+def _scan_block(first_row, positions, newest, targets, opens, closes, interval, state, counts):
+    """One interval's way through a block."""
+    start_row, start_position, skipped = state.start_row, state.start_position, state.skipped_bytes
+    append_row, append_position, is_indexed = (
+        state.append_row,
+        state.append_position,
+        state.is_indexed,
+    )
+    for block_row in range(len(positions)):
+        row, position, target = first_row + block_row, positions[block_row], targets[block_row]
+        if opens[block_row]:
+            append_row, append_position, is_indexed = (
+                row,
+                position,
+                position - start_position > interval,
+            )
+        headers = row - start_row + 1
+        counts[headers] += target.near
+        counts[headers + 1] += target.far
+        skipped += (target.near + target.far) * (position - start_position)
+        if is_indexed and closes[block_row]:
+            append_headers = row - append_row + 1
+            counts[headers] -= target.near_last
+            counts[headers + 1] -= target.far_last
+            counts[append_headers] += target.near_last
+            counts[append_headers + 1] += target.far_last
+            skipped -= (target.near_last + target.far_last) * (append_position - start_position)
+            start_row, start_position = append_row, append_position
+            state.entries += 1
+            if newest[block_row] > state.last_time_ms:
+                state.time_entries += 1
+                state.last_time_ms = newest[block_row]
+    state.start_row, state.start_position, state.skipped_bytes = start_row, start_position, skipped
+    state.append_row, state.append_position, state.is_indexed = (
+        append_row,
+        append_position,
+        is_indexed,
+    )
+
+
+@njit(cache=True)
+def fill_appends(sizes, most_bytes):
+    """The row behind each append that takes as many whole batches as fit, and one at least."""
+    ends = np.empty(len(sizes), np.int64)
+    count, filled_bytes = 0, 0
+    for row in range(len(sizes)):
+        if row and filled_bytes + sizes[row] > most_bytes:
+            ends[count] = row
+            count, filled_bytes = count + 1, 0
+        filled_bytes += sizes[row]
+    ends[count] = len(sizes)
+    return ends[: count + 1]

@@ -1,0 +1,145 @@
+"""The sums behind a sweep, of one segment or of many, and the table of an interval a row that they
+give.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from kafkaviz.analysis.sweep.counts import add_counts, quantiles, starts_of_lengths
+from kafkaviz.format import offset_index, time_index
+
+# 0, which indexes every batch, and 64 B to 4 MiB by thirds of a power of two, so that 4096 and the
+# other powers are among them.
+INTERVALS = (0, *(round(64 * 2 ** (third / 3)) for third in range(49)))
+SWEEP: np.dtype = np.dtype(
+    [
+        ("interval_bytes", "i8"),
+        ("entries", "i8"),  # of the offset index
+        # of .index and .timeindex together, the last time entry of each segment included
+        ("index_bytes", "i8"),
+        ("headers_mean", "f8"),  # NaN of a log without a batch, as the other mean
+        ("headers_p50", "i8"),
+        ("headers_p90", "i8"),
+        ("headers_p99", "i8"),
+        ("headers_max", "i8"),
+        # of .log, between the entry that a lookup starts from and the batch that answers it
+        ("skipped_bytes_mean", "f8"),
+    ]
+)
+QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "headers_max": 1.0}
+
+
+@dataclass(frozen=True)
+class SweepParts:
+    """The sums behind a sweep, of one segment or of many; `+` adds them.
+
+    intervals, entries, time_entries, skipped_bytes: (k,) int64, the last summed over all targets.
+    headers: how many targets take how many headers, those of interval k from starts[k] to starts[k
+    + 1], counted by their number from 0. targets: how many; log_bytes, batches, segments: of what.
+    least_batch_bytes: of the batches that another follows in its segment, the smallest; None where
+    none does.
+    """
+
+    intervals: np.ndarray
+    entries: np.ndarray
+    time_entries: np.ndarray
+    skipped_bytes: np.ndarray
+    headers: np.ndarray
+    starts: np.ndarray
+    targets: int = 0
+    log_bytes: int = 0
+    batches: int = 0
+    segments: int = 0
+    least_batch_bytes: int | None = None
+
+    def __add__(self, other: "SweepParts") -> "SweepParts":
+        """Both together; ValueError for sweeps over other intervals."""
+        if not np.array_equal(self.intervals, other.intervals):
+            raise ValueError("sweeps over different intervals do not add up")
+        batch_sizes = [
+            part.least_batch_bytes for part in (self, other) if part.least_batch_bytes is not None
+        ]
+        starts = starts_of_lengths(np.maximum(np.diff(self.starts), np.diff(other.starts)))
+        headers = np.zeros(int(starts[-1]), np.int64)
+        for part in (self, other):
+            add_counts(headers, starts, part.headers, part.starts)
+        return SweepParts(
+            self.intervals,
+            self.entries + other.entries,
+            self.time_entries + other.time_entries,
+            self.skipped_bytes + other.skipped_bytes,
+            headers,
+            starts,
+            self.targets + other.targets,
+            self.log_bytes + other.log_bytes,
+            self.batches + other.batches,
+            self.segments + other.segments,
+            min(batch_sizes, default=None),
+        )
+
+    @cached_property
+    def index_bytes(self) -> np.ndarray:
+        """Of both indexes together, for each interval."""
+        return (
+            self.entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
+
+    def sweep(self) -> np.ndarray:
+        """One row an interval: SWEEP."""
+        table = np.zeros(len(self.intervals), SWEEP)
+        table["interval_bytes"], table["entries"], table["index_bytes"] = (
+            self.intervals,
+            self.entries,
+            self.index_bytes,
+        )
+        table["skipped_bytes_mean"] = self.skipped_bytes / self.targets if self.targets else np.nan
+        quantile_table = quantiles(self.headers, self.starts, np.array(list(QUANTILES.values())))
+        for name, column in zip(QUANTILES, quantile_table.T, strict=True):
+            table[name] = column
+        numbers = np.arange(len(self.headers)) - np.repeat(self.starts[:-1], np.diff(self.starts))
+        cumulated = np.append(0, np.cumsum(numbers * self.headers))[self.starts]
+        table["headers_mean"] = np.diff(cumulated) / self.targets if self.targets else np.nan
+        return table
+
+    def index_of(self, interval_bytes: int) -> int:
+        """The place of an interval among those that were swept; KeyError for one that was not."""
+        places = np.flatnonzero(self.intervals == interval_bytes)
+        if not len(places):
+            raise KeyError(interval_bytes)
+        return int(places[0])
+
+    def headers_at(self, place: int) -> np.ndarray:
+        """How many targets take how many headers at one interval, by their number from 0."""
+        return self.headers[self.starts[place] : self.starts[place + 1]]
+
+    def at_interval(self, interval_bytes: int) -> "SweepParts":
+        """The sums of one interval; KeyError for one that was not swept."""
+        place = self.index_of(interval_bytes)
+        rows, counts = slice(place, place + 1), self.headers_at(place)
+        return replace(
+            self,
+            intervals=self.intervals[rows],
+            entries=self.entries[rows],
+            time_entries=self.time_entries[rows],
+            skipped_bytes=self.skipped_bytes[rows],
+            headers=counts,
+            starts=np.array([0, len(counts)]),
+        )
+
+
+def no_parts(intervals: Iterable[int] = INTERVALS) -> SweepParts:
+    """The sums over no segment at all, to begin adding with."""
+    swept_intervals = np.unique(np.fromiter(intervals, np.int64))
+    zeros = np.zeros(len(swept_intervals), np.int64)
+    return SweepParts(
+        swept_intervals,
+        zeros,
+        zeros,
+        zeros,
+        np.zeros(0, np.int64),
+        np.zeros(len(swept_intervals) + 1, np.int64),
+    )

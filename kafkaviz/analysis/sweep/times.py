@@ -1,0 +1,129 @@
+"""What every index.interval.bytes would have cost lookups by timestamp: the headers from where the
+two indexes lead to the batch.
+
+A lookup takes the last time entry that is not above its timestamp, looks its offset up in the
+offset index, and reads headers from there until a batch is as new. Entries of the time index are
+only written where a newer timestamp came: while old records are filled in there are none, and a
+lookup just above the newest so far reads all that was filled in.
+
+As LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. What a lookup takes beside headers
+does not depend on the interval: the whole of the batch is read, and decompressed, once.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kafkaviz.analysis.sweep.columns import Columns
+from kafkaviz.analysis.sweep.sums import INTERVALS, SweepParts, no_parts
+from kafkaviz.analysis.sweep.sweeper import parts
+from kafkaviz.binary.lazy_njit import njit
+
+
+def sweep_times(
+    batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
+) -> SweepParts:
+    """Lookups of each batch's first timestamp, once a batch, in its own segment; batches:
+    format.batch.BATCH, of one segment or several.
+
+    A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or
+    lies above all largest ones.
+    """
+    swept_intervals = np.unique(np.fromiter(intervals, np.int64))
+    sums = no_parts(swept_intervals)
+    for segment in [batches] if isinstance(batches, np.ndarray) else batches:
+        if len(segment):
+            sums += sweep_columns(Columns.from_batches(segment), parts(segment, swept_intervals))
+    return sums
+
+
+def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
+    """The same of one segment that was read; batch_sweep: its sweep batch by batch, which tells of
+    the intervals and the entries.
+    """
+    lookup_results = [
+        _count_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval)
+        for interval in batch_sweep.intervals.tolist()
+    ]
+    starts = np.concatenate([[0], np.cumsum([len(headers) for headers, _ in lookup_results])])
+    skipped = np.array([skipped for _, skipped in lookup_results], np.int64)
+    headers = np.concatenate([headers for headers, _ in lookup_results])
+    return replace(
+        batch_sweep,
+        skipped_bytes=skipped,
+        headers=headers,
+        starts=starts,
+        targets=len(columns.targets_ms),
+    )
+
+
+@njit(cache=True)
+def find_answers(sizes, newest, targets, row, position):
+    """(the row, the position) of the batch that answers each of the ascending targets, from that
+    row on, which lies there.
+    """
+    rows, positions = np.empty((2, len(targets)), np.int64)
+    for number in range(len(targets)):
+        while newest[row] < targets[number]:
+            position += sizes[row].size_bytes
+            row += 1
+        rows[number], positions[number] = row, position
+    return rows, positions
+
+
+@njit(cache=True)
+def _count_lookups(sizes, newest, targets, interval):
+    """(how many lookups read how many headers, the bytes that all of them skip) in the indexes that
+    an interval makes.
+
+    The targets ascend, and with them the time entries that they begin from: those below a new entry
+    begin from the one before.
+    """
+    # done, the longest one's headers, bytes; the row and position reached
+    counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)
+    # row and position: of the last entry, of that when the newest time came, and where a lookup
+    # begins
+    start = newest_start = entry_start = (0, 0)
+    last_ms, position = -1, 0
+    for row in range(len(sizes)):
+        is_indexed = position - start[1] > interval
+        if is_indexed:
+            start = (row, position)
+        if row == 0 or newest[row] > newest[row - 1]:
+            newest_start = start
+        if is_indexed and newest[row] > last_ms:
+            counts, lookups = _answer_up_to(
+                sizes, newest, targets, newest[row] - 1, entry_start, counts, lookups
+            )
+            last_ms, entry_start = newest[row], newest_start
+        position += sizes[row].size_bytes
+    if newest[-1] > last_ms:  # written as the segment is closed
+        counts, lookups = _answer_up_to(
+            sizes, newest, targets, newest[-1] - 1, entry_start, counts, lookups
+        )
+        entry_start = newest_start
+    counts, lookups = _answer_up_to(
+        sizes, newest, targets, newest[-1], entry_start, counts, lookups
+    )
+    return counts[: lookups[1] + 1 if len(targets) else 0], lookups[2]
+
+
+@njit(cache=True)
+def _answer_up_to(sizes, newest, targets, up_to_ms, entry_start, counts, lookups):
+    """The targets up to a time are looked up, from a row and its position on."""
+    answered, longest, skipped, row, position = lookups
+    while answered < len(targets) and targets[answered] <= up_to_ms:
+        while newest[row] < targets[answered]:
+            position += sizes[row].size_bytes
+            row += 1
+        headers = row - entry_start[0] + 1
+        if headers >= len(counts):
+            longer_counts = np.zeros(2 * headers, np.int64)
+            longer_counts[: len(counts)] = counts
+            counts = longer_counts
+        counts[headers] += 1
+        longest = max(longest, headers)
+        skipped += position - entry_start[1]
+        answered += 1
+    return counts, (answered, longest, skipped, row, position)

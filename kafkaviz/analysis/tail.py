@@ -1,0 +1,51 @@
+"""What stands behind the last whole batch of a log: zeros, the start of a batch, or bytes that do
+not belong.
+
+A log of 500 bytes whose last whole batch ends at 455, and whose other 45 bytes start no batch:
+Tail("garbage", 455, 45).
+"""
+
+from dataclasses import dataclass
+
+from kafkaviz import units
+from kafkaviz.format import tail
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+
+READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Bytes behind the last whole batch: "zeros" was set ahead, "torn" begins like the next batch,
+    "garbage" is neither.
+    """
+
+    kind: str
+    position: int
+    size_bytes: int
+
+    @property
+    def summary(self) -> str:
+        """What a row of a map has room for."""
+        if self.size_bytes > READ_BYTES:
+            return f"{units.size(self.size_bytes)} after the last batch"
+        count, is_single = units.group(self.size_bytes), self.size_bytes == 1
+        if self.kind == "torn":
+            return "last batch cut short"
+        if self.kind == "zeros":
+            return f"{count} zero byte{'' if is_single else 's'} at the end"
+        return f"{count} {'byte that does' if is_single else 'bytes that do'} not belong"
+
+
+def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
+    """The tail of a log whose last whole batch ends at that byte with that offset (None without a
+    batch); None without a tail.
+
+    Raises CannotOpen.
+    """
+    if end_position >= log.size_bytes:
+        return None
+    tail_bytes = file.read(log.path, end_position, READ_BYTES)
+    size_bytes = log.size_bytes - end_position
+    return Tail(tail.kind(tail_bytes, last_offset, size_bytes), end_position, size_bytes)

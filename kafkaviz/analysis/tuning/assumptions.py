@@ -1,0 +1,96 @@
+"""What would have to be true for another answer: each assumption of the model moved to either
+end.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.tuning.interval_price import Budgets
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One assumption moved to either end while the others stay: the p99 of a warm lookup today, and
+    the answer then.
+    """
+
+    name: str
+    unit: str
+    low: float
+    typical: float
+    high: float
+    p99_us_low: float
+    p99_us_high: float
+    verdict_low: tuple[str, int]
+    verdict_high: tuple[str, int]
+
+
+def tornado(
+    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
+) -> tuple[Assumption, ...]:
+    """Each assumption of the model, the one that moves the result most first; empty of a log
+    without a batch.
+    """
+    if not measurement.parts.batches:
+        return ()
+    # of what a header is priced with
+    one_read, two_reads = (1.0, 2.0) if costs.is_modelled else (0.5, 1.0)
+    reads = Range(1, 1 if costs.is_modelled else 2, 2)
+    moves = [
+        ("µs a header", "µs", costs.header_us, lambda us: replace(costs, header_us=_fixed(us))),
+        (
+            "µs before the first header",
+            "µs",
+            costs.first_us,
+            lambda us: replace(costs, first_us=_fixed(us)),
+        ),
+        (
+            "reads a header",
+            "",
+            reads,
+            lambda count: replace(
+                costs, header_us=costs.header_us.times(one_read if count == 1 else two_reads)
+            ),
+        ),
+    ]
+    if budgets.cold_p99_us is not None:
+        storage = costs.storage
+        moves.append(
+            (
+                "µs a device read",
+                "µs",
+                storage.read_us,
+                lambda us: replace(costs, storage=replace(storage, read_us=_fixed(us))),
+            )
+        )
+    assumptions = [
+        _move(name, unit, cost_range, measurement, costs_at, today, budgets)
+        for name, unit, cost_range, costs_at in moves
+    ]
+    return tuple(
+        sorted(assumptions, key=lambda assumption: assumption.p99_us_low - assumption.p99_us_high)
+    )
+
+
+def _fixed(us: float) -> Range:
+    return Range(us, us, us)
+
+
+def _move(
+    name: str,
+    unit: str,
+    cost_range: Range,
+    measurement: LogMeasurement,
+    costs_at: Callable[[float], LookupPrices],
+    today: CurrentConfig,
+    budgets: Budgets,
+) -> Assumption:
+    ends = []
+    for value in (cost_range.low, cost_range.high):
+        answer = cast(Recommendation, recommend(measurement, today, budgets, costs_at(value)))
+        ends.append((answer.current_price.p99_us.typical, (str(answer.verdict), answer.value)))
+    return Assumption(name, unit, *cost_range, ends[0][0], ends[1][0], ends[0][1], ends[1][1])

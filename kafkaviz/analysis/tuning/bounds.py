@@ -1,0 +1,43 @@
+"""The intervals that may be proposed for a log, and what bounds them whatever a warm lookup
+allows.
+"""
+
+from kafkaviz.analysis.cost_model import OBJECT_STORE, LookupPrices
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+
+TIERED_SHARE = 0.05  # of a fetch that a remote read may carry for nothing
+
+
+def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices) -> list[int]:
+    """The intervals that may be proposed: round ones, none below which nothing changes, none too
+    long for the storage; and today's.
+    """
+    least = measurement.parts.least_batch_bytes or 0
+    most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
+    swept_intervals = [int(interval) for interval in measurement.parts.intervals]
+    powers = [
+        interval for interval in swept_intervals if interval and interval & (interval - 1) == 0
+    ]
+    longer_intervals = [interval for interval in powers if interval >= least]
+    # every batch is indexed, and a longer one would not do that
+    plateau = [interval for interval in powers if interval < least][-1:]
+    allowed_intervals = (
+        [interval for interval in (*plateau, *longer_intervals) if interval <= most]
+        or plateau
+        or powers[:1]
+    )
+    return sorted(
+        {*allowed_intervals, *([today.interval_bytes] if today.interval_bytes <= most else [])}
+    )
+
+
+def upper_bounds(
+    measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices
+) -> dict[str, float]:
+    """What an interval should not exceed, whatever a warm lookup allows: by the cause."""
+    bounds = {}
+    if today.is_tiered or costs.storage.name == OBJECT_STORE:
+        bounds["tiered"] = TIERED_SHARE * today.fetch_bytes
+    if costs.storage.seeks:
+        bounds["hdd"] = max(measurement.batch_bytes, measurement.parts.least_batch_bytes or 0)
+    return bounds

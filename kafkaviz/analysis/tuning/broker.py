@@ -1,0 +1,85 @@
+"""Many logs under one setting: the answer for the broker's default, of the answers for its
+topics.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.tuning.interval_price import Budgets
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.analysis.tuning.reasons import Reason
+from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict, recommend
+
+
+def recommend_broker(
+    by_topic: Mapping[str, Recommendation], total: Recommendation
+) -> Recommendation:
+    """The answer for the broker's default, of its topics' answers: what one topic needs is set for
+    that topic, the rest keeps.
+
+    by_topic: by topic, of those with a batch; total: of all their batches together. Only where
+    every topic wants the same is it the broker's.
+    """
+    choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
+    if len(choices) <= 1 and (total.verdict, total.value) in choices:
+        return total
+    changed_intervals = {
+        name: answer.value
+        for name, answer in by_topic.items()
+        if answer.verdict == TuningVerdict.CHANGE
+    }
+    reason = Reason(
+        "topic-by-topic",
+        {
+            "changing": changed_intervals,
+            "topics": len(by_topic),
+            "interval": total.current_price.interval_bytes,
+        },
+    )
+    kept_reasons = tuple(
+        kept_reason
+        for kept_reason in total.reasons
+        if kept_reason.code not in ("faster", "smaller", "smaller-for-tiered")
+    )
+    return replace(
+        total,
+        verdict=TuningVerdict.KEEP,
+        value=total.current_price.interval_bytes,
+        proposed_price=total.current_price,
+        reasons=(reason, *kept_reasons),
+    )
+
+
+class TunableLog(Protocol):
+    """A log under a name."""
+
+    @property
+    def name(self) -> str:
+        """Of the topic, or of what was given."""
+        ...
+
+    @property
+    def today(self) -> CurrentConfig:
+        """How it is run."""
+        ...
+
+    @property
+    def measurement(self) -> LogMeasurement:
+        """What is exact of it."""
+        ...
+
+
+def recommend_all(
+    cases: Sequence[TunableLog], total: TunableLog, budgets: Budgets, costs: LookupPrices
+) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
+    """(each case's answer by its name, the answer for all of them)."""
+    by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
+    # else the topic has one of its own
+    if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:
+        return by_name, by_name[cases[0].name]
+    total_answer = recommend(total.measurement, total.today, budgets, costs)
+    return by_name, total_answer and recommend_broker(
+        {name: answer for name, answer in by_name.items() if answer}, total_answer
+    )

@@ -1,0 +1,112 @@
+"""What else depends on the interval: when segments end, how large an index is safe, files and
+memory, remote storage.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafkaviz.analysis import limits
+from kafkaviz.analysis.cost_model import MAX_MAP_COUNT, footprint
+from kafkaviz.analysis.tuning.interval_price import IntervalPrice
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.simulate.config import LogConfig
+
+REMOTE_INDEX_CACHE_BYTES = 1 << 30  # remote.log.index.file.cache.total.size.bytes
+SAFE_INDEX_MARGIN = 1.25
+
+
+@dataclass(frozen=True)
+class SegmentLimits:
+    """When this log's segments end, and what an index needs.
+
+    ends_bytes: of each of limits.ENDS the .log at which it ends a segment, infinite where it never
+    does; by time at the speed that the largest timestamps tell. least_index_bytes: the least
+    segment.index.bytes with which no index is full before segment.bytes are, however fast or slow
+    the log is; safe_index_bytes: a quarter more, for batches that become smaller.
+    """
+
+    ends_bytes: Mapping[str, float]
+    least_index_bytes: int
+    safe_index_bytes: int
+
+    @property
+    def binding(self) -> str:
+        """The first of them."""
+        return min(self.ends_bytes, key=self.ends_bytes.__getitem__)
+
+
+def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
+    """When segments end with a swept interval, which limit is the first, and how large an index is
+    safe.
+    """
+    index = measurement.parts.index_of(interval_bytes)
+    entries, times = (
+        int(measurement.parts.entries[index]),
+        int(measurement.parts.time_entries[index]),
+    )
+    gap, share = (
+        (measurement.log_bytes / entries, min(1.0, times / entries))
+        if entries
+        else (float("inf"), 0.0)
+    )
+    index_bytes, bytes_per_s = config.segment_index_bytes, measurement.bytes_per_s
+    segment_s = (config.most_segment_ms - limits.mean_jitter_ms(config)) / 1000
+    ends = (
+        float(config.segment_bytes),
+        bytes_per_s * segment_s if bytes_per_s else float("inf"),
+        limits.offset_index_full_bytes(index_bytes, gap) if entries else float("inf"),
+        limits.time_index_full_bytes(index_bytes, gap, share) if share else float("inf"),
+    )
+    least_index_bytes = limits.safe_index_bytes(config.segment_bytes, gap, share)
+    return SegmentLimits(
+        dict(zip(limits.ENDS, ends, strict=True)),
+        least_index_bytes,
+        round(SAFE_INDEX_MARGIN * least_index_bytes),
+    )
+
+
+def tiered_cost(
+    current: IntervalPrice, other: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig
+) -> dict[str, float]:
+    """Of a topic with remote storage: segments whose indexes fit the remote index cache, and what a
+    remote read carries for nothing.
+    """
+    values = {}
+    for name, price in (("now", current), ("other", other)):
+        per_segment = price.index_share * today.config.segment_bytes
+        values[f"cached_segments_{name}"] = (
+            REMOTE_INDEX_CACHE_BYTES / per_segment if per_segment else float("inf")
+        )
+        values[f"carried_share_{name}"] = float(price.row["skipped_bytes_mean"]) / today.fetch_bytes
+    return values
+
+
+def footprint_at(
+    measurement: LogMeasurement,
+    today: CurrentConfig,
+    interval_bytes: int,
+    max_map_count: int = MAX_MAP_COUNT,
+) -> dict[str, int]:
+    """Files, maps, memory and what is preallocated, with the indexes of a swept interval; of
+    today's with those that are there.
+    """
+    is_today = interval_bytes == today.interval_bytes
+    parts = (
+        measurement.current_cost(interval_bytes).parts
+        if is_today
+        else measurement.parts.at_interval(interval_bytes)
+    )
+    index_rooms = today.index_rooms or (today.config.segment_index_bytes,) * today.partitions
+    total = footprint(
+        measurement.segments, int(parts.index_bytes[0]), index_rooms, today.leaves_maps
+    )
+    return {
+        "segments": total.segments,
+        "files": total.files,
+        "maps": total.maps,
+        "stale_maps": total.stale_maps,
+        "maps_left": total.maps_left(max_map_count),
+        "index_bytes": total.index_bytes,
+        "preallocated_bytes": total.preallocated_bytes,
+        "resident_bytes": total.resident_bytes,
+    }

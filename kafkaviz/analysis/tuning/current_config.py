@@ -1,0 +1,177 @@
+"""How a log is run: its interval and its limits, as settings tell them, or as its entries and rolls
+do.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from kafkaviz.analysis import roll_inference
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.analysis.inference import (
+    ChunkedEvidence,
+    IntervalBounds,
+    IntervalEvidence,
+    inferred_limits,
+    roll_reasons,
+)
+from kafkaviz.analysis.tuning.log_measurement import SETTING
+from kafkaviz.config_def import Value
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import BATCH
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import Origin, Settings, SettingValue
+
+TunedSegments = tuple[Partition, Sequence[Segment]]  # and those of its segments that are tuned
+NO_BATCH = np.empty(0, BATCH)
+SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting tells
+
+
+class IntervalEstimator:
+    """What the largest segments with an index tell of its interval, from the batches that are read
+    for other ends too.
+    """
+
+    def __init__(self, logs: Sequence[TunedSegments]) -> None:
+        segments = [segment for _, segments in logs for segment in segments if segment.index]
+        segments.sort(key=lambda segment: existing_file(segment.log).size_bytes, reverse=True)
+        largest_segments = segments[:SAMPLE_SEGMENTS]
+        self._evidence_by_path = {
+            existing_file(segment.log).path: evidence
+            for segment in largest_segments
+            if (evidence := _segment_evidence(segment))
+        }
+        self.segments = [
+            segment
+            for segment in largest_segments
+            if existing_file(segment.log).path in self._evidence_by_path
+        ]
+
+    def take(self, segment: Segment, batches: np.ndarray) -> None:
+        """The next batches of a segment."""
+        if evidence := self._evidence_by_path.get(existing_file(segment.log).path):
+            evidence.add(batches)
+
+    def bounds(self) -> IntervalBounds:
+        """What all of them tell."""
+        return reduce(
+            IntervalEvidence.merge,
+            (evidence.evidence() for evidence in self._evidence_by_path.values()),
+            IntervalEvidence(),
+        ).bounds()
+
+
+def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
+    """index.interval.bytes as a setting says it; where none does, as the first batches of the
+    largest segments look.
+    """
+    setting = settings.find(logs[0][0].topic, SETTING)
+    if setting.origin != Origin.DEFAULT:
+        return int(setting.value)
+    estimator = IntervalEstimator(logs)
+    for segment in estimator.segments:
+        try:
+            estimator.take(segment, next(iter(segment.full_scan()), NO_BATCH))
+        except KafkavizError:  # the pass over all of it says so
+            continue
+    return current_interval(setting, estimator.bounds())[0]
+
+
+def current_interval(setting: SettingValue, bounds: IntervalBounds) -> tuple[int, str, bool]:
+    """(index.interval.bytes, where it is from, whether entries stand for whole appends). bounds:
+    what the entries say.
+
+    A default that the entries contradict is none: then the log came without its settings, and the
+    interval is inferred.
+    """
+    low, high = bounds.low_bytes, bounds.high_bytes
+    is_fitting = high is None or (low or 0) <= setting.value <= high
+    if setting.origin != Origin.DEFAULT or is_fitting or bounds.per_append:
+        return int(setting.value), setting.source, bounds.per_append
+    return (
+        _roundest(low or 0, high),
+        f"inferred from the entries, between {low or 0} and {high}",
+        bounds.per_append,
+    )
+
+
+def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
+    """What rolls say of segment.bytes, segment.ms and segment.index.bytes, of the first partition
+    that tells; and what the length of an active segment's index says, as long as a crash left it
+    untrimmed.
+    """
+    values: dict[str, Value] = {}
+    for partition, segments in logs:
+        try:
+            segment_facts = (
+                [roll_inference.segment_facts(segment) for segment in partition.live]
+                if len(segments) == len(partition.live) > 1
+                else []
+            )
+            own_limits = (
+                inferred_limits(segment_facts, roll_reasons(segment_facts)) if segment_facts else {}
+            )
+            index_bytes = _untrimmed_bytes(segments[-1])
+        except KafkavizError:
+            continue
+        values = {name: limit.value for name, limit in own_limits.items()} | values
+        values |= {"segment.index.bytes": index_bytes} if index_bytes else {}
+    return values
+
+
+def _untrimmed_bytes(segment: Segment) -> int | None:
+    """The length of an index that was made as long as it may grow, None of one that was trimmed."""
+    is_untrimmed = (
+        segment.index
+        and segment.timeindex
+        and segment.offset_slots.unwritten_slots
+        and segment.time_slots.unwritten_slots
+    )
+    return (
+        max(existing_file(segment.index).size_bytes, existing_file(segment.timeindex).size_bytes)
+        if is_untrimmed
+        else None
+    )
+
+
+class _SegmentEvidence:
+    """What one segment tells.
+
+    Of one whose index is empty all but its first batch came without an entry.
+    """
+
+    def __init__(self, entries: np.ndarray) -> None:
+        self._gaps = ChunkedEvidence(entries[np.argsort(entries["position"], kind="stable")])
+        self._is_empty, self._last_position = not len(entries), ()
+
+    def add(self, batches: np.ndarray) -> None:
+        """The next batches."""
+        self._gaps.add(batches)
+        self._last_position = (
+            (int(batches["position"][-1]),) if len(batches) else self._last_position
+        )
+
+    def evidence(self) -> IntervalEvidence:
+        """Of all of them."""
+        return (
+            IntervalEvidence(longest_unindexed_bytes=self._last_position)
+            if self._is_empty
+            else self._gaps.evidence()
+        )
+
+
+def _segment_evidence(segment: Segment) -> _SegmentEvidence | None:
+    try:
+        return _SegmentEvidence(segment.offset_index)
+    except KafkavizError:
+        return None
+
+
+def _roundest(low: int, high: int) -> int:
+    """A power of two between both, else the high end: an entry says how long an interval can have
+    been, and a gap how short.
+    """
+    power = 1 << (max(high, 1).bit_length() - 1)
+    return power if power >= low else high

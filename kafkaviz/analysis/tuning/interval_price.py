@@ -1,0 +1,174 @@
+"""One interval with its prices, and what of the budgets it takes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost_model import LookupPrices, Range, implied_price_us
+from kafkaviz.analysis.existing_index import ExistingIndexCost
+from kafkaviz.analysis.probes import mean_touched_pages
+from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.search.slots import PAGE_BYTES
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """What somebody allows; None: no matter.
+
+    p99_us, cold_p99_us: for the lookup that one in a hundred exceeds, with the log in the page
+    cache and without. cores: for all lookups of fetches_per_s. index_share: of the log, for both
+    indexes. A budget is met where the high end of a range meets it.
+    """
+
+    p99_us: float | None = 50.0
+    cold_p99_us: float | None = None
+    cores: float | None = None
+    index_share: float | None = None
+    fetches_per_s: float | None = None
+
+
+@dataclass(frozen=True)
+class IntervalPrice:
+    """One interval with its prices.
+
+    row: of lookups of each batch's base offset, which prices are of; every_row, time_row: of every
+    offset, and of timestamps. cold_reads_mean, cold_reads_p99: device reads of the .log;
+    index_reads: of the offset index.
+    """
+
+    interval_bytes: int
+    row: np.void  # sweep.SWEEP
+    every_row: np.void
+    time_row: np.void
+    mean_us: Range
+    p99_us: Range
+    cold_mean_us: Range
+    cold_p99_us: Range
+    cold_reads_mean: float
+    cold_reads_p99: int
+    index_reads: float
+    index_share: float
+    cores: Range | None
+    price_us: float  # of a mean lookup that a MB of index a GiB buys at this interval
+
+    @property
+    def time_entries(self) -> int:
+        """Of the time index; the row has those of the offset index, and the bytes of both."""
+        offset_bytes = int(self.row["entries"]) * offset_index.ENTRY.itemsize
+        return (int(self.row["index_bytes"]) - offset_bytes) // time_index.ENTRY.itemsize
+
+
+def price_interval(
+    measurement: LogMeasurement,
+    costs: LookupPrices,
+    interval_bytes: int,
+    budgets: Budgets = Budgets(),
+) -> IntervalPrice:
+    """A swept interval with its prices, as the replay has it; KeyError for one that was not
+    swept.
+    """
+    return _price(measurement, costs, measurement.replay_cost(interval_bytes), budgets)
+
+
+def price_current(
+    measurement: LogMeasurement,
+    costs: LookupPrices,
+    interval_bytes: int,
+    budgets: Budgets = Budgets(),
+) -> IntervalPrice:
+    """Today's interval with the prices of lookups in the indexes that are there."""
+    return _price(measurement, costs, measurement.current_cost(interval_bytes), budgets)
+
+
+def price_all(
+    measurement: LogMeasurement, costs: LookupPrices, budgets: Budgets = Budgets()
+) -> tuple[IntervalPrice, ...]:
+    """Every swept interval with its prices, as the replay has it, for curves."""
+    return tuple(
+        price_interval(measurement, costs, int(interval), budgets)
+        for interval in measurement.parts.intervals
+    )
+
+
+def _price(
+    measurement: LogMeasurement,
+    costs: LookupPrices,
+    index_cost: ExistingIndexCost,
+    budgets: Budgets,
+) -> IntervalPrice:
+    costs = costs.with_one_read_share(measurement.one_read_share)
+    row, every_row, time_row = (
+        parts.sweep()[0]
+        for parts in (index_cost.parts, index_cost.every_offset, index_cost.timestamps)
+    )
+    mean, p99 = float(row["headers_mean"]), float(row["headers_p99"])
+    reads = sweep.mean(index_cost.cold.counts[0]), sweep.quantile(index_cost.cold.counts[0], 0.99)
+    index_reads = _index_reads(
+        int(row["entries"]) // max(1, index_cost.parts.segments), costs.read_ahead_bytes
+    )
+    cores = None if budgets.fetches_per_s is None else costs.cores(mean, budgets.fetches_per_s)
+    share = (
+        float(row["index_bytes"]) / measurement.log_bytes if measurement.log_bytes else float("nan")
+    )
+    price = implied_price_us(
+        int(row["interval_bytes"]),
+        measurement.batch_bytes,
+        measurement.spread,
+        costs.each_us.typical,
+    )
+    cold = costs.cold_us(mean, reads[0], *index_reads), costs.cold_us(p99, reads[1], *index_reads)
+    return IntervalPrice(
+        int(row["interval_bytes"]),
+        row,
+        every_row,
+        time_row,
+        costs.warm_us(mean),
+        costs.warm_us(p99),
+        *cold,
+        *reads,
+        index_reads[0],
+        share,
+        cores,
+        price,
+    )
+
+
+def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
+    """(device reads, pages) of a search in a cold offset index of so many entries, on average: a
+    read brings its neighbours along.
+    """
+    entry_bytes = offset_index.ENTRY.itemsize
+    return mean_touched_pages(
+        entries, entry_bytes, max(PAGE_BYTES, read_ahead_bytes)
+    ), mean_touched_pages(entries, entry_bytes)
+
+
+def by_target(price: IntervalPrice) -> dict[str, np.void]:
+    """The lookups by what they look for: sweep.SWEEP rows."""
+    return {"base_offset": price.row, "every_offset": price.every_row, "timestamp": price.time_row}
+
+
+def exceeded_budgets(price: IntervalPrice, budgets: Budgets) -> tuple[str, ...]:
+    """The budgets that an interval does not meet at the high end of its ranges: "p99", "cold-p99",
+    "cores", "index".
+    """
+    return tuple(
+        name for name, (value, budget) in budget_usage(price, budgets).items() if value > budget
+    )
+
+
+def budget_usage(price: IntervalPrice, budgets: Budgets) -> dict[str, tuple[float, float]]:
+    """Of each budget that is given what an interval takes of it at the high end of its range, and
+    what is allowed.
+    """
+    use_by_name = {
+        "p99": (price.p99_us.high, budgets.p99_us),
+        "cold-p99": (price.cold_p99_us.high, budgets.cold_p99_us),
+        "cores": (price.cores.high if price.cores else 0.0, budgets.cores),
+        "index": (price.index_share, budgets.index_share),
+    }
+    return {
+        name: (value, budget) for name, (value, budget) in use_by_name.items() if budget is not None
+    }

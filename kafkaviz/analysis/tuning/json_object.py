@@ -1,0 +1,283 @@
+"""A tuning as one plain object, for JSON: what kafkaviz tune prints, and what pages and reports can
+take over.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.tuning.assumptions import Assumption, tornado
+from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
+from kafkaviz.analysis.tuning.gain import Gain
+from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, by_target
+from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
+from kafkaviz.analysis.tuning.reason_text import alter_line, describe_reach, describe_reason
+from kafkaviz.analysis.tuning.reasons import Reason
+from kafkaviz.analysis.tuning.recommendation import Recommendation
+from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
+from kafkaviz.analysis.what_if import WhatIf
+
+
+def tuning_object(
+    source: TuningSource,
+    answers: Mapping[str, Recommendation | None],
+    total: Recommendation | None,
+    budgets: Budgets,
+    costs: LookupPrices,
+) -> dict:
+    """Everything that was worked out. answers: by the name of a case; total: of all of them."""
+    case = source.total
+    result = {
+        "source": {"kind": source.kind, "name": source.name, **_log_object(case)},
+        "kafka_version": {"assumed": source.version, "because": source.version_reason},
+        "current": _current_object(case, total),
+        "sweep": [_row_object(row) for row in case.measurement.parts.sweep()],
+        "recommendation": _recommendation_object(source, case, total),
+        "budgets": {
+            "p99_us": budgets.p99_us,
+            "cold_p99_us": budgets.cold_p99_us,
+            "cores": budgets.cores,
+            "index_share": budgets.index_share,
+            "fetches_per_s": budgets.fetches_per_s,
+        },
+        "costs": {
+            "header_us": _range_object(costs.header_us),
+            "first_us": _range_object(costs.first_us),
+            "storage": costs.storage.name,
+            "read_us": _range_object(costs.storage.read_us),
+            "modelled": costs.is_modelled,
+            "calibrated": costs.calibrated,
+        },
+    }
+    if total:
+        result["tornado"] = [
+            _assumption_object(assumption)
+            for assumption in tornado(case.measurement, case.today, budgets, costs)
+        ]
+        result |= _limits_object(case, total)
+    if source.kind == BROKER:
+        result["topics"] = [
+            _topic_object(topic_case, answers.get(topic_case.name)) for topic_case in source.cases
+        ]
+        result["metadata_left_out"] = source.metadata_left_out
+    result["unused_left_out"] = [
+        inactive_segment.path for inactive_segment in source.inactive_segments
+    ]
+    result["problems"] = [
+        {"path": str(problem.path), "message": problem.what} for problem in source.problems
+    ]
+    return json_value(result)
+
+
+def json_value(value: Any) -> Any:
+    """The same as JSON has it: no NaN and no infinity, no number of numpy's."""
+    if isinstance(value, Mapping):
+        return {str(name): json_value(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def what_if_object(replay: WhatIf) -> dict:
+    """A replay: what the log would have become."""
+    return {
+        "segments": replay.segments,
+        "rolls": dict(replay.rolls),
+        "log_bytes": replay.log_bytes,
+        "offset_entries": replay.offset_entries,
+        "time_entries": replay.time_entries,
+        "index_bytes": replay.index_bytes,
+        "maps": replay.maps,
+        "files": replay.files,
+    }
+
+
+def _log_object(case: TuningCase) -> dict:
+    parts = case.measurement.parts
+    return {
+        "log_bytes": parts.log_bytes,
+        "batches": parts.batches,
+        "segments": case.measurement.segments,
+        "partitions": case.today.partitions,
+        "batch_bytes_mean": case.measurement.batch_bytes,
+        "batch_bytes_least": parts.least_batch_bytes,
+        "single_record_share": case.measurement.single_share,
+        "bytes_per_s": case.measurement.bytes_per_s,
+    }
+
+
+def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
+    today, index = case.today, case.measurement.parts.index_of(case.today.interval_bytes)
+    result = {
+        SETTING: today.interval_bytes,
+        "interval_source": today.interval_source,
+        "segment.bytes": today.config.segment_bytes,
+        "segment.index.bytes": today.config.segment_index_bytes,
+        "segment.ms": today.config.segment_ms,
+        "tiered": today.is_tiered,
+        "per_append": today.is_coarse,
+        "inferred": list(today.inferred_settings),
+        **_row_object(case.measurement.parts.sweep()[index]),
+        "replayed": dict(
+            zip(("offset_entries", "time_entries"), case.replayed_entries, strict=True)
+        ),
+        "on_disk": None
+        if case.disk_entries is None
+        else dict(zip(("offset_entries", "time_entries"), case.disk_entries, strict=True)),
+    }
+    return result | (_price_object(total.current_price) if total else {})
+
+
+def _price_object(price: IntervalPrice) -> dict:
+    return {
+        "mean_us": _range_object(price.mean_us),
+        "p99_us": _range_object(price.p99_us),
+        "cold_mean_us": _range_object(price.cold_mean_us),
+        "cold_p99_us": _range_object(price.cold_p99_us),
+        "cold_reads_mean": price.cold_reads_mean,
+        "cold_reads_p99": price.cold_reads_p99,
+        "cold_index_reads": price.index_reads,
+        "by_target": {name: _header_object(row) for name, row in by_target(price).items()},
+        "index_share": price.index_share,
+        "cores": _range_object(price.cores) if price.cores else None,
+        "price_us": price.price_us,
+    }
+
+
+def _row_object(row: np.void) -> dict:
+    return dict(zip(cast("tuple[str, ...]", row.dtype.names), row.item(), strict=True))
+
+
+def _header_object(row: np.void) -> dict:
+    """What lookups of a kind of target read."""
+    return {
+        name: row[name].item()
+        for name in cast("tuple[str, ...]", row.dtype.names)
+        if name.startswith("headers") or name == "skipped_bytes_mean"
+    }
+
+
+def _range_object(value: Range) -> dict:
+    return value._asdict()
+
+
+def _recommendation_object(
+    source: TuningSource, case: TuningCase, recommendation: Recommendation | None
+) -> dict:
+    is_broker = source.kind == BROKER
+    setting = BROKER_SETTING if is_broker else SETTING
+    if recommendation is None:
+        reason_texts = ["there is no batch: nothing can be said of a log that is empty"]
+        value = case.today.interval_bytes
+        return {
+            "verdict": "keep",
+            "setting": setting,
+            "value": value,
+            "because": reason_texts,
+            "reasons": [],
+            "not_fixed": [],
+        }
+    topic = None if is_broker else case.today.topic
+    return {
+        "verdict": str(recommendation.verdict),
+        "setting": setting,
+        "value": recommendation.value,
+        "because": [describe_reason(reason) for reason in recommendation.reasons],
+        "reasons": [_reason_object(reason) for reason in recommendation.reasons],
+        "considered": recommendation.considered_bytes,
+        "meets_budgets": recommendation.meets_budgets,
+        "gain": _gain_object(recommendation.gain),
+        "not_fixed": [describe_reason(reason) for reason in recommendation.not_fixed],
+        "proposed": {
+            **_row_object(recommendation.proposed_price.row),
+            **_price_object(recommendation.proposed_price),
+        },
+        "command": alter_line(SETTING, recommendation.value, topic)
+        if recommendation.verdict == "change"
+        else None,
+        "reaches": describe_reach(SETTING),
+    }
+
+
+def _reason_object(reason: Reason) -> dict:
+    """The values that are numbers and names; what stands elsewhere in the object is left out."""
+    return {
+        "code": reason.code,
+        **{
+            name: value
+            for name, value in reason.values.items()
+            if isinstance(value, int | float | str | dict | tuple) and not isinstance(value, Range)
+        },
+    }
+
+
+def _gain_object(gain: Gain) -> dict:
+    return {
+        "p99_us": _range_object(gain.p99_us),
+        "mean_us": _range_object(gain.mean_us),
+        "index_share": _range_object(gain.index_share),
+        "cores": _range_object(gain.cores) if gain.cores else None,
+        "blocks": gain.blocks,
+    }
+
+
+def _limits_object(case: TuningCase, total: Recommendation) -> dict:
+    limits = limits_at(case.measurement, case.today.config, total.value)
+    ends = zip(
+        ("segment_bytes", "segment_ms_bytes", "offset_full_bytes", "time_full_bytes"),
+        limits.ends_bytes.values(),
+        strict=True,
+    )
+    sizes = {
+        "least_index_bytes": limits.least_index_bytes,
+        "safe_index_bytes": limits.safe_index_bytes,
+    }
+    limit_values = {"binding": limits.binding, **dict(ends), **sizes}
+    files = dict(
+        zip(("apparent_bytes", "allocated_bytes"), case.index_files or (None, None), strict=True)
+    )
+    footprint = footprint_at(case.measurement, case.today, total.value) | files
+    tiered_values = (
+        tiered_cost(total.current_price, total.proposed_price, case.measurement, case.today)
+        if case.today.is_tiered
+        else None
+    )
+    return {"limits": limit_values, "footprint": footprint, "tiered": tiered_values}
+
+
+def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> dict:
+    result = {
+        "topic": case.name,
+        **_log_object(case),
+        SETTING: case.today.interval_bytes,
+        "interval_source": case.today.interval_source,
+    }
+    if recommendation is None:
+        return result | {"verdict": "keep", "value": case.today.interval_bytes, "because": []}
+    return result | {
+        "verdict": str(recommendation.verdict),
+        "value": recommendation.value,
+        "because": [describe_reason(reason) for reason in recommendation.reasons],
+        "headers_p99": recommendation.current_price.row["headers_p99"],
+        "p99_us": _range_object(recommendation.current_price.p99_us),
+        "index_share": recommendation.current_price.index_share,
+    }
+
+
+def _assumption_object(assumption: Assumption) -> dict:
+    return {
+        "name": assumption.name,
+        "unit": assumption.unit,
+        "low": assumption.low,
+        "typical": assumption.typical,
+        "high": assumption.high,
+        "p99_us_low": assumption.p99_us_low,
+        "p99_us_high": assumption.p99_us_high,
+        "verdict_low": list(assumption.verdict_low),
+        "verdict_high": list(assumption.verdict_high),
+    }

@@ -1,0 +1,211 @@
+"""What is exact of a log, gathered a segment at a time: the sweep, the device reads, and what the
+model needs of its batches.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cold_reads import ColdReads
+from kafkaviz.analysis.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analysis.existing_index import ExistingIndexCost, ExistingIndexSweeper
+from kafkaviz.analysis.sweep import SweepParts
+from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
+from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurement
+
+KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
+FOLDED = 16  # segments, after which their counts are added up
+SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of Measured
+
+
+@dataclass
+class MeasurementBuilder:
+    """Sums up segments, one after the other, into what the rule needs.
+
+    extra_intervals: intervals beside sweep.INTERVALS, today's among them. per_append: whether a
+    follower's append has one entry at most; by_append: whether each append here has, of a workload
+    whose batches tell theirs. current_interval_bytes: today's, of logs that have indexes; None of a
+    workload.
+    """
+
+    extra_intervals: Collection[int]
+    by_base_offset: bool
+    read_ahead_bytes: int = READ_AHEAD_BYTES
+    per_append: bool = False
+    by_append: bool = False
+    current_interval_bytes: int | None = None
+    _measurements: list[LogMeasurement] = field(default_factory=list)
+    _empty_segments: int = 0
+
+    def __post_init__(self) -> None:
+        self._intervals = np.unique([*sweep.INTERVALS, *self.extra_intervals])
+
+    def add(
+        self,
+        chunks: Iterable[np.ndarray],
+        indexes: tuple[np.ndarray, np.ndarray] | None = None,
+        report_share: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
+        workload).
+
+        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
+        where one is missing. report_share: told which share of the work is done once all batches
+        were read.
+        """
+        index_sweeper = None
+        if indexes and self.current_interval_bytes is not None:
+            index_sweeper = ExistingIndexSweeper(
+                *indexes, self.current_interval_bytes, self.by_base_offset
+            )
+        followers = self.extra_intervals if self.per_append else ()
+        segment = SegmentMeasurement(
+            self._intervals,
+            followers,
+            self.by_base_offset,
+            self.read_ahead_bytes,
+            self.by_append,
+            index_sweeper,
+        )
+        for batches, is_end in _with_end(chunk for chunk in chunks if len(chunk)):
+            segment.take(batches, is_end)
+        if not segment.batches:
+            self._empty_segments += 1
+            return
+        measurement = segment.result(self.current_interval_bytes, report_share)
+        self._measurements.append(
+            measurement if self._has_room(segment.batches) else replace(measurement, sizes=())
+        )
+        if len(self._measurements) == FOLDED:
+            # the counts of a thousand segments would fill the memory
+            self._measurements = [merge_measurements(self._measurements)]
+
+    def _has_room(self, batches: int) -> bool:
+        """Whether the sizes of one more segment are kept: none after the first that was
+        not, until all are folded.
+        """
+        batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
+        return not batch_counts or (
+            all(batch_counts) and sum(batch_counts) + batches <= KEPT_BATCHES
+        )
+
+    def result(self) -> LogMeasurement:
+        """All segments so far."""
+        empty_parts = sweep.no_parts(self._intervals)
+        measurement = (
+            merge_measurements(self._measurements)
+            if self._measurements
+            else LogMeasurement(empty_parts, _no_reads(self._intervals), empty_parts, empty_parts)
+        )
+        return replace(measurement, empty_segments=self._empty_segments)
+
+
+def _no_reads(intervals: np.ndarray) -> ColdReads:
+    return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
+
+
+def _with_end(chunks: Iterable[np.ndarray]) -> Iterator[tuple[np.ndarray, bool]]:
+    """Each with whether it is the last."""
+    previous = None
+    for chunk in chunks:
+        if previous is not None:
+            yield previous, False
+        previous = chunk
+    if previous is not None:
+        yield previous, True
+
+
+def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
+    """Several as one: sums of what is exact, the moments of all batch sizes together, and
+    the speed of all logs side by side.
+    """
+    return replace(
+        _merge_with_batches(measurements),
+        empty_segments=sum(measurement.empty_segments for measurement in measurements),
+    )
+
+
+def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
+    # means of no batch are no number
+    measurements = [
+        measurement for measurement in measurements if measurement.parts.batches
+    ] or measurements[:1]
+    if len(measurements) == 1:
+        return measurements[0]
+    parts, cold, every_offset, times = (
+        reduce(add, (getattr(measurement, name) for measurement in measurements))
+        for name in SUMMED_FIELDS
+    )
+    batch_counts = np.array([measurement.parts.batches for measurement in measurements], float)
+    if not batch_counts.sum():
+        return measurements[0]
+    index_cost = None
+    if all(measurement.index_cost for measurement in measurements):
+        index_cost = reduce(
+            add, (cast(ExistingIndexCost, measurement.index_cost) for measurement in measurements)
+        )
+    mean = float(
+        np.average([measurement.batch_bytes for measurement in measurements], weights=batch_counts)
+    )
+    mean_square = float(
+        np.average(
+            [
+                measurement.batch_bytes**2 * (1 + measurement.spread**2)
+                for measurement in measurements
+            ],
+            weights=batch_counts,
+        )
+    )
+    single_share = float(
+        np.average([measurement.single_share for measurement in measurements], weights=batch_counts)
+    )
+    timed_measurements = [measurement for measurement in measurements if measurement.bytes_per_s]
+    seconds = sum(
+        measurement.log_bytes / cast(float, measurement.bytes_per_s)
+        for measurement in timed_measurements
+    )
+    bytes_per_s = (
+        sum(measurement.log_bytes for measurement in timed_measurements) / seconds
+        if timed_measurements
+        else None
+    )
+    followers = None
+    if all(measurement.followers for measurement in measurements):
+        follower_parts = [cast(SweepParts, measurement.followers) for measurement in measurements]
+        followers = sum(follower_parts[1:], follower_parts[0])
+    spread = max(0.0, mean_square / mean**2 - 1) ** 0.5
+    one_read_share = float(
+        np.average(
+            [measurement.one_read_share for measurement in measurements], weights=batch_counts
+        )
+    )
+    return LogMeasurement(
+        parts,
+        cold,
+        every_offset,
+        times,
+        _kept_sizes(measurements),
+        mean,
+        spread,
+        single_share,
+        bytes_per_s,
+        followers,
+        index_cost,
+        one_read_share,
+    )
+
+
+def _kept_sizes(measurements: Sequence[LogMeasurement]) -> tuple[np.ndarray, ...]:
+    """The batch sizes of as many segments as are kept."""
+    sizes, count = [], 0
+    for segment in (segment for measurement in measurements for segment in measurement.sizes):
+        if count and count + len(segment) > KEPT_BATCHES:
+            break
+        sizes.append(segment)
+        count += len(segment)
+    return tuple(sizes)

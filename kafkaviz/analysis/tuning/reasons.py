@@ -1,0 +1,131 @@
+"""Why, as values: what holds of a log whatever is decided, and what no interval changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.existing_index import ExistingIndexCost
+from kafkaviz.analysis.tuning.bounds import upper_bounds
+from kafkaviz.analysis.tuning.interval_price import Budgets, IntervalPrice, exceeded_budgets
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.simulate.config import LogConfig
+
+TINY_BATCH_BYTES = 300
+MOSTLY_INDEXED = 0.8  # of the batches that can have an entry
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why, as values; words.py has the words."""
+
+    code: str
+    values: Mapping[str, object]
+
+
+def index_differs(measurement: LogMeasurement) -> bool:
+    """Whether the indexes that are there are others than the replay of today's interval and some
+    restarts would have written.
+    """
+    return measurement.index_cost is not None and (
+        measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense
+    )
+
+
+def standing_reasons(
+    current: IntervalPrice,
+    replay: IntervalPrice,
+    measurement: LogMeasurement,
+    today: CurrentConfig,
+    budgets: Budgets,
+    costs: LookupPrices,
+) -> tuple[Reason, ...]:
+    """What holds of the log whatever is decided."""
+    reasons = []
+    least_batch_bytes, all_indexed = (
+        measurement.parts.least_batch_bytes,
+        measurement.parts.batches - measurement.parts.segments,
+    )
+    entries = int(current.row["entries"])
+    if all_indexed and entries >= MOSTLY_INDEXED * all_indexed:
+        is_default = current.interval_bytes == LogConfig().index_interval_bytes
+        values = {
+            "interval": current.interval_bytes,
+            "entries": entries,
+            "of": all_indexed,
+            "is_default": is_default,
+        }
+        reasons.append(
+            Reason(
+                "every-batch-indexed" if entries == all_indexed else "most-batches-indexed", values
+            )
+        )
+    if least_batch_bytes is not None:
+        reasons.append(
+            Reason(
+                "plateau",
+                {"least_batch_bytes": least_batch_bytes, "interval": current.interval_bytes},
+            )
+        )
+    exceeded = exceeded_budgets(current, budgets)
+    reasons.append(
+        Reason(
+            "over-budget" if exceeded else "within-budget",
+            {"at": current, "budgets": budgets, "missed": exceeded, "costs": costs},
+        )
+    )
+    if measurement.index_cost is not None and (today.is_coarse or index_differs(measurement)):
+        reasons.append(_on_disk(current, replay, measurement, today))
+    if measurement.followers is not None and not today.is_coarse:
+        row = measurement.followers.sweep()[measurement.followers.index_of(today.interval_bytes)]
+        values = {
+            "append_bytes": sweep.FOLLOWER_APPEND_BYTES,
+            "headers_mean": float(row["headers_mean"]),
+        }
+        reasons.append(Reason("followers", values | {"headers_p99": int(row["headers_p99"])}))
+    if today.is_coarse:
+        reasons.append(Reason("coarse", {"append_bytes": sweep.FOLLOWER_APPEND_BYTES}))
+    for cause, most in upper_bounds(measurement, today, costs).items():
+        reasons.append(
+            Reason(f"bound-{cause}", {"most_bytes": most, "interval": current.interval_bytes})
+        )
+    return tuple(reasons)
+
+
+def _on_disk(
+    current: IntervalPrice, replay: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig
+) -> Reason:
+    """How the indexes that are there differ from the replay of today's interval."""
+    is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
+    values = {
+        "interval": current.interval_bytes,
+        "entries": int(current.row["entries"]),
+        "entries_replayed": int(replay.row["entries"]),
+    }
+    headers = {
+        "headers_p99": int(current.row["headers_p99"]),
+        "headers_p99_replayed": int(replay.row["headers_p99"]),
+    }
+    return Reason(
+        "denser" if is_dense else "on-disk" if today.is_coarse else "coarser", values | headers
+    )
+
+
+def not_fixed(
+    price: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices
+) -> tuple[Reason, ...]:
+    """What no interval changes, as far as it weighs for this log."""
+    reasons = []
+    if measurement.batch_bytes < TINY_BATCH_BYTES:
+        reasons.append(
+            Reason(
+                "tiny-batches",
+                {"batch_bytes": measurement.batch_bytes, "single_share": measurement.single_share},
+            )
+        )
+    if measurement.single_share < 0.5:
+        reasons.append(Reason("two-headers", {}))
+    reasons.append(Reason("cold", {"at": price, "costs": costs}))
+    reasons.append(Reason("old-segments", {}))
+    return tuple(reasons)

@@ -1,0 +1,178 @@
+"""The rule: of all intervals that meet every budget the largest, proposed only where its gain is
+surely worth a change.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import cast
+
+from kafkaviz.analysis.cost_model import LookupPrices, Range
+from kafkaviz.analysis.tuning.bounds import candidates, upper_bounds
+from kafkaviz.analysis.tuning.consequences import tiered_cost
+from kafkaviz.analysis.tuning.gain import LEAST_BLOCKS, Gain, estimate_gain
+from kafkaviz.analysis.tuning.interval_price import (
+    Budgets,
+    IntervalPrice,
+    budget_usage,
+    exceeded_budgets,
+    price_all,
+    price_current,
+)
+from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
+from kafkaviz.analysis.tuning.reasons import Reason, index_differs, not_fixed, standing_reasons
+
+LEAST_GAIN = 0.10  # of what it is today
+LEAST_INDEX_GAIN = 0.01  # of the log
+LEAST_GAIN_US = 50.0  # of the p99 lookup; where less is allowed for all of it, that
+LEAST_CORES_GAIN = 0.05
+
+
+class TuningVerdict(StrEnum):
+    """What to do with the interval."""
+
+    KEEP = "keep"
+    CHANGE = "change"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The answer. value: the interval to have, today's where the verdict is keep. considered_bytes:
+    what the budgets alone would choose, or where none meets them all what comes nearest.
+    """
+
+    verdict: TuningVerdict
+    value: int
+    considered_bytes: int
+    reasons: tuple[Reason, ...]
+    not_fixed: tuple[Reason, ...]
+    gain: Gain
+    current_price: IntervalPrice
+    proposed_price: IntervalPrice
+    meets_budgets: bool
+
+
+def recommend(
+    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupPrices
+) -> Recommendation | None:
+    """The interval to have, and why; None of a log without a batch."""
+    if not measurement.parts.batches:
+        return None
+    prices = {price.interval_bytes: price for price in price_all(measurement, costs, budgets)}
+    current, replay = (
+        price_current(measurement, costs, today.interval_bytes, budgets),
+        prices[today.interval_bytes],
+    )
+    # else what writes this index is not what is replayed
+    is_known = not (today.is_coarse or index_differs(measurement))
+    choices = (
+        [prices[interval] for interval in candidates(measurement, today, costs)]
+        if is_known
+        else [replay]
+    )
+    best = _best(choices, replay, budgets, bool(upper_bounds(measurement, today, costs)))
+    gain = estimate_gain(measurement, costs, replay, best, budgets)
+    if is_known and exceeded_budgets(best, budgets):
+        is_change, verdict_reasons = False, (_unmeetable(best, budgets),)
+    else:
+        is_change, verdict_reasons = _worth(replay, best, gain, measurement, today, budgets)
+    all_reasons = (
+        *standing_reasons(current, replay, measurement, today, budgets, costs),
+        *verdict_reasons,
+    )
+    return Recommendation(
+        TuningVerdict.CHANGE if is_change else TuningVerdict.KEEP,
+        best.interval_bytes if is_change else current.interval_bytes,
+        best.interval_bytes,
+        all_reasons,
+        not_fixed(best if is_change else current, measurement, today, costs),
+        gain,
+        current,
+        best,
+        not exceeded_budgets(current if best is replay else best, budgets),
+    )
+
+
+def _best(
+    choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, is_bound: bool
+) -> IntervalPrice:
+    """Of the intervals that meet every budget the largest; where none does, the one that comes
+    nearest.
+
+    Where only the index is bounded it is the smallest that meets that, and where nothing is the one
+    that there is: an interval without a reason is none to change to. is_bound: whether the storage
+    bounds it.
+    """
+    choices = [price for price in choices if price.row["entries"] or price is current] or [current]
+    within_budgets = [price for price in choices if not exceeded_budgets(price, budgets)]
+    if not within_budgets:
+        return min(
+            reversed(choices), key=lambda price: (_overrun(price, budgets), price is not current)
+        )
+    stated_budgets = budget_usage(current, budgets)
+    if not stated_budgets and not is_bound:
+        return current
+    best = within_budgets[0] if stated_budgets.keys() == {"index"} else within_budgets[-1]
+    return (
+        current
+        if best.row["index_bytes"] == current.row["index_bytes"] and current in within_budgets
+        else best
+    )
+
+
+def _overrun(price: IntervalPrice, budgets: Budgets) -> float:
+    """How many times what is allowed an interval takes, of the budget that it misses most."""
+    return max(value / max(budget, 1e-9) for value, budget in budget_usage(price, budgets).values())
+
+
+def _unmeetable(nearest: IntervalPrice, budgets: Budgets) -> Reason:
+    return Reason(
+        "unmeetable",
+        {
+            "at": nearest,
+            "budgets": budgets,
+            "to": nearest.interval_bytes,
+            "missed": exceeded_budgets(nearest, budgets),
+        },
+    )
+
+
+def _worth(
+    current: IntervalPrice,
+    best: IntervalPrice,
+    gain: Gain,
+    measurement: LogMeasurement,
+    today: CurrentConfig,
+    budgets: Budgets,
+) -> tuple[bool, tuple[Reason, ...]]:
+    """(whether the gain is surely worth a change, why or why not)."""
+    if best.interval_bytes == current.interval_bytes:
+        return False, ()
+    values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}
+    if gain.blocks < LEAST_BLOCKS:
+        return False, (Reason("too-little-data", values | {"batches": measurement.parts.batches}),)
+    if best.interval_bytes < current.interval_bytes:
+        least_us = max(
+            LEAST_GAIN * current.p99_us.typical, min(LEAST_GAIN_US, budgets.p99_us or LEAST_GAIN_US)
+        )
+        cold_us = current.cold_p99_us.low - best.cold_p99_us.low
+        is_cold = "cold-p99" in exceeded_budgets(current, budgets) and cold_us > max(
+            LEAST_GAIN_US, LEAST_GAIN * current.cold_p99_us.typical
+        )
+        is_cores = gain.cores is not None and gain.cores.low > max(
+            LEAST_CORES_GAIN, LEAST_GAIN * cast(Range, current.cores).typical
+        )
+        if gain.p99_us.low > least_us or is_cold or is_cores:
+            return True, (Reason("faster", values),)
+        return False, (Reason("faster-too-little", values | {"least_us": least_us}),)
+    saved_share = gain.index_share.low
+    saved_part = saved_share / current.index_share if current.index_share else 0.0
+    if saved_part > LEAST_GAIN and saved_share > LEAST_INDEX_GAIN:
+        return True, (Reason("smaller", values),)
+    if today.is_tiered and saved_part > 0.5:
+        return True, (
+            Reason("smaller-for-tiered", values | tiered_cost(current, best, measurement, today)),
+        )
+    if "index" in exceeded_budgets(current, budgets) and saved_part > LEAST_GAIN:
+        return True, (Reason("smaller", values),)
+    return False, (Reason("smaller-too-little", values),)

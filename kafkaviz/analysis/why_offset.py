@@ -1,0 +1,180 @@
+"""Why a timestamp gave this offset: the times of a whole partition in the order of its offsets, and
+what the target meets there.
+
+Kafka's rule has two parts: the first segment whose largest timestamp is not below the target, and
+in it the first record, in the order of offsets, that is not older than the target. Records with
+times 10 30 20 40 and target 15 give the second one, though the third is closer: a consumer that
+starts at the third would miss a record of time 30, and one that wants the closest has to look
+itself.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.lookup import Lookup
+
+SEARCHED, OLDER, LATER = "searched", "older", "later"
+MAX_DECODED_BATCHES = (
+    24  # batches around the target whose records are looked at, to find the closest
+)
+
+
+class RecordTime(NamedTuple):
+    """A record: its offset and timestamp."""
+
+    offset: int
+    timestamp_ms: int
+
+
+@dataclass(frozen=True)
+class SegmentTimes:
+    """A segment and the target.
+
+    end_offset: of the next segment, or of the log. largest_ms: what Kafka goes by; is_file_time:
+    the time of the .log, as no entry tells one. fate: "searched", "older" (its largest timestamp is
+    below the target) or "later" (an earlier one is searched). batches: all of it, None where the
+    .log was not read.
+    """
+
+    base_offset: int
+    end_offset: int
+    largest_ms: int
+    is_file_time: bool
+    fate: str
+    batches: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class OffsetExplanation:
+    """The partition around a target.
+
+    answer: what Kafka gives, None for nothing. closest: the record whose time is nearest to the
+    target, as far as it was looked for. older_batches: batches behind the answer with no record as
+    late as the target. faults: what kept a batch near the target from being looked at; Kafka itself
+    need not read there.
+    """
+
+    target_ms: int
+    segments: tuple[SegmentTimes, ...]
+    answer: RecordTime | None
+    closest: RecordTime | None
+    older_batches: int
+    faults: tuple[str, ...] = ()
+
+
+def explain_offset(
+    result: Lookup,
+    log: LogView,
+    batches: Callable[[int], np.ndarray | None],
+    records: Callable[[int, int], Iterable],
+) -> OffsetExplanation:
+    """Of a lookup by timestamp. batches: those of a segment, None not to read it; records: of a
+    batch, with offset and timestamp_ms.
+    """
+    target_ms = cast(int, result.timestamp_ms)
+    segments = tuple(
+        _segment_times(segment_view, number, result, log, batches)
+        for number, segment_view in enumerate(log.segments)
+    )
+    answer = RecordTime(result.answer.offset, result.answer.timestamp_ms) if result.answer else None
+    older_batches = (
+        sum(_count_older_batches(segment_times, answer, target_ms) for segment_times in segments)
+        if answer
+        else 0
+    )
+    closest, faults = _closest(segments, target_ms, records)
+    return OffsetExplanation(target_ms, segments, answer, closest, older_batches, faults)
+
+
+def _segment_times(
+    segment_view: SegmentView,
+    number: int,
+    result: Lookup,
+    log: LogView,
+    batches: Callable[[int], np.ndarray | None],
+) -> SegmentTimes:
+    searched_number = next(
+        (choice_number for choice_number, choice in enumerate(result.choices) if choice.chosen),
+        len(result.choices),
+    )
+    fate = SEARCHED if number == searched_number else OLDER if number < searched_number else LATER
+    end = (
+        log.segments[number + 1].base_offset
+        if number + 1 < len(log.segments)
+        else result.bounds.end_offset
+    )
+    return SegmentTimes(
+        segment_view.base_offset,
+        end,
+        segment_view.largest_timestamp_ms,
+        segment_view.max_timestamp[0] < 0,
+        fate,
+        batches(segment_view.base_offset),
+    )
+
+
+def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target_ms: int) -> int:
+    if segment_times.batches is None:
+        return 0
+    is_later = segment_times.batches["base_offset"] > answer.offset
+    return int(
+        (
+            is_later
+            & (segment_times.batches["max_timestamp_ms"] < target_ms)
+            & (segment_times.batches["max_timestamp_ms"] >= 0)
+        ).sum()
+    )
+
+
+def _closest(
+    segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
+) -> tuple[RecordTime | None, tuple[str, ...]]:
+    """Of all records of the batches whose times enclose the target or come nearest to it; and the
+    faults of those that are damaged.
+    """
+    nearest_batches = sorted(
+        batch_distance
+        for segment in segments
+        if segment.batches is not None
+        for batch_distance in _nearest(segment, target_ms)
+    )
+    candidates, faults = [], []
+    for _, base_offset, position in nearest_batches[:MAX_DECODED_BATCHES]:
+        try:
+            records_by_distance = [
+                (abs(record.timestamp_ms - target_ms), record.offset, record.timestamp_ms)
+                for record in records(base_offset, position)
+            ]
+        except KafkavizError as error:
+            faults.append(str(error))
+            continue
+        candidates += [record for record in records_by_distance if record[2] >= 0]
+    return (RecordTime(*min(candidates)[1:]) if candidates else None), tuple(faults)
+
+
+def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
+    """(how far its times are away, base offset of its segment, position) of the batches that may
+    hold the closest record.
+    """
+    batches = cast(np.ndarray, segment.batches)
+    newest = batches["max_timestamp_ms"]
+    oldest = (
+        batches["base_timestamp_ms"]
+        if "base_timestamp_ms" in cast("tuple[str, ...]", batches.dtype.names)
+        else newest
+    )
+    distances_ms = np.where(
+        newest < target_ms,
+        target_ms - newest,
+        np.maximum(0, np.minimum(oldest, newest) - target_ms),
+    )
+    timed_rows = np.flatnonzero(newest >= 0)
+    rows = timed_rows[np.argsort(distances_ms[timed_rows], kind="stable")[:MAX_DECODED_BATCHES]]
+    return [
+        (int(distances_ms[row]), segment.base_offset, int(batches["position"][row])) for row in rows
+    ]

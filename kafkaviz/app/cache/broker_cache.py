@@ -1,0 +1,325 @@
+"""The doors to the floors below, kept open between reruns and shared by all tabs.
+
+A broker directory is listed once and again when it changes. What takes reading is done by the
+pipeline, see ingests beside this, and read here from the catalog that it keeps in the user's cache
+folder.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import words
+from kafkaviz.analysis import overview as overview_table
+from kafkaviz.analysis import tail
+from kafkaviz.analysis.inference import InferredRelease, infer_release
+from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.analysis.tail import Tail
+from kafkaviz.app.cache.fingerprint import Fingerprint, mtime_ns
+from kafkaviz.app.state import access, upload_expiry
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log import archive
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.units import escape_controls
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.health import Health
+    from kafkaviz.analysis.partition_badges import Badge
+    from kafkaviz.figures.broker_map import MapFigure
+    from kafkaviz.pipeline.catalog import Catalog
+    from kafkaviz.pipeline.catalog_info import CatalogInfo
+
+MAX_BROKERS = 8  # directories
+# of a segment, in a catalog's description alone
+DESCRIPTION_COLUMNS = ("directory", "suffix", "codecs", "problems")
+
+
+# ---- the directory
+
+
+class BrokerSnapshot(NamedTuple):
+    """A broker directory, and by what it is known to be still the same."""
+
+    broker: Broker
+    fingerprint: Fingerprint
+    key: str  # of this listing, for what is worked out from it
+
+
+def broker(directory: str | Path) -> Broker:
+    """A broker directory as it lies there now: names and sizes. Raises CannotOpen."""
+    return open_snapshot(directory).broker
+
+
+def open_snapshot(directory: str | Path) -> BrokerSnapshot:
+    """The same, with the key of the listing. Raises CannotOpen."""
+    # Streamlit takes no text for a key that is no UTF-8
+    return _open_snapshot(os.fsencode(access.resolve_typed_path(directory)))
+
+
+@st.cache_resource(
+    max_entries=MAX_BROKERS,
+    show_spinner=False,
+    validate=lambda snapshot: snapshot.fingerprint.is_current(snapshot.broker),
+)
+def _open_snapshot(directory: bytes) -> BrokerSnapshot:
+    path = Path(os.fsdecode(directory))
+    upload_expiry.touch_upload(path)
+    if access.roots() is not None:
+        access.refuse_links(archive.unpack_if_archive(path))
+    broker = open_broker(path)
+    fingerprint = Fingerprint(broker)
+    return BrokerSnapshot(broker, fingerprint, fingerprint.key(broker, directory))
+
+
+# ---- what is in it
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _inferred_release(key: str, _broker: Broker) -> InferredRelease:
+    return infer_release(_broker)
+
+
+def inferred_release(snapshot: BrokerSnapshot) -> InferredRelease:
+    """Which Kafka wrote the directory."""
+    return _inferred_release(snapshot.key, snapshot.broker)
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _quick_overview(key: str, _broker: Broker) -> BrokerOverview:
+    rows = overview_table.inventory(_broker)
+    return overview_table.with_entries(rows) if overview_table.is_readable(_broker) else rows
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _full_overview(key: str, stamp: int, _broker: Broker) -> BrokerOverview:
+    quick, catalog = (
+        _quick_overview(key, _broker),
+        _catalog(os.fsencode(catalog_path(_broker)), stamp),
+    )
+    if catalog is None:
+        return quick
+    try:
+        return overview_table.with_batches(quick, _segments(catalog))
+    except CannotOpen:  # a damaged catalog is not fresh either, so the next ingest replaces it
+        return quick
+
+
+def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
+    """All that is known by now: the listing, the index files where they are small, and a catalog
+    once there is one.
+    """
+    stamp = catalog_stamp(snapshot.broker)
+    return (
+        _quick_overview(snapshot.key, snapshot.broker)
+        if stamp is None
+        else _full_overview(snapshot.key, stamp, snapshot.broker)
+    )
+
+
+def _segments(catalog: "Catalog") -> dict[str, list]:
+    """The table of segments as columns, with what the description of the same run tells of each
+    segment.
+    """
+    columns = [
+        name
+        for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
+        if name not in DESCRIPTION_COLUMNS
+    ]
+    info, rows = catalog.segments(list(dict.fromkeys(columns)))
+    return {
+        name: [getattr(segment, name) for segment in info.segments] for name in DESCRIPTION_COLUMNS
+    } | rows.to_pydict()
+
+
+@st.cache_resource(max_entries=4 * MAX_BROKERS, show_spinner=False)
+def _broker_map(
+    key: str,
+    stamp: int | None,
+    order: str,
+    page: int,
+    mode: str,
+    language: str,
+    _snapshot: BrokerSnapshot,
+) -> "MapFigure":
+    # plotly takes half a second to import: what stands above the map need not wait
+    from kafkaviz.figures import broker_map as chart
+
+    tails = {log_key: chart.tail_text(tail) for log_key, tail in torn_tails(_snapshot).items()}
+    return chart.draw(chart.view(overview(_snapshot), order, page, tails, badges(_snapshot)), mode)
+
+
+def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
+    """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
+    return _broker_map(
+        snapshot.key, catalog_stamp(snapshot.broker), order, page, mode, words.language(), snapshot
+    )
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _torn_tails(
+    key: str, stamp: int | None, _overview: BrokerOverview
+) -> dict[tuple[str, int], Tail]:
+    return dict(_tails(_overview))
+
+
+def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
+    """What torn logs end in, by topic-partition directory and base offset; empty until the catalog
+    tells which are torn.
+    """
+    return _torn_tails(snapshot.key, catalog_stamp(snapshot.broker), overview(snapshot))
+
+
+def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
+    """What was found of each topic-partition, by its directory; empty until a fresh catalog
+    tells.
+    """
+    stamp = catalog_stamp(snapshot.broker)
+    return {} if stamp is None else _badges(snapshot.key, stamp, snapshot)
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _badges(key: str, stamp: int, _snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
+    from kafkaviz.analysis import partition_badges
+
+    catalog = (
+        _catalog(os.fsencode(catalog_path(_snapshot.broker)), stamp)
+        if is_fresh(_snapshot)
+        else None
+    )
+    try:
+        rows = (
+            catalog.table(
+                "findings",
+                columns=list(partition_badges.FINDING_COLUMNS),
+                filters=[("severity", "!=", "info")],
+            )
+            if catalog
+            else None
+        )
+    except CannotOpen:
+        return {}
+    return (
+        partition_badges.badges_from_rows(
+            zip(*(rows[name].to_pylist() for name in partition_badges.FINDING_COLUMNS), strict=True)
+        )
+        if rows
+        else {}
+    )
+
+
+def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
+    for number in np.flatnonzero(overview_table.torn_mask(overview.segments)):
+        row = overview.segments[number]
+        partition = overview.broker.partitions[row["partition"]]
+        segment = partition.segments[number - overview.starts[row["partition"]]]
+        with suppress(CannotOpen):
+            last_offset = int(row["last_offset"]) if row["batches"] else None
+            if torn_tail := tail.read(segment.log, int(row["valid_bytes"]), last_offset):
+                yield (escape_controls(partition.directory), segment.base_offset), torn_tail
+
+
+def clear_all() -> None:
+    """Forgets what was read of every directory: that a file may be read now shows in no size and no
+    time.
+    """
+    for cached_function in (
+        _open_snapshot,
+        _inferred_release,
+        _quick_overview,
+        _full_overview,
+        _torn_tails,
+        _badges,
+        _broker_map,
+        _is_fresh,
+        _catalog_error_count,
+    ):
+        cached_function.clear()
+
+
+# ---- the catalog
+
+
+def catalog_path(broker: Broker) -> Path:
+    """Where the directory's catalog is kept."""
+    return (
+        upload_expiry.catalogs()
+        / f"{escape_controls(broker.name)}-{upload_expiry.catalog_suffix(broker.source)}"
+    )
+
+
+def catalog_stamp(broker: Broker) -> int | None:
+    """When the directory's catalog was written; None where there is none."""
+    return mtime_ns(catalog_path(broker) / "_catalog.json")
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _catalog(path: bytes, stamp: int) -> "Catalog | None":
+    """The catalog written at that moment; None where this version cannot read it: the next ingest
+    replaces it.
+    """
+    from kafkaviz.pipeline import catalog
+
+    try:
+        return catalog.read(os.fsdecode(path))
+    except KafkavizError:
+        return None
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _is_fresh(key: str, stamp: int, _broker: Broker) -> bool:
+    catalog = _catalog(os.fsencode(catalog_path(_broker)), stamp)
+    return bool(catalog and catalog.is_fresh([_broker]))
+
+
+def is_fresh(snapshot: BrokerSnapshot) -> bool:
+    """Whether the catalog tells of the directory as it is now."""
+    stamp = catalog_stamp(snapshot.broker)
+    return stamp is not None and _is_fresh(snapshot.key, stamp, snapshot.broker)
+
+
+def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
+    """What the directory's catalog holds; None where there is none that this version can read."""
+    stamp = catalog_stamp(snapshot.broker)
+    catalog = None if stamp is None else _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
+    return catalog.info if catalog else None
+
+
+def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
+    """The health that the directory's catalog tells; None where it is not fresh, or was made
+    without findings.
+    """
+    from kafkaviz.analysis.health import Health
+
+    if not is_fresh(snapshot):
+        return None
+    stamp = cast(int, catalog_stamp(snapshot.broker))  # what is fresh is there
+    catalog = cast("Catalog", _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp))
+    try:
+        return Health(snapshot.broker, *catalog.health(catalog.info.sources[0].broker))
+    except CannotOpen:
+        return None
+
+
+def catalog_error_count(snapshot: BrokerSnapshot) -> int:
+    """How many errors that is; 0 where it tells none."""
+    stamp = catalog_stamp(snapshot.broker)
+    return 0 if stamp is None else _catalog_error_count(snapshot.key, stamp, snapshot)
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _catalog_error_count(key: str, stamp: int, _snapshot: BrokerSnapshot) -> int:
+    catalog = (
+        _catalog(os.fsencode(catalog_path(_snapshot.broker)), stamp)
+        if is_fresh(_snapshot)
+        else None
+    )
+    try:
+        # a column alone: every page shows it, and few look at what was found
+        return catalog.severities()["error"] if catalog else 0
+    except CannotOpen:
+        return 0

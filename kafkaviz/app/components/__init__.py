@@ -1,0 +1,131 @@
+"""The parts that need JavaScript: each a Python door, with its .js and .css (and .html) beside it.
+
+A component has its own shadow root. Its script is kit.js followed by its own file, its style
+kit.css followed by its own: ES imports between files do not work there. What some of them share
+(steps) stands between. Files are read once, when the module that registers them is imported.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import words
+
+COMPONENTS_FOLDER = Path(__file__).parent
+ART = COMPONENTS_FOLDER.parent / "art"
+
+
+def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
+    """Registers a component from its files: NAME.js, and NAME.css and NAME.html where there are
+    any; those of `shared_names` before them.
+    """
+    script, style, markup = (
+        "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
+        for kind in ("js", "css", "html")
+    )
+    return st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
+
+
+def _text(file: str) -> str:
+    path = COMPONENTS_FOLDER / file
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+_art, _copy_link, _theme_button, _keys, _focus = map(
+    register_component, ("art", "copy_link", "theme_button", "keys", "focus")
+)
+_one_step, _address, _sidebar = map(register_component, ("one_step", "address", "sidebar"))
+
+
+@cache
+def _read_svg(name: str) -> str:
+    return (ART / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def art(name: str, width: int, height: int, key: str = "") -> None:
+    """One of the drawings in app/art; st.html would drop the SVG.
+
+    Drawn twice on a page, each needs its own key.
+    """
+    _art(key=f"kv_art_{name}_{key}", data={"svg": _read_svg(name)}, width=width, height=height)
+
+
+def copy_link(
+    address: dict[str, str], private_parameters: Iterable[str] = (), about: str = ""
+) -> None:
+    """A button that copies the address of what is shown; what the address bar leaves to a default
+    is filled in from `address`.
+
+    private_parameters: parameters that are their reader's own; about: what is said of the link when
+    the button is pointed at.
+    """
+    data = {
+        "address": address,
+        "left_out": list(private_parameters),
+        "about": about,
+        "words": words.table("frame"),
+    }
+    _copy_link(key="kv_copy_link", data=data, width="content", height="content")
+
+
+def theme_button(paths: list[str]) -> None:
+    """Switches between light and dark, for every page of the app: Streamlit keeps the choice by the
+    page's path.
+    """
+    _theme_button(
+        key="kv_theme",
+        data={"paths": paths, "words": words.table("frame")},
+        width="content",
+        height="content",
+    )
+
+
+def keys(listen: str) -> str | None:
+    """The key of `listen` that was pressed on the page's body, not in a field; None in every other
+    run.
+
+    Also tells screen readers which page is the current one and in which language it is, and makes
+    arrows and Enter work in Go to.
+    """
+    data = {"listen": listen, "language": words.language(), "words": words.table("frame")}
+    return _keys(
+        key="kv_listener",
+        data=data,
+        on_pressed_change=lambda: None,
+        width="content",
+        height="content",
+    ).pressed
+
+
+def focus() -> None:
+    """Puts the cursor into the field of the dialog that this stands in."""
+    _focus(key="kv_focus", data={}, width="content", height="content")
+
+
+def address(choices: dict[str, str | None]) -> None:
+    """Writes choices into the address, None taking one out of it; what the browser itself wrote
+    there stays.
+    """
+    _address(
+        key="kv_address",
+        data={"chosen": choices, "known": st.query_params.to_dict()},
+        width="content",
+        height="content",
+    )
+
+
+def sidebar() -> None:
+    """Loses no click on a link of the sidebar, and lets none lead to a directory that is no longer
+    the open one.
+    """
+    _sidebar(key="kv_sidebar", data={}, width="content", height="content")
+
+
+def one_step(query: str) -> None:
+    """Makes a change of page one step of the browser's history; query: the address that this run of
+    the page was given.
+    """
+    _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")

@@ -1,0 +1,40 @@
+"""The stepper of a lookup, and the two searches side by side that follow its steps: drawn and
+stepped in the browser.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz.app.components import register_component
+from kafkaviz.app.components.steps import bar
+
+_stepper, _lanes = register_component("stepper", "steps"), register_component("lanes")
+
+
+def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
+    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is
+    chosen, see `slot`; None: none can.
+    """
+    payload = data | bar() | {"picks": on_slot is not None}
+    _stepper(
+        key=key,
+        data=payload,
+        on_slot_change=on_slot or (lambda: None),
+        width="stretch",
+        height="content",
+    )
+
+
+def slot(lookup_key: str, key: str = "stepper") -> int | None:
+    """The slot that was clicked of the lookup with this key; None where none was."""
+    value = (st.session_state.get(key) or {}).get("slot") or {}
+    return value.get("slot") if value.get("key") == lookup_key else None
+
+
+def lanes(data: dict[str, Any], key: str = "lanes") -> None:
+    """Draws what figures.lookup_lanes.message has packed; keeps in step with the stepper of the
+    same lookup on the page.
+    """
+    _lanes(key=key, data=data, width="stretch", height="content")

@@ -1,0 +1,491 @@
+"""The frame around every page: the sidebar with the pages, the bar that says where you are, the
+keys, and the look.
+
+place = frame("Segment")  # the first call of a page
+segment = pick.segment(place)
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from html import escape
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from kafkaviz import versions
+from kafkaviz.app import gc_tuning
+from kafkaviz.app.cache import broker_cache as broker_cache
+from kafkaviz.app.components import copy_link, keys, one_step, sidebar, theme_button
+from kafkaviz.app.state import (
+    access,
+    page_location,
+    page_state,
+    session_language,
+    upload_expiry,
+    visit_history,
+)
+from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
+from kafkaviz.app.widgets import charts, elements, go_to, version_text
+from kafkaviz.log.partition import Partition
+from kafkaviz.units import escape_controls, group
+from kafkaviz.words import say
+
+APP_FOLDER = Path(__file__).parent
+ROOT = APP_FOLDER.parents[1]  # the checkout, where app.py and pages/ are
+NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
+Render = Callable[[], None]
+# of a reader of the Workshop: no copied link tells them
+PRIVATE_PARAMETERS = (page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES)
+MAX_MENU_ENTRIES = 60  # longer lists are found in Go to, not in a menu
+FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
+# of a path and a topic-partition: at 1280 px both fit beside a segment
+BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app: its script, its icon, and how far its address goes: broker 1,
+    topic-partition 2, segment 3.
+    """
+
+    script: str
+    icon: str
+    depth: int
+    group: int
+
+    @property
+    def exists(self) -> bool:
+        """Whether its script is there; only then is it listed."""
+        return (ROOT / self.script).exists()
+
+    @property
+    def path(self) -> str:
+        """The page's place in the URL."""
+        return "" if self.script == "app.py" else Path(self.script).stem
+
+
+PAGES = {
+    "Broker": Page("app.py", "dns", 1, 1),
+    "Segment": Page("pages/segment.py", "straighten", 3, 1),
+    "Lookup": Page("pages/lookup.py", "manage_search", 3, 1),
+    "Page cache": Page("pages/page_cache.py", "memory", 1, 1),
+    "Rolls": Page("pages/rolls.py", "layers", 2, 2),
+    "Tuning": Page("pages/tuning.py", "tune", 2, 2),
+    "Health": Page("pages/health.py", "ecg_heart", 1, 2),
+    "Explore": Page("pages/explore.py", "terminal", 1, 3),
+    "Workshop": Page("pages/workshop.py", "school", 1, 3),
+}
+
+# a chart was drawn for the dark page, and cannot be drawn anew for paper: its colours are turned
+# around
+DARK_CHARTS = (
+    "@media print { .stApp :is(.stPlotlyChart, .stDataFrame) { filter: invert(1) "
+    "hue-rotate(180deg); } }"
+)
+KEY_HELP = [  # the page that must exist, the word of a heading, and its keys with theirs
+    (None, "frame.anywhere", [("K", "go_to"), (("?", "Esc"), "keys")]),
+    ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
+    ("Lookup", "frame.stepper", [("←→", "step"), (("Home", "End"), "ends"), (("Space",), "play")]),
+    ("Explore", "common.page_explore", [(("Ctrl", "Enter"), "run")]),
+    ("Workshop", "common.page_workshop", [(("N", "B"), "lesson"), ("1234", "answer")]),
+    (None, "frame.go_to", [("↑↓", "entries"), (("Enter",), "open")]),
+]
+
+
+def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) -> Location:
+    """Draws all that is around the page of this name, and says where its address points.
+
+    crumbs: draws the breadcrumbs of a page that is about no directory; tools: what such a page has
+    on the right of the bar.
+    """
+    session_language.sync_address()
+    access.confine()
+    st.set_page_config(
+        f"{elements.page_name(name)} · kafkaviz",
+        str(APP_FOLDER / "art" / "mark.svg"),
+        layout="wide",
+        initial_sidebar_state=208,
+    )
+    st.html(f"<style>{_stylesheet()}{DARK_CHARTS if charts.mode() == 'dark' else ''}</style>")
+    gc_tuning.freeze_survivors()
+    page = PAGES[name]
+    location = page_location.parse_address(page.depth)
+    _remember(name, location)
+    _sidebar(name, location)
+    _bar(page, location, crumbs, tools)
+    _listen(page, location)
+    _dialog(name, location)
+    st.html('<div class="kv-under"></div>')
+    return location
+
+
+@cache
+def _stylesheet() -> str:
+    """The tokens, the marks of the severities, and the rules that config.toml cannot say."""
+    marks = (
+        f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
+        for name in elements.SEVERITIES
+    )
+    tokens, *rules = (
+        (APP_FOLDER / name).read_text(encoding="utf-8")
+        for name in ("tokens.css", "look.css", "narrow.css", "paper.css")
+    )
+    return f"{tokens}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
+
+
+def _read_svg(name: str) -> str:
+    return (APP_FOLDER / "art" / f"{name}.svg").read_text(encoding="utf-8").strip()
+
+
+def pages() -> dict[str, Page]:
+    """The pages that exist, by name."""
+    return {name: page for name, page in PAGES.items() if page.exists}
+
+
+def _sidebar(current: str, location: Location) -> None:
+    with st.sidebar.container(key="kv_side"):
+        st.html('<div class="kv-brand"><div class="kv-mark"></div><span>kafkaviz</span></div>')
+        with st.container(key="kv_nav"):
+            previous_group = 1
+            for name, page in pages().items():
+                if page.group != previous_group:
+                    st.html("<hr>")
+                previous_group = page.group
+                with st.container(
+                    key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"
+                ):
+                    arguments: dict[str, Any] = {
+                        "label": _label(name, location),
+                        "icon": f":material/{page.icon}:",
+                        "width": "stretch",
+                    }
+                    st.page_link(
+                        page.script,
+                        query_params=_link_address(
+                            page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
+                        ),
+                        **arguments,
+                    )
+        _foot(location)
+
+
+def _label(name: str, location: Location) -> str:
+    """The page's name; behind Health the number of errors, once they are known."""
+    errors = (
+        checkups().error_count(location.snapshot) if name == "Health" and location.snapshot else 0
+    )
+    return (
+        f"{elements.page_name(name)} :red[**{group(errors)}**]"
+        if errors
+        else elements.page_name(name)
+    )
+
+
+def _remember(name: str, location: Location) -> None:
+    """Keeps the place for the way back from a page that does not go as deep: Segment, Health, the
+    same segment again.
+    """
+    page = PAGES[name]
+    if page.depth > 1 and location.partition:
+        pin = (
+            page_state.number(st.query_params.get(page_state.PIN))
+            if page is PAGES["Segment"]
+            else None
+        )
+        previous = st.session_state.get(page_state.LOCATION, {})
+        address = _location_parameters(location) | (
+            {page_state.PIN: str(pin)} if pin is not None else {}
+        )
+        # a page that shows less of the same place
+        is_same_location = (
+            page is not PAGES["Segment"]
+            and _location_parameters(location).items() <= previous.items()
+        )
+        st.session_state[page_state.LOCATION] = previous if is_same_location else address
+        visit_history.remember(name, location, pin)
+
+
+def _location_parameters(location: Location) -> dict[str, str]:
+    """The address without its language: a place is the same in all."""
+    return {name: value for name, value in location.address.items() if name != page_state.LANGUAGE}
+
+
+def _link_address(
+    page: Page,
+    location: Location,
+    previous: dict[str, str] | MappingProxyType[str, str] = NO_ADDRESS,
+) -> dict[str, str]:
+    """What a link to another page keeps of the address: as much as that page looks at.
+
+    previous: the place that was looked at before; where it lies below this one it is gone on with.
+    """
+    names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
+    parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
+    address = location.address
+    if address and _location_parameters(location).items() <= previous.items():
+        address = address | previous
+    return {name: address[name] for name in (*parameters, page_state.LANGUAGE) if name in address}
+
+
+def _foot(location: Location) -> None:
+    directory = escape_controls(location.directory)
+    with st.container(key="kv_foot"):
+        directory_html = elements.mono(
+            elements.cut_middle(directory, FOOT_CHARACTERS) or say("frame.nothing_open")
+        )
+        writer_version = location.snapshot and version_text.describe_writer(
+            broker_cache.inferred_release(location.snapshot)
+        )
+        status = (
+            say("frame.wrote_read_only", wrote=writer_version)
+            if writer_version
+            else say("frame.read_only")
+        )
+        st.html(
+            '<div class="kv-foot">'
+            f'<div title="{escape(directory)}">{elements.icon("folder_open", True)}'
+            f"{directory_html}</div>"
+            f'<div title="{escape(status)}">{elements.icon("verified", True)}'
+            f"<span>{escape(status)}</span></div>{_newer_release_note(location)}</div>"
+        )
+        with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
+            theme_button([page.path for page in PAGES.values()])
+            st.button(
+                f"`?` {say('frame.keys')}",
+                type="tertiary",
+                key="kv_keys",
+                on_click=_open_dialog,
+                args=("keys",),
+            )
+
+
+def _newer_release_note(location: Location) -> str:
+    """That the directory is newer than any release that is known, and how it is read; "" where it
+    is not.
+    """
+    release = location.snapshot and broker_cache.inferred_release(location.snapshot)
+    if not release or not release.is_newer:
+        return ""
+    title_html = f'title="{escape(version_text.describe_traces(release.reason))}"'
+    text = escape(say("frame.newer", release=versions.NEWEST))
+    return (
+        f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", True)}'
+        f"<span>{text}</span></div>"
+    )
+
+
+def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | None) -> None:
+    """The breadcrumbs, each a picker, and on the right what works on every page."""
+    with st.container(key="kv_top", horizontal=True):
+        (crumbs or partial(_directories, page, location))()
+        if page.depth > 1 and location.partition:
+            _separator()
+            _partitions(page, cast(PartitionLocation, location))
+        if page.depth > 2 and location.segment:
+            _separator()
+            _segments(page, cast(SegmentLocation, location))
+        with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
+            if tools:
+                tools()
+            session_language.render_switch()
+            copy_link(location.address, *_link(location))
+            arguments: dict[str, Any] = {
+                "icon": ":material/search:",
+                "type": "tertiary",
+                "shortcut": "k",
+                "key": "kv_goto",
+            }
+            st.button(say("frame.go_to"), on_click=_open_dialog, args=("goto",), **arguments)
+
+
+def _link(location: Location) -> tuple[list[str], str]:
+    """What a copied link leaves out, and what is said of it.
+
+    Left out: answers and the teacher's notes; the directory where a visitor sees it without being
+    told, or may not open it: an upload of a server with several visitors. Any other path stays: it
+    means something on this server alone, as the button says.
+    """
+    path, default = location.directory, page_location.default_directory()
+    is_upload = access.is_shared() and Path(path).is_relative_to(upload_expiry.folder())
+    if not path or path == default or is_upload:
+        return [*PRIVATE_PARAMETERS, page_state.DIRECTORY], ""
+    return [*PRIVATE_PARAMETERS], say("frame.link_path", path=path)
+
+
+def _separator() -> None:
+    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+
+
+def _directories(page: Page, location: Location) -> None:
+    max_characters = (
+        BESIDE_CHARACTERS if page.depth > 1 and location.partition else CRUMB_CHARACTERS
+    )
+    label = elements.cut_middle(location.directory, max_characters) or say("frame.open_a_directory")
+    directory = _menu(
+        "dir", label, go_to.directories(location), str, say("common.broker_directory")
+    )
+    if directory:
+        st.switch_page(page.script, query_params=page_state.address(directory))
+
+
+def _partitions(page: Page, location: PartitionLocation) -> None:
+    partitions = location.broker.partitions
+    directory = _menu(
+        "tp",
+        _short_label(location.partition),
+        partitions,
+        lambda partition: escape_controls(partition.directory),
+        say("common.topic_partition"),
+    )
+    if directory and directory != location.partition.directory:
+        st.switch_page(page.script, query_params=page_state.address(location.directory, directory))
+
+
+def _short_label(partition: Partition) -> str:
+    """Its directory's name, without the random part of a renamed one and cut in the middle where it
+    is long.
+    """
+    suffix = "" if partition.state == "current" else f"…-{partition.state}"
+    return elements.cut_middle(f"{partition.label}{suffix}", PARTITION_CHARACTERS)
+
+
+def _segments(page: Page, location: SegmentLocation) -> None:
+    segments = location.partition.segments_with_log
+    segment_name = _menu(
+        "segment",
+        location.segment.name,
+        segments,
+        attrgetter("name"),
+        say("common.segment"),
+        f"{location.partition.directory} ",
+    )
+    if segment_name and segment_name != location.segment.name:
+        _to_segment(
+            page,
+            location,
+            next(segment.base_offset for segment in segments if segment.name == segment_name),
+        )
+
+
+def _menu(
+    key: str,
+    label: str,
+    items: Sequence,
+    get_name: Callable[..., str],
+    help_text: str,
+    search: str = "",
+) -> str | None:
+    """A picker of things by their names, and what was chosen in this run.
+
+    A long list is looked through in Go to, which then starts with `search`: of 100 000 segments
+    nothing is named here.
+    """
+    arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
+    if len(items) > MAX_MENU_ENTRIES:
+        st.button(
+            elements.escape_markdown(label),
+            icon=":material/search:",
+            on_click=_open_dialog,
+            args=("goto", search),
+            **arguments,
+        )
+        return None
+    if not items:  # where files went while the page was open
+        st.button(elements.escape_markdown(label), disabled=True, **arguments)
+        return None
+    return st.menu_button(
+        elements.escape_markdown(label),
+        [get_name(item) for item in items],
+        format_func=elements.escape_markdown,
+        **arguments,
+    )
+
+
+def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> None:
+    st.switch_page(
+        page.script,
+        query_params=page_state.address(
+            location.directory, location.partition.directory, base_offset
+        ),
+    )
+
+
+def _listen(page: Page, location: Location) -> None:
+    """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after;
+    and the browser's own Back.
+    """
+    one_step(urlencode(st.query_params.to_dict()))
+    sidebar()
+    pressed = keys("?[]" if location.segment else "?")
+    if pressed == "?":
+        _open_dialog("keys")
+    elif pressed and location.segment:
+        segment_location = cast(SegmentLocation, location)
+        base_offsets = sorted(
+            {
+                segment_location.segment.base_offset,
+                *(segment.base_offset for segment in segment_location.partition.segments_with_log),
+            }
+        )
+        index = base_offsets.index(segment_location.segment.base_offset) + (
+            1 if pressed == "]" else -1
+        )
+        if 0 <= index < len(base_offsets):
+            _to_segment(page, segment_location, base_offsets[index])
+
+
+def _open_dialog(dialog: str, text: str = "") -> None:
+    """Opens a dialog in this run or the next, until it is dismissed or the reader is elsewhere: a
+    rerun alone would close it.
+    """
+    st.session_state[page_state.DIALOG] = (dialog, text, None)
+
+
+def _dialog(current: str, location: Location) -> None:
+    dialog, text, origin = st.session_state.get(page_state.DIALOG, ("", "", None))
+    view_key = current, _location_parameters(location)
+    if not dialog or origin not in (None, view_key):
+        return _close_dialog()
+    st.session_state[page_state.DIALOG] = dialog, text, view_key
+    if dialog == "keys":
+        st.dialog(say("frame.keys"), on_dismiss=_close_dialog)(help_keys)()
+    else:
+        links = {
+            name: (
+                page,
+                _link_address(
+                    page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
+                ),
+            )
+            for name, page in pages().items()
+        }
+        st.dialog(say("frame.go_to"), on_dismiss=_close_dialog)(go_to.dialog)(
+            location, text, links, current
+        )
+
+
+def _close_dialog() -> None:
+    st.session_state.pop(page_state.DIALOG, None)
+
+
+def help_keys() -> None:
+    """Every key that works, by where it works."""
+    rows = []
+    for page, heading, lines in KEY_HELP:
+        if page is None or PAGES[page].exists:
+            rows.append(f'<span class="g">{say(heading)}</span>')
+            rows += [
+                f"<span>{_caps(keys)}</span><span>{say(f'frame.key_{action}')}</span>"
+                for keys, action in lines
+            ]
+    st.html(f'<div class="kv-kb">{"".join(rows)}</div>')
+
+
+def _caps(keys: Iterable[str]) -> str:
+    return "".join(f"<kbd>{key}</kbd> " for key in keys)

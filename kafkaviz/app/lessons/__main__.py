@@ -1,0 +1,21 @@
+"""python -m kafkaviz.app.lessons [FOLDER ...]: checks lessons, and says file:line of all that is
+wrong; status 1 if anything is.
+"""
+
+import logging
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # Streamlit tells at every cached call that no page is open
+    from kafkaviz.app.lessons import check
+
+    count, faults = check.faults([Path(argument) for argument in sys.argv[1:]] or None)
+    for fault in faults:
+        print(fault)
+    print(
+        f"{count} files, {len(faults)} faults"
+        if count
+        else "no lesson found: a file is called name.en.md or name.zh.md"
+    )
+    sys.exit(1 if faults or not count else 0)

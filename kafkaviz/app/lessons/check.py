@@ -1,0 +1,123 @@
+"""Whether a lesson can be taught: its grammar, that every figure can be made, every answer worked
+out, and that its languages agree.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kafkaviz.app import lessons
+from kafkaviz.app.lessons import tasks
+from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
+from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.errors import KafkavizError
+from kafkaviz.search import exercise
+
+# what a translation changes
+TRANSLATED_KEYS = {
+    "ask",
+    "choice",
+    "right",
+    "reveal",
+    "hint",
+    "solution",
+    "said",
+    "so",
+    "versions",
+    "say",
+    "watch",
+}
+
+
+def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:
+    """How many files there are in these folders (by default those of the app), and all that is
+    wrong with them, by file and line.
+    """
+    translations, lesson_faults, count = {}, [], 0
+    for path in lessons.files(lessons.folders() if folders is None else folders):
+        lesson, read_faults = lessons.read(path)
+        count += 1
+        lesson_faults += read_faults
+        if lesson:
+            lesson_faults += check_lesson(lesson)
+            translations.setdefault(lesson.name, []).append(lesson)
+    for versions in translations.values():
+        lesson_faults += [
+            fault
+            for translation in versions[1:]
+            for fault in _translation_faults(versions[0], translation)
+        ]
+    return count, lesson_faults
+
+
+def check_lesson(lesson: Lesson) -> list[LessonFault]:
+    """What is wrong with the blocks of a lesson whose grammar is right."""
+    return [
+        LessonFault(lesson.file_name, block.line, what)
+        for step in lesson.steps
+        for block in step.blocks()
+        for what in _block_faults(block)
+    ]
+
+
+def _block_faults(block: LessonBlock) -> Iterator[str]:
+    try:
+        if block.kind in LIVE:
+            LIVE[block.kind].make(block)
+        elif block.kind == "exercise":
+            yield from _exercise_faults(block)
+        elif block.kind == "predict" and not block["choice"]:
+            yield "a question needs the key choice beside the key right"
+    except (KafkavizError, NoValue, ValueError) as fault:
+        yield str(fault)
+
+
+def _exercise_faults(block: LessonBlock) -> Iterator[str]:
+    task = tasks.task(block)
+    if task.kind == tasks.RULE and not block["rule"]:
+        yield "an exercise of ceiling needs the key rule: a right one"
+    elif (
+        task.kind == tasks.RULE
+        and not exercise.check(exercise.parse(block["rule"]), tasks.np.array(task.answer)).is_right
+    ):
+        yield "the rule of this exercise is wrong for some target"
+
+
+def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonFault]:
+    """Where two languages of a lesson do not have the same steps and blocks."""
+    if (lesson.minutes, lesson.order, len(lesson.steps)) != (
+        translation.minutes,
+        translation.order,
+        len(translation.steps),
+    ):
+        yield LessonFault(
+            translation.file_name,
+            1,
+            f"minutes, order or the number of steps are not those of {lesson.file_name}",
+        )
+        return
+    for step, other_step in zip(lesson.steps, translation.steps, strict=True):
+        for block, other_block in zip(step.blocks(), other_step.blocks(), strict=False):
+            if structure(block) != structure(other_block):
+                yield LessonFault(
+                    translation.file_name,
+                    other_block.line,
+                    f"this block is not that of {lesson.file_name}, line {block.line}",
+                )
+        if len(step.blocks()) != len(other_step.blocks()):
+            yield LessonFault(
+                translation.file_name,
+                other_step.line,
+                (
+                    f"this step has {len(other_step.blocks())} blocks, {lesson.file_name} has "
+                    f"{len(step.blocks())} of it"
+                ),
+            )
+
+
+def structure(block: LessonBlock) -> tuple:
+    """What of a block is the same in every language: its kind, the order of its keys, and all
+    values that are no sentence.
+    """
+    return block.kind, tuple(
+        (key, "" if key in TRANSLATED_KEYS else text) for key, text in block.lines
+    )

@@ -1,0 +1,58 @@
+"""What is said of the exercise's rules: of which words they are, why a text is none, and which
+targets there are.
+"""
+
+from kafkaviz.figures.join_text import join_comma
+from kafkaviz.search import exercise
+from kafkaviz.search.exercise import (
+    ABOVE,
+    BELOW,
+    BETWEEN,
+    EMPTY,
+    EXACT,
+    EXPECTED_TEXTS,
+    NONE_TO_BASE,
+    SLOT_PLUS_1,
+    RuleSyntaxError,
+)
+from kafkaviz.units import group
+from kafkaviz.words import say
+
+KINDS = {BELOW: "below", EXACT: "exact", BETWEEN: "between", ABOVE: "above", EMPTY: "empty"}
+
+
+def grammar() -> str:
+    """The words of a rule."""
+    return say("exercise.grammar")
+
+
+def describe_fault(error: RuleSyntaxError) -> str:
+    """What was expected at which character, from 1."""
+    values = {
+        name: say(f"exercise.{value}") if value in EXPECTED_TEXTS else value
+        for name, value in error.values.items()
+    }
+    return say("exercise.at", n=error.position + 1, what=say(f"exercise.{error.kind}", **values))
+
+
+def kind(target_kind: str) -> str:
+    """Where a target lies, one of exercise.KINDS."""
+    return say(f"exercise.{KINDS[target_kind]}")
+
+
+def popular_answers() -> dict[str, str]:
+    """The answers that are given most often, by what they are called."""
+    return {SLOT_PLUS_1: SLOT_PLUS_1, say("exercise.base"): NONE_TO_BASE}
+
+
+def describe_failures(result: exercise.RuleCheck) -> str:
+    """Where a rule fails: a kind of target each, of how many how many, or its name where there is
+    one of it; "" where nowhere.
+    """
+    counts = [(kind(target_kind), *result.counts(target_kind)) for target_kind in exercise.KINDS]
+    group_texts = [
+        say("exercise.of_kind", wrong=group(wrong), n=group(n), kind=name)
+        for name, n, wrong in counts
+        if wrong and n > 1
+    ]
+    return join_comma([*group_texts, *(name for name, n, wrong in counts if wrong and n == 1)])

@@ -1,0 +1,296 @@
+"""The blocks a lesson may have, and what each says: the table that README.md beside this file tells
+in words.
+"""
+
+import re
+from types import MappingProxyType
+
+from kafkaviz import versions
+from kafkaviz.app.lessons.grammar import (
+    BlockKind,
+    Key,
+    NoValue,
+    choice_parser,
+    parse_integer,
+    parse_minutes,
+    yes_or_no,
+)
+from kafkaviz.errors import KafkavizError
+from kafkaviz.search import exercise
+
+PRACTICE = ("five", "twenty", "full")  # logs made for lessons, as on the Lookup page
+STORIES = ("first", "full-time-index")
+TABLES = ("batches", "index", "time-index")
+TASKS = (
+    "probe",
+    "floor",
+    "start",
+    "decode",
+    "file-size",
+    "varint",
+    "time",
+    "entry",
+    "time-entry",
+    "cause",
+    "entries",
+    "ceiling",
+)
+CAUSES = ("size", "time", "offset-index", "time-index")
+DATA = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def parse_name(text: str) -> str:
+    """The name of a sample, a topic-partition, a file or a workload."""
+    if not DATA.fullmatch(text):
+        raise NoValue("a name of letters, digits, dots, - and _")
+    return text
+
+
+def parse_release(text: str) -> str:
+    """A release of Kafka."""
+    try:
+        versions.parse(text)
+    except KafkavizError:
+        raise NoValue("a release such as 4.3 or 2.0") from None
+    return text
+
+
+def parse_hex(text: str) -> bytes:
+    """Bytes in hexadecimal, blanks between them as one likes."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise NoValue("bytes in hexadecimal, such as d8 04") from None
+
+
+def parse_rule(text: str) -> str:
+    """A rule as search.exercise reads it."""
+    try:
+        exercise.parse(text)
+    except exercise.RuleSyntaxError as fault:
+        raise NoValue(f"a rule ({fault})") from None
+    return text
+
+
+def parse_natural(text: str) -> int:
+    """A whole number from 0 on."""
+    number = parse_integer(text)
+    if number < 0:
+        raise NoValue("a whole number from 0 on")
+    return number
+
+
+def parse_naturals(text: str) -> tuple[int, ...]:
+    """Whole numbers with blanks between them."""
+    return tuple(parse_natural(word) for word in text.split())
+
+
+# a sample directory, its topic-partition, a base offset
+SEGMENT_KEYS = {"data": Key(parse_name), "tp": Key(parse_name), "segment": Key(parse_natural)}
+LOOKUP_KEYS = {
+    "set": Key(choice_parser(*PRACTICE)),
+    **SEGMENT_KEYS,
+    "by": Key(choice_parser("offset", "timestamp"), default="offset"),
+    "target": Key(parse_integer, is_required=True),
+    "search": Key(parse_release, default=versions.NEWEST),
+    "warm": Key(parse_natural),
+}
+WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
+# shown once the step's question is answered, or its task solved; where a stepper begins
+FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
+
+TASK_KEYS = {  # what an exercise of each sort must say besides
+    "probe": ("set", "target", "after-probes"),
+    "floor": ("set", "target"),
+    "start": ("set", "target"),
+    "decode": ("data", "tp", "segment", "file", "slot"),
+    "file-size": ("limit", "file"),
+    "varint": ("bytes",),
+    "time": ("set", "target"),
+    "entry": ("story", "step"),
+    "time-entry": ("story", "step"),
+    "cause": ("workload", "segment"),
+    "entries": ("batch-bytes", "interval", "batches"),
+    "ceiling": ("keys",),
+}
+
+
+def _figure_kind(
+    about: str, keys: dict[str, Key], is_wide: bool = False, setting_key: Key | None = None
+) -> BlockKind:
+    return BlockKind(about, MappingProxyType({**keys, **FIGURE_KEYS}), True, is_wide, setting_key)
+
+
+KINDS = MappingProxyType(
+    {
+        "entries": _figure_kind(
+            "an index above its log, and where a search for an offset begins",
+            {
+                "set": Key(choice_parser("five", "twenty"), is_required=True),
+                "target": Key(parse_integer, is_required=True),
+            },
+        ),
+        "stepper": _figure_kind("a lookup, step by step", LOOKUP_KEYS, is_wide=True),
+        "lanes": _figure_kind("the same search plain and with a warm section", LOOKUP_KEYS),
+        "why": _figure_kind(
+            "all records by offset and time, and why a timestamp gave this offset",
+            LOOKUP_KEYS,
+            is_wide=True,
+        ),
+        "bytes": _figure_kind(
+            "the bytes of a real batch or file, each field named",
+            {
+                **SEGMENT_KEYS,
+                "file": Key(parse_name, default=".log"),
+                "offset": Key(parse_natural),
+                "byte": Key(parse_natural),
+            },
+            is_wide=True,
+        ),
+        "ruler": _figure_kind(
+            "the three files of a real segment to scale",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+            is_wide=True,
+        ),
+        "table": _figure_kind(
+            "rows of a real segment around an offset",
+            {
+                **SEGMENT_KEYS,
+                "of": Key(choice_parser(*TABLES), is_required=True),
+                "offset": Key(parse_natural),
+            },
+            is_wide=True,
+        ),
+        "segments": _figure_kind(
+            "the segments of a real topic-partition, and which one an offset is in",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+        ),
+        "growth": _figure_kind(
+            "a log that grows, append by append",
+            {"story": Key(choice_parser(*STORIES), is_required=True)},
+            is_wide=True,
+        ),
+        "pages": _figure_kind(
+            "which pages of a growing index a search touches, and which had gone cold",
+            {
+                "search": Key(choice_parser("plain", "warm"), is_required=True),
+                "cold": Key(parse_natural, default=16),
+                "pages": Key(parse_natural, default=40),
+                "gap": Key(parse_natural, default=4608),
+            },
+        ),
+        "tail-pages": _figure_kind(
+            "one lookup at the end of an index, page by page",
+            {"entries": Key(parse_natural, is_required=True)},
+            is_wide=True,
+        ),
+        "rolls": _figure_kind(
+            "a simulated log as it fills, and why each segment ended",
+            WORKLOAD_KEYS,
+            is_wide=True,
+            setting_key=Key(parse_integer),
+        ),
+        "limits": _figure_kind(
+            "which limit ends a segment first, by throughput",
+            WORKLOAD_KEYS,
+            is_wide=True,
+            setting_key=Key(parse_integer),
+        ),
+        "retention": _figure_kind(
+            (
+                "what a retention check deletes of a real topic-partition, so many days after its "
+                "newest record"
+            ),
+            {
+                **SEGMENT_KEYS,
+                "retention-days": Key(parse_natural, is_required=True),
+                "days": Key(parse_natural, is_required=True),
+            },
+            is_wide=True,
+        ),
+        "findings": _figure_kind(
+            "what is wrong in a real directory, and what Kafka does",
+            {**SEGMENT_KEYS, "code": Key(parse_name, is_repeatable=True)},
+            is_wide=True,
+        ),
+        "tuning": _figure_kind(
+            (
+                "which headers and which index bytes each interval costs a real topic-partition, "
+                "and what to set"
+            ),
+            {
+                **SEGMENT_KEYS,
+                "considered": Key(parse_natural, default=16384),
+            },
+            is_wide=True,
+        ),
+        "sweep": _figure_kind(
+            "what other index intervals would have cost a real log",
+            {**SEGMENT_KEYS, "offset": Key(parse_natural)},
+            is_wide=True,
+        ),
+        "predict": BlockKind(
+            "a question to answer before going on",
+            MappingProxyType(
+                {
+                    "ask": Key(is_required=True),
+                    "choice": Key(is_repeatable=True),
+                    "right": Key(is_required=True),
+                    "reveal": Key(is_required=True),
+                }
+            ),
+        ),
+        "exercise": BlockKind(
+            "a task whose answer the program works out and checks",
+            MappingProxyType(
+                {
+                    "of": Key(choice_parser(*TASKS), is_required=True),
+                    "ask": Key(is_required=True),
+                    "hint": Key(),
+                    "solution": Key(is_required=True),
+                    **SEGMENT_KEYS,
+                    "set": Key(choice_parser(*PRACTICE)),
+                    "target": Key(parse_integer),
+                    "search": Key(parse_release, default=versions.NEWEST),
+                    "warm": Key(parse_natural),
+                    "after-probes": Key(parse_natural),
+                    "file": Key(choice_parser(".index", ".timeindex")),
+                    "slot": Key(parse_natural),
+                    "limit": Key(parse_natural),
+                    "bytes": Key(parse_hex),
+                    "story": Key(choice_parser(*STORIES)),
+                    "step": Key(parse_natural),
+                    "workload": Key(parse_name),
+                    "batch-bytes": Key(parse_natural),
+                    "interval": Key(parse_natural),
+                    "batches": Key(parse_natural),
+                    "keys": Key(parse_naturals),
+                    "rule": Key(parse_rule),
+                }
+            ),
+            setting_key=None,
+        ),
+        "misleads": BlockKind(
+            "what is often said, and what is so",
+            MappingProxyType(
+                {
+                    "said": Key(is_required=True),
+                    "so": Key(is_required=True),
+                    "versions": Key(is_required=True),
+                }
+            ),
+        ),
+        "notes": BlockKind(
+            "for the teacher: minutes, what to say, what to watch for",
+            MappingProxyType(
+                {
+                    "minutes": Key(parse_minutes, is_required=True),
+                    "say": Key(is_repeatable=True),
+                    "watch": Key(is_repeatable=True),
+                }
+            ),
+        ),
+    }
+)
+
+__all__ = ["CAUSES", "KINDS", "TASK_KEYS", "yes_or_no"]

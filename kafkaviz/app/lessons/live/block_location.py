@@ -1,0 +1,72 @@
+"""What a block of a lesson points at: a sample directory, its topic-partition and segment, an
+offset in it.
+"""
+
+from pathlib import Path
+
+from kafkaviz.analysis import selection
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.app.cache import broker_cache, segment_cache
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.figure import Destination
+from kafkaviz.app.state import access, page_location, page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.figures import segment_tables, segment_text
+from kafkaviz.figures.segment_tables import PinnedRow
+
+SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
+
+
+def locate(block: LessonBlock) -> SegmentLocation:
+    """The sample, topic-partition and segment of a block. Raises NoValue or CannotOpen."""
+    for key in ("data", "tp"):
+        if block[key] is None:
+            raise NoValue(f"the key {key} is missing")
+    snapshot = broker_cache.open_snapshot(sample(block["data"]))
+    partition = snapshot.broker.partition(block["tp"])
+    segment = (
+        page_location.largest_segment(partition)
+        if block["segment"] is None
+        else partition.segment(block["segment"])
+    )
+    return SegmentLocation(str(sample(block["data"])), snapshot, partition, segment)
+
+
+def sample(name: str) -> Path:
+    """The sample directory of this name, without its .tar.gz. Raises NoValue."""
+    sample_paths = {_stem(path.name): path for path in access.samples()}
+    if name not in sample_paths:
+        raise NoValue(f"there is no sample {name}; there are {', '.join(sample_paths)}")
+    return sample_paths[name]
+
+
+def _stem(name: str) -> str:
+    return next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
+
+
+def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
+    """The segment of a block, read. Raises NoValue where it has no .log."""
+    location = locate(block)
+    if location.segment.log is None:
+        raise NoValue(f"the segment {location.segment.name} has no .log")
+    return location, segment_cache.read(location.segment)
+
+
+def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
+    """The rows around the block's offset. Raises NoValue for one that is not there."""
+    pinned_offset = selection.select_offset(
+        anatomy, "" if block["offset"] is None else str(block["offset"])
+    )
+    if pinned_offset.row is None:
+        raise NoValue(
+            f"offset {block['offset']}: {segment_text.missing_reason(anatomy, pinned_offset)}"
+        )
+    return segment_tables.find_pinned_row(
+        anatomy, pinned_offset.row, pinned_offset.slot, pinned_offset.time
+    )
+
+
+def to_segment(block: LessonBlock) -> Destination:
+    """The Segment page at the block's offset."""
+    pin_parameter = {} if block["offset"] is None else {page_state.PIN: str(block["offset"])}
+    return "Segment", locate(block).address | pin_parameter

@@ -1,0 +1,112 @@
+"""The bytes of a real segment, or of a file beside it, each field named."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.app.components import bytes as bytes_component
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live import block_location
+from kafkaviz.app.lessons.live.figure import PAPER_ROWS, Destination, LessonFigure, block_key
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures import segment_bytes
+from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.log.file import FileInfo
+from kafkaviz.words import say
+
+PAPER_FIELDS = 26  # of a file that is printed
+PAPER_BYTES = 16  # of a field
+
+
+@dataclass(frozen=True)
+class LessonFile:
+    """A file of a segment, with what lies around an offset, or (beside) another file of its
+    topic-partition.
+    """
+
+    location: SegmentLocation
+    anatomy: Anatomy | None = None
+    selected_rows: PinnedRow | None = None
+    other_file: FileInfo | None = None
+
+    def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
+        """The bytes that the component asked for, and the name of what it shows."""
+        content_key = f"{block_key(block)} {self.location.snapshot.key}"
+        request = bytes_component.byte_request(content_key, key)
+        window = segment_bytes.ByteWindow(request.get("outer"), request.get("inner"))
+        if self.other_file is not None:
+            return segment_bytes.file_view(
+                self.other_file, block["file"], window, block["byte"]
+            ), content_key
+        return segment_bytes.view(
+            cast(Anatomy, self.anatomy),
+            block["file"],
+            *cast(PinnedRow, self.selected_rows),
+            window,
+            segment_bytes.InitialByte(block["byte"]),
+        ), content_key
+
+
+def _make(block: LessonBlock) -> LessonFile:
+    if block["file"] not in segment_bytes.FILES:
+        return _make_other_file(block)
+    location, anatomy = block_location.anatomy(block)
+    if block["file"] not in segment_bytes.find_files(location.segment):
+        raise NoValue(f"the segment {location.segment.name} has no {block['file']}")
+    return LessonFile(location, anatomy, block_location.rows_around(anatomy, block))
+
+
+def _make_other_file(block: LessonBlock) -> LessonFile:
+    location = block_location.locate(block)
+    files_by_name = {info.name: info for info in location.partition.other_files}
+    if block["file"] not in files_by_name:
+        raise NoValue(f"{block['tp']} has no file {block['file']}")
+    return LessonFile(location, other_file=files_by_name[block["file"]])
+
+
+def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+    view, content_key = lesson_file.view(block, key)
+    with st.container(gap=10):
+        elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
+        st.html(elements.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)))
+        bytes_component.bytes_view(segment_bytes.message(view, content_key), key=key)
+
+
+def _name(location: SegmentLocation, block: LessonBlock) -> str:
+    file = (
+        f"{location.segment.name}{block['file']}"
+        if block["file"].startswith(".")
+        else block["file"]
+    )
+    return f"{location.partition.directory}/{file}, {block['data']}"
+
+
+def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+    pane = lesson_file.view(block, key)[0].outer
+    index = next((number for number, span in enumerate(pane.spans) if span.end > pane.chosen), 0)
+    first = 0 if index < PAPER_FIELDS else index - PAPER_ROWS
+    elements.figure_head(_name(lesson_file.location, block), "")
+    heads = [say(f"workshop.{name}") for name in ("byte", "raw", "field", "value")]
+    table(heads, [_field(span, pane) for span in pane.spans[first : first + PAPER_FIELDS]], "rmlw")
+
+
+def _field(span, pane) -> tuple[str, ...]:
+    """Where a field begins, its bytes, its name and its value."""
+    data = pane.data[max(0, span.start - pane.first) : span.end - pane.first]
+    text = data[:PAPER_BYTES].hex(" ") + (" …" if len(data) > PAPER_BYTES else "")
+    return units.group(span.start), text, span.name, str(span.value)[:60]
+
+
+def _to_segment(block: LessonBlock) -> Destination:
+    byte = {} if block["byte"] is None else {page_state.BYTE: str(block["byte"])}
+    page, address = block_location.to_segment(block)
+    return page, address | {page_state.TAB: "Bytes", page_state.FILE: block["file"]} | byte
+
+
+BYTES = LessonFigure(_make, _draw, _to_segment, _on_paper)

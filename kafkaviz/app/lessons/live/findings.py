@@ -1,0 +1,64 @@
+"""What is wrong in a real directory, and what Kafka does about it."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live import block_location
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.figures import finding_text
+from kafkaviz.words import say
+
+WRAP = ' style="white-space:normal"'
+
+
+def _make(block: LessonBlock) -> list[Finding]:
+    location = block_location.locate(block)
+    partition_findings = _findings(location.snapshot.key, location.partition.directory, location)
+    findings = [
+        finding
+        for finding in partition_findings
+        if not block["code"] or finding.code in block["code"]
+    ]
+    missing = set(block["code"]) - {finding.code for finding in findings}
+    if missing:
+        raise NoValue(f"{block['tp']} has no finding {', '.join(sorted(missing))}")
+    return findings
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _findings(key: str, directory: str, _location: SegmentLocation) -> tuple[Finding, ...]:
+    from kafkaviz.analysis import health
+
+    return health.check(_location.broker, partition=directory).findings
+
+
+def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
+    head = "".join(
+        f"<th>{say(f'workshop.{name}')}</th>"
+        for name in ("file", "what_is_there", "what_kafka_does")
+    )
+    elements.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))
+    st.space(8)
+    elements.table(head, map(_row, findings))
+
+
+def _row(finding: Finding) -> str:
+    return (
+        f'<tr><td class="kv-mono">{escape(Path(finding.file or "").name)}</td>'
+        f"<td{WRAP}>{escape(finding_text.translate(finding.message))}</td><td{WRAP}>{escape(finding_text.consequence_text(finding))}</td></tr>"
+    )
+
+
+def _to_health(block: LessonBlock) -> Destination:
+    return "Health", page_state.address(block_location.sample(block["data"]))
+
+
+FINDINGS = LessonFigure(_make, _draw, _to_health)

@@ -1,0 +1,46 @@
+"""A log that grows, append by append."""
+
+from kafkaviz.app.components.growth import growth
+from kafkaviz.app.lessons.grammar import LessonBlock
+from kafkaviz.app.lessons.live.figure import (
+    PAPER_ROWS,
+    Destination,
+    LessonFigure,
+    start_parameters,
+    stepper_data,
+)
+from kafkaviz.app.pages.rolls import stories
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures import growth as growth_figure
+from kafkaviz.figures.growth import GrowthView
+from kafkaviz.words import say
+
+# as the Rolls page names them
+STORIES = dict(zip(("first", "full-time-index"), stories.STORIES, strict=True))
+HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
+
+
+def view(block: LessonBlock) -> GrowthView:
+    """The story of a block, in words."""
+    return stories.lesson_story(STORIES[block["story"]])
+
+
+def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
+    growth(growth_figure.message(growth_view) | stepper_data(block, key), key=key)
+
+
+def _on_paper(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
+    last_step = block["step"] or PAPER_ROWS
+    table(
+        [say(f"workshop.{name}") for name in HEADS],
+        growth_figure.rows(growth_view)[max(0, last_step - PAPER_ROWS) : last_step],
+        "rwrrr",
+    )
+
+
+def _to_rolls(block: LessonBlock) -> Destination:
+    return "Rolls", {page_state.STORY: STORIES[block["story"]]} | start_parameters(block)
+
+
+GROWTH = LessonFigure(view, _draw, _to_rolls, _on_paper)

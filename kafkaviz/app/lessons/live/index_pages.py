@@ -1,0 +1,61 @@
+"""Which pages of an index a search touches: while the index grows and pages go cold, and of one
+lookup at its end.
+"""
+
+from kafkaviz.app.lessons.grammar import LessonBlock
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
+from kafkaviz.app.pages.page_cache import options, replays
+from kafkaviz.app.state import page_state
+from kafkaviz.figures import page_faults, tail_pages
+from kafkaviz.figures.page_faults import PageFaultsView
+from kafkaviz.figures.tail_pages import TailPagesView
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET
+from kafkaviz.search.layouts import ENTRIES_A_PAGE
+from kafkaviz.search.pages import IndexGrowth, Memory, Readers
+
+PAGE_BYTES, WARM_BYTES = 4096, 8192
+
+
+def _make_page_faults(block: LessonBlock) -> PageFaultsView:
+    growth = IndexGrowth(block["pages"] * ENTRIES_A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
+    memory = Memory(PAGE_BYTES, block["cold"] * options.MB, 0)
+    readers = Readers(0.0, *options.LAG["anywhere"], 1, options.DEFAULT_SEED)
+    plain, warm = replays.images(replays.ReplaySettings(growth, memory, readers, WARM_BYTES))
+    return page_faults.view(
+        plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES
+    )
+
+
+def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> None:
+    render_framed(page_faults.figure, view, block, key)
+
+
+def _make_tail_pages(block: LessonBlock) -> TailPagesView:
+    return tail_pages.view(block["entries"])
+
+
+def _draw_tail_pages(view: TailPagesView, block: LessonBlock, key: str) -> None:
+    render_framed(tail_pages.figure, view, block, key)
+
+
+def _to_page_faults(block: LessonBlock) -> Destination:
+    """The same growth, as far as the sliders there have its values."""
+    sliders = (
+        (page_state.COLD, options.COLD, block["cold"] * options.MB),
+        (page_state.GROW, options.GROW, block["pages"] * ENTRIES_A_PAGE),
+        (page_state.GAP, options.GAP, block["gap"]),
+    )
+    return "Page cache", {
+        key: name
+        for key, choices, value in sliders
+        for name, choice in choices.items()
+        if choice == value
+    }
+
+
+def _to_tail_pages(block: LessonBlock) -> Destination:
+    return "Page cache", {page_state.ENTRIES: str(block["entries"])}
+
+
+PAGES = LessonFigure(_make_page_faults, _draw_page_faults, _to_page_faults)
+TAIL = LessonFigure(_make_tail_pages, _draw_tail_pages, _to_tail_pages)

@@ -1,0 +1,182 @@
+"""What other index intervals would have cost a real log, and what to set."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis import cost_model, sweep, tuning
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live import block_location
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, block_key
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures import tuning_curve as curve
+from kafkaviz.words import language, say
+
+INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
+KAFKA_DEFAULT = 4096
+HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
+
+
+# ---- swept: counted, one interval a row
+
+
+def _make_sweep(block: LessonBlock) -> tuple[SegmentLocation, np.ndarray]:
+    location, anatomy = block_location.anatomy(block)
+    return location, _cached_sweep(segment_cache.key(anatomy.segment), anatomy)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _cached_sweep(key: str, _anatomy: Anatomy) -> np.ndarray:
+    return sweep.sweep(_anatomy.batches, INTERVALS)
+
+
+def _draw_sweep(result: tuple[SegmentLocation, np.ndarray], block: LessonBlock, key: str) -> None:
+    location, rows = result
+    elements.figure_head(
+        f"{location.partition.directory}/{location.segment.name}.log, {block['data']}",
+        say("workshop.sweep_below"),
+    )
+    st.space(8)
+    table(_heads(), map(_row, rows), "rrrrr", INTERVALS.index(KAFKA_DEFAULT))
+
+
+def _heads() -> list[str]:
+    return [say(f"workshop.{name}") for name in HEADS]
+
+
+def _row(row: np.void) -> tuple[str, ...]:
+    names = ("interval_bytes", "entries", "index_bytes", "headers_p99")
+    interval, entries, index_bytes, p99 = (units.group(int(row[name])) for name in names)
+    return interval, entries, index_bytes, f"{row['headers_mean']:.1f}", p99
+
+
+# ---- tuned: priced, with a recommendation
+
+
+@dataclass(frozen=True)
+class LessonTuning:
+    """What tuning says of a topic-partition: a view of its curves, each swept interval, the
+    recommendation in one line.
+    """
+
+    location: SegmentLocation
+    view: curve.TuningCurveView
+    intervals: tuple
+    verdict: str
+    today_bytes: int
+
+
+def _make_tuning(block: LessonBlock) -> LessonTuning:
+    location = block_location.locate(block)
+    return _cached_tuning(
+        f"{location.snapshot.key} {location.partition.directory!r}",
+        block["considered"],
+        language(),
+        location,
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _cached_tuning(
+    key: str, considered_bytes: int, language_code: str, _location: SegmentLocation
+) -> LessonTuning:
+    source = open_source(_location.partition.path)
+    case, budgets, prices = (
+        source.total,
+        tuning.Budgets(),
+        cost_model.lookup_prices(source.by_base_offset),
+    )
+    intervals, today = (
+        tuning.price_all(case.measurement, prices, budgets),
+        case.today.interval_bytes,
+    )
+    if considered_bytes not in {interval.interval_bytes for interval in intervals}:
+        raise NoValue(
+            "considered: one of the intervals that are swept, such as 1024 or 16384, not "
+            f"{considered_bytes}"
+        )
+    current = tuning.price_current(case.measurement, prices, today, budgets)
+    view = curve.view(
+        intervals,
+        current,
+        considered_bytes,
+        case.measurement.log_bytes,
+        case.measurement.parts.least_batch_bytes,
+        budgets,
+        prices,
+    )
+    recommendation = tuning.recommend(case.measurement, case.today, budgets, prices)
+    return LessonTuning(
+        _location, view, intervals, _verdict(recommendation) if recommendation else "", today
+    )
+
+
+def _verdict(recommendation: tuning.Recommendation) -> str:
+    """What to do, in a line."""
+    keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
+    values = {
+        "name": tuning.SETTING,
+        "today": recommendation.current_price.interval_bytes,
+        "value": recommendation.value,
+    }
+    return say("workshop.tuning_keep" if keeps_setting else "workshop.tuning_change", **values)
+
+
+def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
+    figures = (curve.headers_figure, curve.bytes_figure)
+    columns = st.columns((0.5, 0.5), gap=20)
+    for number, (column, title, words, draw) in enumerate(
+        zip(columns, lesson_tuning.view.titles, curve.captions(), figures, strict=True)
+    ):
+        figure_key = f"{key}_{number}"
+        with column, st.container(key=f"kv_fig_{figure_key}"):
+            elements.figure_head(title, words)
+            charts.plot(
+                charts.figure((figure_key, block_key(block)), draw, lesson_tuning.view),
+                figure_key,
+                f"{title}. {words}",
+            )
+    if lesson_tuning.verdict:
+        subject = (
+            f"{elements.escape(lesson_tuning.location.partition.directory)}, "
+            f"{elements.escape(block['data'])}"
+        )
+        st.html(
+            f'<p class="kv-sm">{subject}<br><b>{elements.escape(lesson_tuning.verdict)}</b></p>'
+        )
+
+
+def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
+    elements.figure_head(
+        f"{lesson_tuning.location.partition.directory}, {block['data']}",
+        say("workshop.sweep_below"),
+    )
+    intervals = [
+        interval for interval in lesson_tuning.intervals if interval.interval_bytes in INTERVALS
+    ]
+    marked_row = next(
+        (
+            index
+            for index, interval in enumerate(intervals)
+            if interval.interval_bytes == lesson_tuning.today_bytes
+        ),
+        None,
+    )
+    table(_heads(), [_row(interval.row) for interval in intervals], "rrrrr", marked_row)
+
+
+def _to_tuning(block: LessonBlock) -> Destination:
+    location = block_location.locate(block)
+    return "Tuning", page_state.address(location.directory, location.partition.directory)
+
+
+SWEEP = LessonFigure(_make_sweep, _draw_sweep, block_location.to_segment)
+TUNING = LessonFigure(_make_tuning, _draw_tuning, _to_tuning, _tuning_on_paper)

@@ -1,0 +1,121 @@
+"""A lookup in a lesson: step by step, as lanes beside the other search, and why a timestamp gave
+its offset.
+"""
+
+from typing import cast
+
+from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.block_location import locate
+from kafkaviz.app.lessons.live.figure import (
+    Destination,
+    LessonFigure,
+    block_key,
+    render_framed,
+    start_parameters,
+    stepper_data,
+)
+from kafkaviz.app.pages.lookup import disk_source, lookup_cache, practice_source, releases
+from kafkaviz.app.pages.lookup.source import LookupSource
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures import lookup_lanes, stepper
+from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.lookup_lanes import SearchLanesView
+from kafkaviz.figures.why_offset import OffsetExplanationView
+from kafkaviz.words import say
+
+
+def make_lookup(block: LessonBlock) -> LookupContext:
+    """The lookup of a block."""
+    warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookup_cache.lookup_context(
+        _source(block),
+        block["by"],
+        block["target"],
+        releases.search_profile(_like(block), warm, block["by"]),
+    )
+
+
+def _like(block: LessonBlock) -> str:
+    """The release that searches as the block's, which is one, does."""
+    return cast(str, releases.equivalent_version(block["search"]))
+
+
+def _source(block: LessonBlock) -> LookupSource:
+    return (
+        practice_source.practice_source(block["set"])
+        if block["set"]
+        else disk_source.open_partition(locate(block))
+    )
+
+
+def _to_lookup(block: LessonBlock) -> Destination:
+    lookup_parameters = {
+        page_state.BY: block["by"],
+        page_state.TARGET: str(block["target"]),
+        page_state.SEARCH: _like(block),
+    }
+    if not block["set"]:
+        return "Lookup", locate(block).address | lookup_parameters
+    warm = {} if block["warm"] is None else {page_state.WARM: str(block["warm"])}
+    return "Lookup", {page_state.SET: block["set"]} | lookup_parameters | warm
+
+
+def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
+    stepper_component.stepper(
+        stepper.message(stepper.view(context), context, block_key(block))
+        | stepper_data(block, key),
+        None,
+        key=key,
+    )
+
+
+def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> None:
+    steps = enumerate(stepper.view(context).steps, 1)
+    table(
+        (say("workshop.step"), say("workshop.what_happens")),
+        [(str(number), step.text) for number, step in steps],
+        "rw",
+    )
+
+
+def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
+    stepper_component.lanes(
+        lookup_lanes.message(cast(SearchLanesView, lookup_lanes.view(context)), block_key(block)),
+        key=key,
+    )
+
+
+def _make_why(block: LessonBlock) -> OffsetExplanationView:
+    if block["by"] != "timestamp":
+        raise NoValue("why tells of a timestamp: by is timestamp")
+    behaviour = releases.search_profile(_like(block), releases.KAFKAS_WARM, block["by"])
+    source = _source(block)
+    return lookup_cache.explain_offset(
+        source,
+        lookup_cache.lookup_context(source, block["by"], block["target"], behaviour),
+        behaviour,
+    )
+
+
+def _draw_why(view: OffsetExplanationView, block: LessonBlock, key: str) -> None:
+    render_framed(
+        why_figure.figure,
+        view,
+        block,
+        key,
+        "".join(f'<p class="kv-sm">{elements.escape(note)}</p>' for note in view.notes),
+    )
+
+
+def _to_step(block: LessonBlock) -> Destination:
+    page, address = _to_lookup(block)
+    return page, address | start_parameters(block)
+
+
+STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper)
+LANES = LessonFigure(make_lookup, _draw_lanes, _to_lookup)
+WHY = LessonFigure(_make_why, _draw_why, _to_lookup)

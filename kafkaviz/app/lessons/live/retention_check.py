@@ -1,0 +1,70 @@
+"""What a retention check deletes of a real topic-partition, so many days after its newest record,
+by the rules of analysis.retention.
+"""
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis import health, retention
+from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAge
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live import block_location
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.figures import retention_text
+from kafkaviz.words import say
+
+
+def _make(block: LessonBlock) -> LogRetention:
+    """The check of a block. Raises NoValue where no segment tells a time."""
+    location = block_location.locate(block)
+    segment_ages = _segment_ages(location.snapshot.key, location.partition.directory, location)
+    times = [
+        segment_age.timestamp_ms
+        for segment_age in segment_ages
+        if segment_age.timestamp_ms is not None
+    ]
+    if not times:
+        raise NoValue(f"{block['tp']} has no record with a time")
+    limits = RetentionLimits(True, "", retention_ms=block["retention-days"] * DAY_MS)
+    return retention.log_retention(
+        location.partition.directory, segment_ages, limits, max(times) + block["days"] * DAY_MS
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _segment_ages(key: str, directory: str, _location: SegmentLocation) -> tuple[SegmentAge, ...]:
+    return tuple(
+        segment.age
+        for log in health.check(_location.broker, partition=directory).retention
+        for segment in log.segments
+    )
+
+
+def _draw(log: LogRetention, block: LessonBlock, key: str) -> None:
+    elements.figure_head(
+        f"{log.partition}, {block['data']}",
+        say("workshop.retention_below", when=retention_text.moment_text(log.now_ms)),
+    )
+    st.space(8)
+    heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
+    rows = (
+        (
+            units.group(segment.age.base_offset),
+            retention_text.newest_text(segment.age),
+            retention_text.reason_text(log, segment),
+        )
+        for segment in log.segments
+    )
+    table(heads, rows, "rlw")
+
+
+def _to_health(block: LessonBlock) -> Destination:
+    return "Health", page_state.address(block_location.sample(block["data"]))
+
+
+RETENTION = LessonFigure(_make, _draw, _to_health)

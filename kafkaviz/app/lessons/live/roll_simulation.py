@@ -1,0 +1,89 @@
+"""A simulated log as it fills, why each of its segments ended, and which limit binds at which
+speed.
+"""
+
+import streamlit as st
+
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
+from kafkaviz.app.pages.rolls import roll_simulation as lab
+from kafkaviz.app.pages.rolls.options import config_of
+from kafkaviz.app.pages.rolls.roll_simulation import RollSimulation
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.workloads import format_setting
+from kafkaviz.figures import limit_curves, roll_text, roll_timeline
+from kafkaviz.simulate.producers import workload
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.words import say
+
+CAUSES = {
+    "roll-size": Cause.SIZE,
+    "roll-time": Cause.TIME,
+    "roll-offset": Cause.OFFSET_INDEX_FULL,
+    "roll-timestamp": Cause.TIME_INDEX_FULL,
+}
+
+
+def simulate(block: LessonBlock) -> RollSimulation:
+    """The log of a block's workload, with its settings changed as the block says."""
+    preset = _workload(block["workload"])
+    return lab.run(preset, config_of(preset, block.settings))
+
+
+def _workload(name: str) -> workload.Workload:
+    """One of those that come along, by its name. Raises NoValue."""
+    if name not in workload.PRESETS:
+        raise NoValue(f"there is no workload {name}; there are {', '.join(workload.PRESETS)}")
+    return workload.preset(name)
+
+
+def _draw_lanes(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    view = charts.view(
+        ("lanes", run.key), lambda: roll_timeline.view(run.history, 0, run.appended_batches)
+    )
+    render_framed(
+        roll_timeline.figure,
+        view,
+        block,
+        key,
+        elements.key((kind, roll_text.cause_name(cause)) for kind, cause in CAUSES.items()),
+    )
+
+
+def _lanes_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    view = roll_timeline.view(run.history, 0, run.appended_batches)
+    elements.figure_head(view.title, "")
+    heads = [say(f"workshop.{name}") for name in ("segment", "cause", "because")]
+    table(heads, [(row.name, row.cause, row.reason) for row in view.rows], "llw")
+
+
+def _limits(run: RollSimulation) -> limit_curves.LimitCurvesView:
+    return limit_curves.view(run.history.config, run.load, run.history.bytes_per_s)
+
+
+def _draw_limits(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    render_framed(
+        limit_curves.figure, charts.view(("limits", run.key), lambda: _limits(run)), block, key
+    )
+
+
+def _limits_on_paper(run: RollSimulation, block: LessonBlock, key: str) -> None:
+    st.html(f"<p>{elements.escape(_limits(run).title)}</p>")
+
+
+def _to_rolls(block: LessonBlock) -> Destination:
+    settings = {
+        page_state.SETTING[name]: format_setting(name, value)
+        for name, value in block.settings.items()
+        if name in page_state.SETTING
+    }
+    return "Rolls", {
+        page_state.ROLLS_SUBJECT: "Simulated",
+        page_state.WORKLOAD: _workload(block["workload"]).title,
+    } | settings
+
+
+ROLLS = LessonFigure(simulate, _draw_lanes, _to_rolls, _lanes_on_paper)
+LIMITS = LessonFigure(simulate, _draw_limits, _to_rolls, _limits_on_paper)

@@ -1,0 +1,124 @@
+"""A real segment to scale and as rows, and all segments of a topic-partition."""
+
+from collections.abc import Iterator
+from html import escape
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis import selection
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.components import ruler as ruler_component
+from kafkaviz.app.lessons.grammar import LessonBlock
+from kafkaviz.app.lessons.live import block_location
+from kafkaviz.app.lessons.live.figure import LessonFigure
+from kafkaviz.app.state import page_location
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import elements, segment_widgets
+from kafkaviz.figures import segment_tables
+from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.words import say
+
+SegmentRows = tuple[
+    SegmentLocation, Anatomy, PinnedRow
+]  # a segment, and what lies around the block's offset
+FILE_SUFFIXES = {"batches": ".log", "index": ".index", "time-index": ".timeindex"}
+
+
+def _make(block: LessonBlock) -> SegmentRows:
+    location, anatomy = block_location.anatomy(block)
+    return location, anatomy, block_location.rows_around(anatomy, block)
+
+
+def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+    location, anatomy, _ = segment_rows
+    request = ruler_component.state("slice", segment_cache.key(anatomy.segment), key)
+    pinned_offset = selection.select_offset(
+        anatomy, request.get("offset") or ("" if block["offset"] is None else str(block["offset"]))
+    )
+    row = (
+        int(request["row"])
+        if "row" in request
+        else selection.row_at_byte(anatomy, int(request["position"]))
+        if "position" in request
+        else None
+    )
+    ruler_component.ruler(
+        segment_cache.message(anatomy, pinned_offset, "Plain", row, location.address), key=key
+    )
+
+
+def _ruler_on_paper(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+    location, anatomy, rows = segment_rows
+    elements.figure_head(
+        f"{location.partition.directory}/{location.segment.name}, {block['data']}", ""
+    )
+    segment_widgets.index(segment_tables.index_rows(anatomy, rows))
+
+
+def _draw_table(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+    location, anatomy, rows = segment_rows
+    elements.figure_head(
+        (
+            f"{location.partition.directory}/{location.segment.name}{FILE_SUFFIXES[block['of']]}, "
+            f"{block['data']}"
+        ),
+        say("workshop.rows_below"),
+    )
+    st.space(8)
+    if block["of"] == "batches":
+        segment_widgets.batches(segment_tables.batch_rows(anatomy, rows))
+    elif block["of"] == "index":
+        segment_widgets.index(segment_tables.index_rows(anatomy, rows))
+    else:
+        segment_widgets.time_index(segment_tables.time_rows(anatomy, rows, ""))
+
+
+def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
+    """The topic-partition, and the base offset of the segment that holds the block's offset."""
+    location = block_location.locate(block)
+    return location, None if block["offset"] is None else page_location.find_segment(
+        location.partition, block["offset"]
+    ).base_offset
+
+
+def _draw_segments(
+    result: tuple[SegmentLocation, int | None], block: LessonBlock, key: str
+) -> None:
+    location, base_offset = result
+    columns = (("base_offset", ' class="r"'), ("files", ""), ("log_bytes", ' class="r"'))
+    head = "".join(f"<th{kind}>{say(f'workshop.{name}')}</th>" for name, kind in columns)
+    with st.container(key=f"kv_fig_{key}"):
+        count = units.group(len(location.partition.live))
+        elements.figure_head(
+            say("workshop.segments_of", count=count, name=location.partition.directory),
+            say("workshop.segments_below"),
+        )
+        elements.table(head, _segment_rows(location, base_offset, block["offset"]))
+
+
+def _segment_rows(
+    location: SegmentLocation, base_offset: int | None, offset: int | None
+) -> Iterator[str]:
+    """A segment a row; the one that holds the offset is marked."""
+    for segment in location.partition.live:
+        suffixes = " ".join(file.path.suffix for file in segment.files)
+        mark = (
+            f' <b style="color:var(--kv-hit-text)">✓ {units.group(offset)}</b>'
+            if segment.base_offset == base_offset
+            else ""
+        )
+        name_cell = (
+            f'{elements.mono(segment.name)}{mark}<div class="kv-fnt kv-sm">{escape(suffixes)}</div>'
+        )
+        cells = f'<td class="r">{units.group(segment.base_offset)}</td><td>{name_cell}</td>'
+        yield (
+            f"<tr{' class=on' if mark else ''}>{cells}"
+            f'<td class="r">{units.group(segment.log.size_bytes)}</td></tr>'
+        )
+
+
+RULER = LessonFigure(_make, _draw_ruler, block_location.to_segment, _ruler_on_paper)
+TABLE = LessonFigure(_make, _draw_table, block_location.to_segment)
+SEGMENTS = LessonFigure(_make_segments, _draw_segments, block_location.to_segment)

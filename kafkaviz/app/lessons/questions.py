@@ -1,0 +1,233 @@
+"""The questions of a step: one to choose an answer to, an exercise that is checked, and what is
+often said and not so.
+"""
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz.app.lessons import exercise_text, tasks
+from kafkaviz.app.lessons.figures import render_fault
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.pages import workshop
+from kafkaviz.app.pages.workshop import LETTERS, LessonPosition
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import roll_text
+from kafkaviz.figures.finding_text import capitalize
+from kafkaviz.search import exercise as ceiling
+from kafkaviz.words import say
+
+ANSWER_PX = 340  # a text field for a number
+
+
+def render_questions(position: LessonPosition) -> None:
+    """Question, exercise, and what misleads, in the order of the file; what is so waits until the
+    question is answered.
+    """
+    for number, block in enumerate(position.step.blocks("predict", "exercise", "misleads")):
+        if block.kind == "misleads" and not workshop.is_answered(position):
+            continue
+        {"predict": _predict, "exercise": _exercise, "misleads": _misconception}[block.kind](
+            block, position, number
+        )
+
+
+def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
+    """Choose first: what is right is told only then."""
+    choice = workshop.letter(block, position.lesson.name, position.part)
+    with st.container(key=f"kv_ask_{number}", gap=6):
+        with st.container(key="kv_prose_ask"):
+            st.markdown(f"**{block['ask']}**")
+        for index, (text, is_right) in enumerate(workshop.choices(block)):
+            _choice_button(position, index, text, is_right, choice)
+        with st.container(key="kv_reveal"):
+            if choice is None:
+                st.markdown(say("workshop.choose_first"))
+            else:
+                _choice_verdict(workshop.choices(block)[LETTERS.index(choice)][1])
+                st.markdown(block["reveal"])
+
+
+def _choice_button(
+    position: LessonPosition, index: int, text: str, is_right: bool, choice: str | None
+) -> None:
+    """One of the answers; its colour tells whether it is right once one was chosen."""
+    letter = LETTERS[index]
+    kind = (
+        "open"
+        if choice is None
+        else "right"
+        if is_right
+        else "wrong"
+        if letter == choice
+        else "other"
+    )
+    with st.container(key=f"kv_opt_{kind}_{index}"):
+        arguments: dict[str, Any] = {
+            "type": "secondary",
+            "width": "stretch",
+            "shortcut": str(index + 1),
+            "on_click": workshop.record_answer,
+        }
+        st.button(
+            f"`{letter.upper()}`  {text}",
+            key=f"kv_choice_{index}",
+            args=(position.lesson.name, position.part, letter),
+            **arguments,
+        )
+
+
+def _choice_verdict(is_right: bool) -> None:
+    kind, word = ("ok", "right") if is_right else ("error", "wrong_choice")
+    st.html(f'<span role="status" class="kv-told {kind}">{escape(say(f"workshop.{word}"))}</span>')
+
+
+def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None:
+    """A task, the field for its answer, and what the program says to it."""
+    with st.container(key=f"kv_task_{number}", gap=8):
+        st.html(f'<div class="kv-lab">{escape(say("workshop.exercise"))}</div>')
+        with st.container(key="kv_prose_task"):
+            st.markdown(block["ask"])
+        try:
+            task = tasks.task(block)
+        except (KafkavizError, NoValue) as fault:
+            return render_fault(fault, "task")
+        if task.bytes_text:
+            st.html(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
+        answer = _field(task, position)
+        if answer:
+            _exercise_verdict(task, answer, position)
+        _help_row(block, task)
+
+
+def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
+    """A hint, and the solution."""
+    with st.container(horizontal=True, gap=8, key="kv_helps"):
+        if block["hint"]:
+            with st.popover(say("workshop.hint"), type="tertiary", icon=":material/lightbulb:"):
+                st.markdown(block["hint"])
+        with st.popover(say("workshop.solution"), type="tertiary", icon=":material/key:"):
+            st.markdown(block["solution"])
+            if task.kind == tasks.RULE:
+                st.code(block["rule"], language=None, wrap_lines=True)
+
+
+def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
+    """Where the answer goes; what is in it, as the address has it too: of a choice its word,
+    whatever the language.
+    """
+    key, address_answer = (
+        f"kv_given_{position.lesson.name}_{position.part}",
+        st.query_params.get(page_state.TYPED_ANSWER, ""),
+    )
+    answer = (
+        _choice_field(task, key, address_answer)
+        if task.kind == tasks.CHOICE
+        else _text_field(task, key, address_answer)
+    )
+    workshop.set_typed_answer(answer)
+    return answer
+
+
+def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
+    st.session_state.setdefault(key, address_answer if address_answer in task.choices else None)
+    arguments: dict[str, Any] = {"format_func": _choice_label, "label_visibility": "collapsed"}
+    return (
+        st.segmented_control(say("workshop.your_answer"), task.choices, key=key, **arguments) or ""
+    )
+
+
+def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
+    st.session_state.setdefault(key, address_answer[: ceiling.LONGEST])
+    if task.kind == tasks.RULE:
+        st.html(
+            '<p class="kv-sm kv-fnt">'
+            f"{escape(say('workshop.rule_words', grammar=exercise_text.grammar()))}</p>"
+        )
+    label, width = (
+        ("your_rule", "stretch") if task.kind == tasks.RULE else ("your_answer", ANSWER_PX)
+    )
+    return (
+        st.text_input(
+            say(f"workshop.{label}"),
+            key=key,
+            max_chars=ceiling.LONGEST if task.kind == tasks.RULE else None,
+            width=width,
+        )
+        or ""
+    )
+
+
+def _choice_label(word: str) -> str:
+    """A word of a task, yes or a cause, as its reader says it."""
+    if word in (tasks.YES, tasks.NO):
+        return say(f"workshop.{word}")
+    return capitalize(
+        roll_text.cause_name(
+            next(cause for cause, short in tasks.CAUSE_NAMES.items() if short == word)
+        )
+    )
+
+
+def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosition) -> None:
+    """Right or not; what is right is kept."""
+    try:
+        is_right = tasks.is_right(task, answer)
+        explanation = "" if is_right else _explanation(task, answer)
+    except ceiling.RuleSyntaxError as fault:
+        is_right, explanation = (
+            False,
+            say("workshop.no_rule", where=exercise_text.describe_fault(fault)),
+        )
+    mark, word = ("ok", "right") if is_right else ("info", "not_yet")
+    verdict = (
+        f"{elements.severity(mark)}<b>{escape(say(f'workshop.{word}'))}</b>"
+        f"<span>{escape(explanation)}</span>"
+    )
+    st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
+    if is_right and (position.lesson.name, position.part, True) not in workshop.answers():
+        workshop.record_answer(position.lesson.name, position.part, workshop.SOLVED)
+        st.rerun()
+
+
+def _explanation(task: tasks.LessonTask, answer: str) -> str:
+    if task.kind == tasks.RULE:
+        result = ceiling.check(ceiling.parse(answer), tasks.np.array(task.answer))
+        first = result.wrong_cases[0]
+        ceiling_text = (
+            say("workshop.none")
+            if first.ceiling < 0
+            else say("workshop.slot_n", slot=first.ceiling)
+        )
+        return say(
+            "workshop.wrong_rule",
+            wrong=len(result.wrong_cases),
+            count=len(result.cases),
+            target=first.target,
+            ceiling=ceiling_text,
+        )
+    if task.kind == tasks.CHOICE:
+        return ""
+    numbers = tasks.numbers(answer)
+    if len(numbers) != len(task.answer):
+        return (
+            say("workshop.no_number")
+            if len(task.answer) == 1
+            else say("workshop.two_numbers", count=len(task.answer))
+        )
+    return say("workshop.wrong_numbers", given=" ".join(map(str, numbers)))
+
+
+def _misconception(block: LessonBlock, position: LessonPosition, number: int) -> None:
+    """What is often said, what is so, and since when."""
+    with st.container(key=f"kv_misleads_{number}", gap=4):
+        st.html(f'<div class="kv-lab">{escape(say("workshop.often_said"))}</div>')
+        st.markdown(say("workshop.quoted", text=block["said"]))
+        st.html(
+            f'<div class="kv-lab">{escape(say("workshop.what_is_so"))} · '
+            f"{escape(block['versions'])}</div>"
+        )
+        st.markdown(block["so"])

@@ -1,0 +1,280 @@
+"""Reads the file of a lesson, as grammar.py tells it: line by line, with every fault on its
+line.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+from kafkaviz.app.lessons.grammar import (
+    HEAD,
+    NAME,
+    BlockKind,
+    Key,
+    Lesson,
+    LessonBlock,
+    LessonFault,
+    LessonStep,
+    NoValue,
+)
+
+FENCE, FENCE_START = "```", re.compile(r"```kafkaviz(?:\s+(.*?))?\s*")
+LINE = re.compile(r"([A-Za-z][A-Za-z0-9.-]*):(?:\s+(.*\S))?\s*")
+MAX_STEPS, MIN_STEPS = 6, 3
+
+
+def parse(
+    text: str, file: str, kinds: Mapping[str, BlockKind]
+) -> tuple[Lesson | None, list[LessonFault]]:
+    """The lesson of a file, or None and all that is wrong with it. file: its name, as faults give
+    it; kinds: what blocks there are.
+    """
+    return _LessonParser(text, file, kinds).lesson()
+
+
+class _LessonParser:
+    """One pass over the lines of a file."""
+
+    def __init__(self, text: str, file: str, kinds: Mapping[str, BlockKind]) -> None:
+        self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
+        self._file, self._kinds = file, kinds
+        self.faults: list[LessonFault] = []
+
+    def lesson(self) -> tuple[Lesson | None, list[LessonFault]]:
+        name_match = NAME.fullmatch(self._file.rpartition("/")[2])
+        if not name_match:
+            self._add_fault(
+                1,
+                (
+                    "a lesson's file is called name.en.md or name.zh.md: small letters, digits and "
+                    "-, then its language"
+                ),
+            )
+        line_index, head = self._head()
+        steps = tuple(self._steps(line_index))
+        self._check_totals(head, steps)
+        if self.faults:
+            return None, sorted(self.faults, key=lambda fault: fault.line)
+        name = cast(re.Match[str], name_match)  # a file of another name has a fault
+        short = head["short"] or head["title"]
+        return Lesson(
+            name[1],
+            name[2],
+            head["title"],
+            short,
+            head["about"],
+            head["minutes"],
+            head["order"],
+            steps,
+            self._file,
+        ), []
+
+    def _add_fault(self, line: int, what: str) -> None:
+        self.faults.append(LessonFault(self._file, line, what))
+
+    def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
+        """What no single line shows: how many steps, whether the minutes add up."""
+        if not MIN_STEPS <= len(steps) <= MAX_STEPS:
+            self._add_fault(
+                1,
+                (
+                    f"a lesson has {MIN_STEPS} to {MAX_STEPS} steps, each under a heading ##; "
+                    f"this one has {len(steps)}"
+                ),
+            )
+        total_minutes = sum(step.minutes for step in steps)
+        if total_minutes and head["minutes"] and total_minutes != head["minutes"]:
+            self._add_fault(
+                1,
+                (
+                    f"the notes of its steps add up to {total_minutes:g} minutes, its head says "
+                    f"{head['minutes']:g}"
+                ),
+            )
+
+    def _head(self) -> tuple[int, dict[str, Any]]:
+        """The number of the line behind the head, and what it says."""
+        if not self._lines or self._lines[0].strip() != "---":
+            self._add_fault(
+                1,
+                "a lesson begins with a line ---, then title:, about: and minutes:, then --- again",
+            )
+            return 0, {name: key.default for name, key in HEAD.items()}
+        end = next(
+            (number for number, line in enumerate(self._lines[1:], 1) if line.strip() == "---"),
+            None,
+        )
+        if end is None:
+            self._add_fault(1, "the head of the lesson does not end: a second line --- is missing")
+            end = len(self._lines) - 1
+        return end + 1, self._parse_values(
+            HEAD, self._parse_lines(1, end), 1, "the head of a lesson"
+        )[0]
+
+    def _steps(self, line_index: int) -> Iterator[LessonStep]:
+        """From line number `line_index` (counted from 0) to the end."""
+        title, line, parts = None, 0, []
+        while line_index < len(self._lines):
+            text = self._lines[line_index]
+            if text.startswith("## "):
+                if title is not None:
+                    yield self._step(title, line, parts)
+                title, line, parts = text[3:].strip(), line_index + 1, []
+                line_index += 1
+            elif text.startswith(FENCE):
+                line_index = self._fence(line_index, parts, title is not None)
+            else:
+                self._prose(line_index, text, parts, title is not None)
+                line_index += 1
+        if title is not None:
+            yield self._step(title, line, parts)
+
+    def _step(self, title: str, line: int, parts: list) -> LessonStep:
+        elements = []
+        for element in parts:
+            if isinstance(element, str) and elements and isinstance(elements[-1], str):
+                elements[-1] += "\n" + element
+            else:
+                elements.append(element)
+        step = LessonStep(
+            title,
+            line,
+            tuple(
+                part if isinstance(part, LessonBlock) else part.strip()
+                for part in elements
+                if isinstance(part, LessonBlock) or part.strip()
+            ),
+        )
+        for kind in ("predict", "exercise"):
+            for extra in step.blocks(kind)[1:]:
+                self._add_fault(
+                    extra.line,
+                    (
+                        f"a step has one block {kind} at most: its answer is kept in the address "
+                        "by the step's number"
+                    ),
+                )
+        if not step.parts:
+            self._add_fault(line, "this step is empty")
+        return step
+
+    def _prose(self, line_index: int, text: str, parts: list, is_in_step: bool) -> None:
+        if is_in_step:
+            parts.append(text)
+        elif text.strip():
+            self._add_fault(line_index + 1, "text stands in a step: a heading ## comes first")
+
+    def _fence(self, line_index: int, parts: list, is_in_step: bool) -> int:
+        """Takes a fenced block; the number of the line behind it."""
+        fence_match = FENCE_START.fullmatch(self._lines[line_index])
+        end_lines = (
+            number
+            for number in range(line_index + 1, len(self._lines))
+            if self._is_fence_end(self._lines[number], bool(fence_match))
+        )
+        stop = next(end_lines, len(self._lines))
+        end = stop if stop < len(self._lines) and self._lines[stop].rstrip() == FENCE else None
+        if end is None:
+            self._add_fault(line_index + 1, "this block does not end: a line ``` is missing")
+            return stop
+        if not fence_match:
+            parts.extend(self._lines[line_index : end + 1])
+        elif not is_in_step:
+            self._add_fault(line_index + 1, "a block stands in a step: a heading ## comes first")
+        elif block := self._block(fence_match[1] or "", line_index, end):
+            parts.append(block)
+        return end + 1
+
+    @staticmethod
+    def _is_fence_end(line: str, is_block: bool) -> bool:
+        """Whether a fence ends here: at ```, and of a block, which cannot hold them, at the next
+        fence or step too.
+        """
+        return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
+
+    def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:
+        kind = self._kinds.get(name)
+        if kind is None:
+            kind_names = ", ".join(sorted(self._kinds))
+            self._add_fault(
+                line_index + 1,
+                f"there is no block {name}; there are {kind_names}"
+                if name
+                else f"a block says its kind: {kind_names}",
+            )
+            return None
+        lines = self._parse_lines(line_index + 1, end)
+        values, settings = self._parse_values(
+            kind.keys, lines, line_index + 1, f"a block {name}", kind.setting_key
+        )
+        return LessonBlock(
+            name,
+            line_index + 1,
+            MappingProxyType(values),
+            tuple((key, text) for key, text, _ in lines),
+            MappingProxyType(settings),
+        )
+
+    def _parse_lines(self, first: int, end: int) -> list[tuple[str, str, int]]:
+        """The lines of key: value as (key, text, number of the line from 1)."""
+        lines: list[tuple[str, str, int]] = []
+        for number in range(first, end):
+            text = self._lines[number]
+            match = LINE.fullmatch(text)
+            if text.startswith("  ") and lines:
+                key, previous, line = lines[-1]
+                lines[-1] = key, f"{previous} {text.strip()}".strip(), line
+            elif match:
+                lines.append((match[1], match[2] or "", number + 1))
+            elif text.strip():
+                self._add_fault(
+                    number + 1,
+                    (
+                        "a line here is key: value; a value goes on in lines that begin with two "
+                        "spaces"
+                    ),
+                )
+        return lines
+
+    def _parse_values(
+        self,
+        keys: Mapping[str, Key],
+        lines: list[tuple[str, str, int]],
+        line: int,
+        context: str,
+        setting_key: Key | None = None,
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        values: dict[str, Any] = {
+            name: () if key.is_repeatable else key.default for name, key in keys.items()
+        }
+        settings: dict[str, Any] = {}
+        for name, text, number in lines:
+            key = keys.get(name) or setting_key
+            if key is None:
+                self._add_fault(number, f"{context} has no key {name}; it takes {', '.join(keys)}")
+            elif (
+                name in keys
+                and not key.is_repeatable
+                and any(name == line_key for line_key, _, earlier in lines if earlier < number)
+            ):
+                self._add_fault(number, f"{name} is said twice")
+            elif (value := self._parse_value(key, name, text, number)) is not None:
+                if name not in keys:
+                    settings[name] = value
+                else:
+                    values[name] = (*values[name], value) if key.is_repeatable else value
+        for name, key in keys.items():
+            if key.is_required and not any(name == line_key for line_key, _, _ in lines):
+                self._add_fault(line, f"{context} needs the key {name}")
+        return values, settings
+
+    def _parse_value(self, key: Key, name: str, text: str, line: int) -> Any:
+        if not text:
+            self._add_fault(line, f"{name} has no value")
+            return None
+        try:
+            return key.parse(text)
+        except NoValue as fault:
+            self._add_fault(line, f"{name} is {fault}, not {text[:40]}")
+            return None

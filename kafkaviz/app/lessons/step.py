@@ -1,0 +1,188 @@
+"""One step of a lesson: its text, its question, its figure, and the way to the next."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import words
+from kafkaviz.app.lessons import figures, handout, questions
+from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep
+from kafkaviz.app.lessons.kinds import KINDS
+from kafkaviz.app.pages import workshop
+from kafkaviz.app.pages.workshop import LessonPosition
+from kafkaviz.app.state import page_state
+from kafkaviz.words import say, say_count
+
+WIDTHS = (0.425, 0.575)  # of text and figure
+QUESTION_WIDTHS = (0.5, 0.5)  # of text and question, above a figure that is wide
+
+
+def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Text, question and figure; a wide figure has the page's width below them."""
+    figure_blocks = figures.step_figures(position)
+    if any(KINDS[block.kind].is_wide for block in figure_blocks):
+        left, right = st.columns(QUESTION_WIDTHS, gap=40)
+        with left:
+            _head(lessons, position)
+            _prose(position.step)
+            _navigation(lessons, position, figure_blocks)
+        with right:
+            questions.render_questions(position)
+            _notes(lessons, position)
+        st.space(20)
+        figures.render_figures(figure_blocks, position)
+        return
+    left, right = st.columns(WIDTHS, gap=40)
+    with left:
+        _head(lessons, position)
+        _prose(position.step)
+        questions.render_questions(position)
+        _navigation(lessons, position, figure_blocks)
+    with right:
+        figures.render_figures(figure_blocks, position)
+        _notes(lessons, position)
+
+
+def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Which step this is, and its heading."""
+    position_text = say(
+        "workshop.lesson_of",
+        number=position.number + 1,
+        count=len(lessons),
+        step=position.part,
+        steps=len(position.lesson.steps),
+    )
+    language_note = ""
+    if position.lesson.language != words.language():
+        language_name = words.LANGUAGES.get(position.lesson.language, position.lesson.language)
+        language_note = f" · {say('workshop.only_in', language=language_name)}"
+    label_html = f'<div class="kv-lab">{escape(position_text + language_note)}</div>'
+    st.html(
+        f'<div class="kv-lesson" lang="{position.lesson.language}">{label_html}'
+        f"<h1>{escape(position.step.title)}</h1></div>"
+    )
+
+
+def _prose(step: LessonStep) -> None:
+    """The text of a step."""
+    with st.container(key="kv_prose", gap=None):
+        for part in step.parts:
+            if isinstance(part, str):
+                st.markdown(part)
+
+
+def _notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """For the teacher, where they are asked for."""
+    if not st.query_params.get(page_state.NOTES):
+        return
+    st.space(16)
+    handout.notes(
+        position.step, _begin_minute(lessons, position), sum(lesson.minutes for lesson in lessons)
+    )
+    with st.expander(
+        say("workshop.session", minutes=f"{sum(lesson.minutes for lesson in lessons):g}")
+    ):
+        handout.session_plan(lessons)
+
+
+def _begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
+    """At which minute of the session this step begins."""
+    return sum(lesson.minutes for lesson in lessons[: position.number]) + sum(
+        step.minutes for step in position.lesson.steps[: position.part - 1]
+    )
+
+
+def _navigation(
+    lessons: Sequence[Lesson], position: LessonPosition, figure_blocks: Sequence[LessonBlock]
+) -> None:
+    """Back, next, the page where the figure can be changed; and how far the reader is."""
+    with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_steps"):
+        _back_button(_previous_step(lessons, position))
+        _next_button(_next_step(lessons, position), position)
+        figures.render_page_link(figure_blocks, position)
+    with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
+        _progress(lessons)
+
+
+def _back_button(previous: tuple[str, int] | None) -> None:
+    arguments: dict[str, Any] = {
+        "icon": ":material/arrow_back:",
+        "shortcut": "b",
+        "disabled": previous is None,
+    }
+    st.button(
+        say("workshop.back"), key="kv_back", on_click=workshop.open_step, args=previous, **arguments
+    )
+
+
+def _next_button(next_step: tuple[str, int] | None, position: LessonPosition) -> None:
+    """Onward once the question is answered; a teacher need not answer.
+
+    Behind the last step: the hand-out.
+    """
+    arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
+    if next_step is None:
+        st.button(
+            say("workshop.finish"),
+            on_click=workshop.toggle_parameter,
+            args=(page_state.PAPER,),
+            **arguments,
+        )
+        return
+    label = say("workshop.next" if next_step[0] == position.lesson.name else "workshop.next_lesson")
+    is_waiting = not workshop.is_answered(position) and not st.query_params.get(page_state.NOTES)
+    arguments |= {
+        "icon": ":material/arrow_forward:",
+        "icon_position": "right",
+        "disabled": is_waiting,
+    }
+    st.button(label, on_click=workshop.open_step, args=next_step, **arguments)
+
+
+def _progress(lessons: Sequence[Lesson]) -> None:
+    """How many questions are answered, and a way to begin anew."""
+    question_keys = [
+        question_key for lesson in lessons for question_key in workshop.questions(lesson)
+    ]
+    answer_count = sum(question_key in workshop.answers() for question_key in question_keys)
+    st.html(
+        '<span class="kv-sm kv-fnt">'
+        f"{escape(say('workshop.progress', done=answer_count, count=len(question_keys)))}</span>",
+        width="content",
+    )
+    _reset(len(workshop.answers()))
+
+
+def _reset(count: int) -> None:
+    """Begins anew; asks first where there are answers to forget. count: how many."""
+    arguments: dict[str, Any] = {
+        "icon": ":material/restart_alt:",
+        "type": "tertiary",
+        "help": say("workshop.reset_help"),
+    }
+    if not count:
+        st.button(say("workshop.reset"), key="kv_reset", on_click=workshop.reset, **arguments)
+        return
+    # a popover of another key is another one, and closed
+    reset_count = st.session_state.get(workshop.RESETS, 0)
+    with st.popover(say("workshop.reset"), key=f"kv_reset_asks_{reset_count}", **arguments):
+        st.markdown(say_count("workshop.reset_asks", count, count=count))
+        st.button(say("workshop.forget"), key="kv_reset", on_click=workshop.reset)
+
+
+def _previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+    if position.part > 1:
+        return position.lesson.name, position.part - 1
+    return (
+        (lessons[position.number - 1].name, len(lessons[position.number - 1].steps))
+        if position.number
+        else None
+    )
+
+
+def _next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+    if position.part < len(position.lesson.steps):
+        return position.lesson.name, position.part + 1
+    return (lessons[position.number + 1].name, 1) if position.number + 1 < len(lessons) else None

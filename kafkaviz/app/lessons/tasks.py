@@ -1,0 +1,210 @@
+"""The exercises of lessons: each answer is worked out from real bytes or by the app's own search
+and writer, never written in a lesson.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
+from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulation
+from kafkaviz.app.pages.lookup import lookup_cache, practice_source, releases
+from kafkaviz.binary import varint
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.search import exercise
+from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.simulate.writer.roll_reason import Cause
+
+NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
+ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
+CAUSE_NAMES = {
+    Cause.SIZE: "size",
+    Cause.TIME: "time",
+    Cause.OFFSET_INDEX_FULL: "offset-index",
+    Cause.TIME_INDEX_FULL: "time-index",
+}
+YES, NO = "yes", "no"
+MAX_BATCHES = 1_000_000
+
+
+@dataclass(frozen=True)
+class LessonTask:
+    """What an exercise asks. kind: numbers, a choice of words, or a rule; answer: what is right, of
+    a rule the keys it is tried on.
+
+    bytes_text: bytes that are shown with the task, and before them the byte of the file where they
+    lie; "" where there are none.
+    """
+
+    kind: str
+    answer: tuple
+    choices: tuple[str, ...] = ()
+    bytes_text: str = ""
+
+
+def task(block: LessonBlock) -> LessonTask:
+    """The task of a block exercise.
+
+    Raises NoValue or KafkavizError where it cannot be worked out.
+    """
+    missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
+    if missing:
+        raise NoValue(f"an exercise of {block['of']} needs {', '.join(missing)}")
+    return TASKS[block["of"]](block)
+
+
+def is_right(task: LessonTask, text: str) -> bool:
+    """Whether an answer is right. Raises exercise.RuleSyntaxError for a rule that is none."""
+    if task.kind == RULE:
+        return exercise.check(exercise.parse(text), np.array(task.answer)).is_right
+    if task.kind == CHOICE:
+        return (text,) == task.answer
+    return numbers(text) == task.answer
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """The whole numbers in what somebody typed; digits may be grouped by commas, thin spaces or
+    underscores.
+    """
+    ungrouped_text = re.sub(r"(?<=\d)[,_\u202f](?=\d{3}(?!\d))", "", text)
+    return tuple(int(number) for number in re.findall(r"-?\d{1,18}", ungrouped_text))
+
+
+# ---- searches
+
+
+def _lookup(block: LessonBlock) -> LookupContext:
+    target_kind = "timestamp" if block["of"] == "time" else "offset"
+    source = practice_source.practice_source(block["set"])
+    warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookup_cache.lookup_context(
+        source,
+        target_kind,
+        block["target"],
+        releases.search_profile(
+            cast(str, releases.equivalent_version(block["search"])), warm, target_kind
+        ),
+    )
+
+
+def _probe(block: LessonBlock) -> LessonTask:
+    probes = _lookup(block).result.searches[0].slot_search.probes
+    if block["after-probes"] >= len(probes):
+        raise NoValue(f"this search has {len(probes)} probes: after-probes is less")
+    return LessonTask(NUMBERS, (probes[block["after-probes"]].slot,))
+
+
+def _floor(block: LessonBlock) -> LessonTask:
+    return LessonTask(NUMBERS, (_lookup(block).result.searches[0].slot_search.slot,))
+
+
+def _start(block: LessonBlock) -> LessonTask:
+    scan = _lookup(block).result.scan
+    if scan is None:
+        raise NoValue("this lookup reads no batch")
+    return LessonTask(NUMBERS, (scan.from_position,))
+
+
+def _time(block: LessonBlock) -> LessonTask:
+    answer = _lookup(block).result.answer
+    if answer is None:
+        raise NoValue("no record is that late")
+    return LessonTask(NUMBERS, (answer.offset,))
+
+
+# ---- bytes
+
+
+def _decode(block: LessonBlock) -> LessonTask:
+    location = block_location.locate(block)
+    info = getattr(location.segment, block["file"][1:])
+    if info is None:
+        raise NoValue(f"the segment {location.segment.name} has no {block['file']}")
+    size = ENTRY_BYTES[block["file"]]
+    start = block["slot"] * size
+    with open(info.path, "rb") as file:
+        file.seek(start)
+        data = file.read(size)
+    if len(data) < size:
+        raise NoValue(f"the {block['file']} has no slot {block['slot']}")
+    base = location.segment.base_offset
+    entry = (offset_index if block["file"] == ".index" else time_index).parse(data)[0]
+    offset = base + int(entry["relative_offset"])
+    second = int(entry["position"]) if block["file"] == ".index" else int(entry["timestamp_ms"])
+    answer = (offset, second) if block["file"] == ".index" else (second, offset)
+    return LessonTask(NUMBERS, answer, bytes_text=data.hex(" "))
+
+
+def _file_size(block: LessonBlock) -> LessonTask:
+    size = ENTRY_BYTES[block["file"]]
+    return LessonTask(NUMBERS, (block["limit"] // size * size,))
+
+
+def _varint(block: LessonBlock) -> LessonTask:
+    try:
+        number, end = varint.read_varint(block["bytes"])
+    except CorruptBytes as fault:
+        raise NoValue(f"bytes: {fault.what}") from None
+    if end != len(block["bytes"]):
+        raise NoValue("bytes: more than one number")
+    return LessonTask(NUMBERS, (number,), bytes_text=block["bytes"].hex(" "))
+
+
+# ---- writing
+
+
+def _step(block: LessonBlock):
+    steps = growth_story.view(block).growth.steps
+    if not 1 <= block["step"] <= len(steps):
+        raise NoValue(f"the story has the steps 1 to {len(steps)}")
+    return steps[block["step"] - 1]
+
+
+def _entry(block: LessonBlock) -> LessonTask:
+    return LessonTask(CHOICE, (YES if _step(block).has_offset_entry else NO,), (YES, NO))
+
+
+def _time_entry(block: LessonBlock) -> LessonTask:
+    return LessonTask(CHOICE, (YES if _step(block).has_time_entry else NO,), (YES, NO))
+
+
+def _cause(block: LessonBlock) -> LessonTask:
+    lanes = roll_simulation.simulate(block).history.segments
+    if block["segment"] >= len(lanes) or lanes[block["segment"]].reason is None:
+        raise NoValue(f"segment: the number of one that was rolled, 0 to {len(lanes) - 2}")
+    return LessonTask(CHOICE, (CAUSE_NAMES.get(lanes[block["segment"]].reason.cause, ""),), CAUSES)
+
+
+def _entries(block: LessonBlock) -> LessonTask:
+    if not 0 < block["batches"] <= MAX_BATCHES:
+        raise NoValue(f"batches: 1 to {MAX_BATCHES}")
+    sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
+    return LessonTask(
+        NUMBERS, (len(cast(np.ndarray, index_keys.entry_rows(sizes, block["interval"]))),)
+    )
+
+
+def _ceiling(block: LessonBlock) -> LessonTask:
+    return LessonTask(RULE, block["keys"])
+
+
+TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
+    "probe": _probe,
+    "floor": _floor,
+    "start": _start,
+    "time": _time,
+    "decode": _decode,
+    "file-size": _file_size,
+    "varint": _varint,
+    "entry": _entry,
+    "time-entry": _time_entry,
+    "cause": _cause,
+    "entries": _entries,
+    "ceiling": _ceiling,
+}

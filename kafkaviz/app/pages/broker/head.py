@@ -1,0 +1,115 @@
+"""What the directory holds, in a line, in chips and in figures."""
+
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.inactive_segments import inactive_segments
+from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.pages.broker import segment_kinds
+from kafkaviz.app.state import ingests
+from kafkaviz.app.widgets import elements, version_text
+from kafkaviz.figures import inactive_segment_text
+from kafkaviz.words import say, say_count
+
+
+def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
+    """What the directory holds, in a line, in chips and in figures."""
+    total = overview.total
+    count = len(overview.partitions)
+    values = {
+        "partitions": say_count("common.n_topic_partitions", count, n=units.group(count)),
+        "log": units.size(total.log_bytes),
+    }
+    is_unread = total.index_bytes is None
+    title = (
+        say("broker.title_unread", **values)
+        if is_unread
+        else say("broker.title", **values, index=units.size(total.index_bytes))
+    )
+    elements.title(
+        say("broker.title_simulated", title=title) if snapshot.broker.is_simulated else title,
+        gap=12,
+    )
+    _render_chips(snapshot, overview)
+    elements.metrics(_metrics(overview), is_pending=ingests.is_awaited(snapshot))
+    if unused_text := inactive_segment_text.included_text(
+        tuple(inactive_segments(snapshot.broker.partitions))
+    ):
+        st.html(
+            f'<div class="kv-sm kv-fnt" style="margin-top:8px">{elements.escape(unused_text)}</div>'
+        )
+
+
+def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
+    """The strip of figures: label, value, detail."""
+    total, group = overview.total, units.group
+    empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
+    bytes_an_entry = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
+    by_length = (
+        "broker.by_length_sparse"
+        if total.allocated_bytes < total.length_bytes
+        else "broker.by_length"
+    )
+    counts = {"batches": total.batches, "records": total.records}
+    batches_text = say(
+        "broker.batches_records",
+        **{  # what is not known reads as many do
+            name: say_count(f"common.n_{name}", cast(int, count), n=group(count))
+            for name, count in counts.items()
+        },
+    )
+    entries_text = say(
+        "broker.entries", offset=group(total.offset_entries), time=group(total.time_entries)
+    )
+    return [
+        (
+            say("common.topic_partitions"),
+            group(len(overview.partitions)),
+            say("broker.n_empty", n=group(empty_count)),
+        ),
+        (say("common.segments"), group(total.segments), segment_kinds.describe_kinds(overview)),
+        (say("broker.log"), units.size(total.log_bytes), batches_text),
+        (
+            say("broker.index"),
+            units.size(total.index_bytes),
+            say("broker.share_of_log", share=units.share(total.index_share, 1)),
+        ),
+        (say("broker.covers"), units.size(bytes_an_entry), entries_text),
+        (
+            say("broker.on_disk"),
+            units.size(total.allocated_bytes),
+            say(by_length, size=units.size(total.length_bytes)),
+        ),
+    ]
+
+
+def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
+    """How it was left, what wrote it, and what it calls itself."""
+    broker, writer_traces = snapshot.broker, broker_cache.inferred_release(snapshot)
+    chips, warning, unread_count = [], elements.icon("warning", True), len(overview.problems)
+    if broker.is_simulated:
+        chips.append(("info", elements.icon("science", True) + say("broker.simulated")))
+    chips.append(
+        {
+            "clean": ("ok", elements.icon("check", True) + say("broker.stopped_cleanly")),
+            "unclean": ("warning", warning + say("broker.not_stopped_cleanly")),
+            "unknown": ("", say("broker.alone")),
+        }[broker.shutdown_state]
+    )
+    if unread_count:
+        chips.append(
+            (
+                "warning",
+                warning + say_count("broker.not_read", unread_count, n=units.group(unread_count)),
+            )
+        )
+    chips.append(("", elements.escape(version_text.describe_writer(writer_traces))))
+    if broker.node_id:
+        chips.append(("", say("broker.node", id=elements.escape(broker.node_id))))
+    ids = (("broker.cluster", broker.cluster_id), ("broker.directory", broker.directory_id))
+    chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
+    elements.chips(chips, note=version_text.describe_traces(writer_traces.reason))

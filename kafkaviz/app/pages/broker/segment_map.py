@@ -1,0 +1,103 @@
+"""The map of the segments: a row a topic-partition, a bar a segment; a click on a bar opens it."""
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kafkaviz import units
+from kafkaviz.analysis import overview as overview_table
+from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.frame import pages
+from kafkaviz.app.pages.broker.segment_kinds import RARE_KINDS, USUAL_KINDS
+from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.figures import map_rows
+from kafkaviz.figures.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.figures.broker_map import BrokerMapView
+
+
+def render_segment_map(
+    location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview
+) -> None:
+    """The map; a click on a bar opens that segment."""
+    with st.container(key="kv_fig_map"):
+        head, middle, foot = _map_row("head"), st.container(), _map_row("foot")
+        heading, row_order = head.container(), _choose_order(head)
+        legend = foot.empty()
+        broker_map = broker_cache.broker_map(
+            snapshot, row_order, _choose_page(foot, len(overview.partitions)), charts.mode()
+        )
+        legend.html(_legend_html(overview, broker_map.view))
+        with heading:
+            elements.figure_head(broker_map.view.title, broker_map.view.caption)
+        with middle:
+            event = charts.plot(
+                broker_map.figure,
+                "kv_map",
+                broker_map.view.alt,
+                on_select="rerun",
+                selection_mode="points",
+            )
+    if event.selection.points:
+        directory, base_offset = event.selection.points[0]["customdata"]
+        st.switch_page(
+            pages()["Segment"].script,
+            query_params=page_state.address(location.directory, directory, int(base_offset)),
+        )
+
+
+def _map_row(name: str) -> DeltaGenerator:
+    """What stands beside each other above the map, or below it."""
+    return st.container(horizontal=True, key=f"kv_map_{name}")
+
+
+def _choose_order(head: DeltaGenerator) -> str:
+    """By what the rows are ordered."""
+    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+    return choice.ask(
+        head.segmented_control,
+        say("broker.order"),
+        TEXT_KEYS,
+        LARGEST,
+        page_state.ORDER,
+        lambda order_name: say(TEXT_KEYS[order_name]),
+        **widget_options,
+    )
+
+
+def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
+    """What the colours and marks of the map mean, as HTML: of the rare ones those that are
+    there.
+    """
+    kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
+    swatches = {kind: f"common.kind_{kind}" for kind in kinds}
+    swatches |= (
+        {"torn": "broker.key_torn"} if overview_table.torn_mask(overview.segments).any() else {}
+    ) | {"dense": "broker.key_dense"}
+    severities = {mark.severity for row in view.rows if (mark := row.badge)}
+    swatches |= {
+        severity: f"broker.key_{severity}"
+        for severity in ("error", "warning")
+        if severity in severities
+    }
+    return elements.key((swatch, say(key)) for swatch, key in swatches.items())
+
+
+def _choose_page(foot: DeltaGenerator, count: int) -> int:
+    """Which of the map's pages is shown, from 0; where one is enough there is nothing to choose."""
+    if map_rows.page_count(count) == 1:
+        return 0
+    page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1
+    first, last = page * ROWS_A_PAGE + 1, min((page + 1) * ROWS_A_PAGE, count)
+    rows_text = say(
+        "broker.rows_of", first=units.group(first), last=units.group(last), count=units.group(count)
+    )
+    foot.html(f'<div class="kv-sm kv-fnt">{rows_text}</div>')
+    return page

@@ -1,0 +1,88 @@
+"""The catalog that is asked: its tables, and what the page says of one that is of another time, or
+not there.
+"""
+
+from html import escape
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+import streamlit as st
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import ingests
+from kafkaviz.app.widgets import elements
+from kafkaviz.figures import inactive_segment_text
+from kafkaviz.units import MISSING, group, moment
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.catalog_info import CatalogInfo
+
+OWN_TABLE = "checked"  # a table of kafkaviz's own, that no question is about
+QUOTED_COLUMNS = frozenset({"offset"})  # columns that are words of SQL: a query has them in quotes
+SHORT_TYPES = {
+    "string": "text",
+    "int32": "int",
+    "int64": "long",
+    "bool": "bool",
+    "double": "double",
+}
+
+
+def tables_html(info: "CatalogInfo | None") -> str:
+    """The tables, their rows and their columns, as HTML; a column's name is taken into the query by
+    a click.
+    """
+    from kafkaviz.pipeline.schema import TABLES
+
+    details = "".join(_table_html(name, TABLES[name], info) for name in TABLES if name != OWN_TABLE)
+    heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
+    no_rows_text = inactive_segment_text.no_rows_text(
+        [segment.suffix for segment in info.segments if segment.suffix] if info else []
+    )
+    note = (
+        f'<div class="kv-sm kv-fnt">{elements.escape(no_rows_text)}</div>' if no_rows_text else ""
+    )
+    return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{details}{note}</div>'
+
+
+def _table_html(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
+    columns = "".join(
+        f'<div><button type="button" class="kv-col"{_name_attribute(field.name)}>'
+        f"{field.name}</button>"
+        f"<span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>"
+        for field in schema
+    )
+    rows = group(info.rows[name]) if info else MISSING
+    row = elements.escape(say(f"explore.row_of_{name}"))
+    return (
+        f"<details><summary>{elements.mono(name)}<span>{rows}</span></summary>"
+        f"<p>{row}</p>{columns}</details>"
+    )
+
+
+def _name_attribute(name: str) -> str:
+    """How a column stands in a query, as an attribute, where that is not its name."""
+    from kafkaviz.pipeline.sql import quote_name
+
+    return f' data-name="{escape(quote_name(name))}"' if name in QUOTED_COLUMNS else ""
+
+
+def render_out_of_date(snapshot: BrokerSnapshot) -> None:
+    """The tables tell of another time than now."""
+    catalog_time = moment(
+        cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
+    )
+    text = say("explore.out_of_date", made=catalog_time)
+    st.html(f'<div class="kv-sm kv-fnt" role="status">{text}</div>')
+
+
+def render_no_catalog(snapshot: BrokerSnapshot) -> None:
+    """Nothing to ask yet: the pipeline reads the directory, or could not."""
+    if ingests.is_awaited(snapshot):
+        with elements.empty("catalog", say("explore.being_made"), say("explore.being_made_why")):
+            pass
+        return
+    with elements.state("catalog", "info", say("explore.no_tables"), say("explore.no_tables_why")):
+        pass

@@ -1,0 +1,76 @@
+"""The query in its field: what is wrong with it, Run, how the answer came out, and a way to take it
+along.
+"""
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.components import sql as sql_field
+from kafkaviz.app.pages.explore.answer_rows import describe_answer
+from kafkaviz.app.pages.explore.download import render_downloads
+from kafkaviz.app.pages.explore.queries import queries
+from kafkaviz.app.pages.explore.questions import query_text, set_query
+from kafkaviz.app.state import page_state
+from kafkaviz.errors import KafkavizError
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.query import Query
+
+QUICK_S = 0.8  # an answer that takes no longer shows no progress
+
+
+def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
+    """The query, with a little time to end; None where there is no catalog to ask."""
+    previous = st.session_state.get(page_state.LAST_QUERY)
+    if (
+        previous
+        and previous != (snapshot.broker.source, text)
+        and previous[0] == snapshot.broker.source
+    ):
+        queries().leave(snapshot, previous[1])
+    st.session_state[page_state.LAST_QUERY] = snapshot.broker.source, text
+    if broker_cache.catalog_info(snapshot) is None:
+        return None
+    query = queries().get_or_start(snapshot, text)
+    with suppress(KafkavizError):  # told below
+        query.wait(QUICK_S)
+    return query
+
+
+def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") -> None:
+    """The query, with what is wrong with it underlined; Run, how the answer came out, and a way to
+    take it along.
+    """
+    from kafkaviz.pipeline.sql import LONGEST, QueryError
+
+    error = query.error if query else None
+    mistake_range = (
+        [error.start, error.stop or error.start + 1]
+        if isinstance(error, QueryError) and error.start is not None
+        else None
+    )
+    sql_field.sql(
+        {"text": text, "wrong": mistake_range, "longest": LONGEST, "run": say("explore.run")},
+        partial(_run, snapshot),
+    )
+    answer = query.wait(0) if query and query.progress().state == "done" else None
+    with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
+        sentence = describe_answer(answer) if answer else ""
+        st.html(f'<div class="kv-sm kv-fnt" role="status">{sentence}</div>', width="stretch")
+        if answer and answer.rows.num_rows:
+            render_downloads(answer, snapshot, text)
+
+
+def _run(snapshot: BrokerSnapshot) -> None:
+    """What was typed is asked, again where it was asked before."""
+    text = sql_field.last_query()
+    if text is not None:
+        set_query(text)
+        if broker_cache.catalog_info(snapshot):
+            queries().restart(snapshot, query_text())

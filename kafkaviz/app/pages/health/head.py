@@ -1,0 +1,165 @@
+"""The head of the Health page: how the broker was left, the release that it is judged by, and the
+findings to take along.
+"""
+
+import json
+import shlex
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+import streamlit as st
+
+from kafkaviz import units, versions
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.checkups import LARGE_BYTES, check_again, is_large
+from kafkaviz.app.widgets import elements, version_text
+from kafkaviz.app.widgets.tables import report_name
+from kafkaviz.errors import KafkavizError
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.health import Health
+
+TRACES = "traces"  # in place of a release: what the directory's own traces say
+
+
+def address_release() -> str:
+    """The release that the directory is judged by, as the address has it; "" where its own traces
+    decide.
+    """
+    release_text = st.query_params.get(page_state.RELEASE, "")
+    with suppress(KafkavizError):
+        return release_text and ".".join(map(str, versions.parse(release_text)))
+    return ""
+
+
+def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str) -> None:
+    """The title, how the broker was left, by which release that is judged, a way to check again,
+    and the findings to take along.
+    """
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        elements.title(
+            say("common.page_health"), say(f"health.left_{snapshot.broker.shutdown_state}"), gap=0
+        )
+        _choose_release(health, release)
+        if health:
+            widget_options: dict[str, Any] = {
+                "type": "tertiary",
+                "icon": ":material/refresh:",
+                "help": say("health.check_again_help"),
+                "key": "kv_check_again",
+            }
+            st.button(
+                say("health.check_again"),
+                on_click=check_again,
+                args=(snapshot, release),
+                **widget_options,
+            )
+            _render_downloads(snapshot, health, release)
+
+
+def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
+    """Where the directory is too large to be judged as the release that was chosen, says so, and
+    how that is asked; else nothing.
+    """
+    if not (release and is_large(snapshot)):
+        return
+    command = (
+        f"kafkaviz check {shlex.quote(units.escape_controls(str(snapshot.broker.source)))} "
+        f"--kafka-version {release}"
+    )
+    size = units.size(LARGE_BYTES)
+    with elements.state(
+        "by_traces",
+        "info",
+        say("health.not_as", release=release),
+        say("health.not_as_why", size=size, command=command),
+    ):
+        st.button(
+            say("health.as_traces_tell"),
+            key="kv_by_traces",
+            on_click=cast(Callable[..., None], st.query_params.pop),
+            args=(page_state.RELEASE, None),
+        )
+    st.space(12)
+
+
+def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
+    """The findings as JSON, and the whole report; both are made on click."""
+    name = units.escape_controls(snapshot.broker.name)
+    widget_options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
+    st.download_button(
+        "JSON",
+        lambda: _health_json(health),
+        f"{name}-health.json",
+        "application/json",
+        type="tertiary",
+        key="kv_json",
+        **widget_options,
+    )
+    widget_options |= {"help": say("health.report_help"), "key": "kv_report"}
+    st.download_button(
+        say("health.report"),
+        lambda: _report_html(snapshot, health, release),
+        report_name(snapshot.broker),
+        "text/html",
+        **widget_options,
+    )
+
+
+def _choose_release(health: "Health | None", release: str) -> None:
+    """The release whose behaviour is told: by default the one that the directory's own traces
+    say.
+    """
+    text_key = "by_traces" if health and health.version.is_decided else "newest_known"
+    traces_text = (
+        say(f"health.{text_key}", release=health.version.text)
+        if health and not release
+        else say("health.as_traces_tell")
+    )
+    options = [
+        option
+        for option in (TRACES, *versions.SELECTABLE_RELEASES)
+        if option != (release or TRACES)
+    ]
+    widget_options: dict[str, Any] = {
+        "format_func": lambda option: (
+            traces_text if option == TRACES else say("health.as_release", release=option)
+        ),
+        "key": "kv_release",
+    }
+    help_text = (
+        version_text.describe_traces(health.version.reason)
+        if health
+        else say("health.release_help")
+    )
+    choice = st.menu_button(
+        say("health.as_release", release=release) if release else traces_text,
+        options,
+        help=help_text,
+        **widget_options,
+    )
+    if choice:
+        st.query_params.pop(page_state.RELEASE, None)
+        if choice != TRACES:
+            st.query_params[page_state.RELEASE] = choice
+        st.rerun()
+
+
+def _health_json(health: "Health") -> str:
+    """What `kafkaviz check --json` prints."""
+    from kafkaviz.analysis.health_object import as_object
+
+    return json.dumps(as_object(health), ensure_ascii=False, indent=2)
+
+
+def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
+    """What `kafkaviz report` writes; the directory is read once more for its inventory and its
+    tuning.
+    """
+    from kafkaviz.report import report
+
+    return report(snapshot.broker, int(time.time() * 1000), release or None, checkup=health)

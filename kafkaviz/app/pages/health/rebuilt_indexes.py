@@ -1,0 +1,228 @@
+"""The indexes that recovery would build of a topic-partition, beside those on disk, and an archive
+of them to take along.
+
+Nothing is written where the broker's files are: what is built stays in memory until it is
+downloaded.
+"""
+
+import io
+import tarfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import units, versions
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.figures import error_text
+from kafkaviz.format.names import natural_sort_key
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.words import say
+
+SUFFIXES = (".index", ".timeindex", ".txnindex")
+MOST_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it while the page waits
+
+
+@dataclass(frozen=True)
+class IndexFileComparison:
+    """A rebuilt index file, and the one on disk. on_disk_bytes: None where there is none;
+    difference: "" of the same bytes.
+    """
+
+    name: str
+    on_disk_bytes: int | None
+    rebuilt_bytes: int
+    difference: str
+
+
+@st.fragment
+def render_rebuilt_indexes(
+    snapshot: BrokerSnapshot, findings: Sequence[Finding], version: str
+) -> None:
+    """A topic-partition to choose, those with a finding about an index first; what recovery makes
+    of it, and the archive.
+    """
+    names = offer_partitions(snapshot, findings)
+    if not names:
+        return
+    st.space(28)
+    elements.heading(say("health.rebuilt"), say("health.rebuilt_as", release=version))
+    st.space(8)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_rebuild_of"):
+        directory = st.selectbox(
+            say("common.topic_partition"),
+            names,
+            format_func=units.escape_controls,
+            key="kv_rebuild",
+            width=320,
+        )
+        partition = snapshot.broker.partition(directory)
+        is_requested = _is_requested(partition, (snapshot.key, directory, version))
+        download_slot = st.container(width="content")
+    if is_requested:
+        render_indexes(download_slot, partition, snapshot.key, version)
+
+
+def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
+    """Whether its indexes were asked for, now or before; of too large a log nobody can. request:
+    the listing, the directory, the release.
+    """
+    log_bytes = sum(segment.log.size_bytes for segment in partition.live if segment.log)
+    if log_bytes > MOST_LOG_BYTES:
+        st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
+        return False
+    requests = st.session_state.setdefault(page_state.REBUILT_INDEXES, set())
+    if st.button(say("health.build"), icon=":material/build:", key="kv_build"):
+        requests.add(request)
+    return request in requests
+
+
+def render_indexes(
+    download_slot: "st.delta_generator.DeltaGenerator", partition: Partition, key: str, version: str
+) -> None:
+    """The files in a table, or why recovery does not get through; the archive goes into
+    `download_slot`.
+    """
+    try:
+        with st.spinner(say("health.recovering")):
+            rebuilt_files = _rebuild(f"{key} {partition.directory!r} {version}", partition, version)
+    except KafkavizError as fault:
+        with elements.state(
+            "rebuild",
+            "error",
+            say("health.not_through"),
+            say("health.not_through_why", error=error_text.describe(fault)),
+        ):
+            return
+    name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"
+    widget_options: dict[str, Any] = {
+        "on_click": "ignore",
+        "icon": ":material/download:",
+        "key": "kv_rebuilt",
+    }
+    download_slot.download_button(
+        say("health.download_indexes"),
+        lambda: pack(rebuilt_files, partition),
+        name,
+        "application/gzip",
+        **widget_options,
+    )
+    _render_table(compare_files(rebuilt_files, partition))
+
+
+def _render_table(rows: Sequence[IndexFileComparison]) -> None:
+    """How many of the files differ, and each beside its own on disk."""
+    changed_text, count_text = (
+        units.group(number)
+        for number in (sum(bool(comparison.difference) for comparison in rows), len(rows))
+    )
+    summary = elements.escape(say("health.differ", changed=changed_text, all=count_text))
+    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 8px">{summary}</p>')
+    with st.container(key="kv_rebuilt_table"):
+        names = (("file", ""), ("on_disk", ' class="r"'), ("rebuilt", ' class="r"'), ("differ", ""))
+        elements.table(
+            "".join(
+                f"<th{cell_attribute}>{say(f'health.column_{name}')}</th>"
+                for name, cell_attribute in names
+            ),
+            map(row_html, rows),
+        )
+
+
+def row_html(comparison: IndexFileComparison) -> str:
+    """A file as a row of the table."""
+    on_disk = (
+        units.MISSING
+        if comparison.on_disk_bytes is None
+        else f"{units.group(comparison.on_disk_bytes)} B"
+    )
+    attribute, text = (
+        "" if comparison.difference else ' class="kv-fnt"',
+        comparison.difference or say("health.same_bytes"),
+    )
+    return (
+        f'<tr><td class="kv-mono">{elements.escape(comparison.name)}</td><td class="r">'
+        f"{on_disk}</td>"
+        f'<td class="r">{units.group(comparison.rebuilt_bytes)} B</td>'
+        f"<td{attribute}>{elements.escape(text)}</td></tr>"
+    )
+
+
+def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> list[str]:
+    """The topic-partitions with a .log, those first whose index files have a finding."""
+    live = [partition.directory for partition in snapshot.broker.partitions if partition.live]
+    damaged_directories = {
+        finding.partition
+        for finding in findings
+        if finding.severity != "info" and finding.file and finding.file.endswith(SUFFIXES)
+    }
+    return sorted(
+        live,
+        key=lambda directory: (directory not in damaged_directories, natural_sort_key(directory)),
+    )
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _rebuild(key: str, _partition: Partition, version: str) -> dict[str, bytes]:
+    from kafkaviz.analysis.rebuild_source import open_rebuild_source
+
+    release = versions.parse(version)
+    return {
+        name: data
+        for segment_indexes in open_rebuild_source(_partition.path, release, {}).rebuild_segments(
+            release
+        )
+        for name, data in segment_indexes.files().items()
+    }
+
+
+def compare_files(
+    rebuilt_files: Mapping[str, bytes], partition: Partition
+) -> list[IndexFileComparison]:
+    """Each rebuilt file beside its own on disk."""
+    return [_compare_file(name, data, partition) for name, data in rebuilt_files.items()]
+
+
+def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComparison:
+    path = partition.path / name
+    try:
+        size_bytes = file.info(path).size_bytes
+        disk_data = file.read(path, 0, min(size_bytes, len(data)))
+    except CannotOpen:
+        return IndexFileComparison(name, None, len(data), say("health.not_on_disk"))
+    return IndexFileComparison(name, size_bytes, len(data), difference(disk_data, size_bytes, data))
+
+
+def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
+    """In words, "" of the same bytes. disk_data: as much of the file on disk as there is of the
+    rebuilt one; disk_bytes: how long it is.
+    """
+    same_bytes = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
+    )
+    if same_bytes < min(len(disk_data), len(data)):
+        return say("health.from_byte_on", byte=units.group(same_bytes))
+    if disk_bytes == len(data):
+        return ""
+    return say(
+        f"health.{'more' if disk_bytes > len(data) else 'fewer'}_on_disk",
+        n=units.group(abs(disk_bytes - len(data))),
+    )
+
+
+def pack(rebuilt_files: Mapping[str, bytes], partition: Partition) -> bytes:
+    """The files as a .tar.gz, in a folder named as the topic-partition."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, data in rebuilt_files.items():
+            member = tarfile.TarInfo(f"{partition.directory}/{name}")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return out.getvalue()

@@ -1,0 +1,168 @@
+"""Around the steps of a lookup: the other search beside it, its target among all, why a timestamp
+gave its offset, every step.
+"""
+
+import json
+from typing import Any, cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.pages.lookup import lookup_cache, releases
+from kafkaviz.app.pages.lookup.source import LookupSource
+from kafkaviz.app.pages.lookup.targets import TIMESTAMP
+from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.state.page_location import PartitionLocation
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
+from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.lookup_lanes import SearchLanesView
+from kafkaviz.search.consumer import ConsumerRecord
+from kafkaviz.search.lookup_object import as_object
+from kafkaviz.search.profile import SearchProfile
+from kafkaviz.words import say, say_count
+
+WIDTHS = (0.555, 0.445)
+COUNTS = ("probes", "pages", "headers")
+WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
+
+
+def render_segment_link(location: PartitionLocation, context: LookupContext) -> None:
+    """From the record that was found to its batch on the Segment page."""
+    record = cast(ConsumerRecord, context.result.record)
+    offset, position = units.group(record.offset), units.group(record.batch_position)
+    label = say(
+        "lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position
+    )
+    address = page_state.address(
+        location.directory, location.partition.directory, record.segment, record.offset
+    )
+    st.space(8)
+    with st.container(key="kv_onward"):
+        st.page_link(
+            "pages/segment.py", label=label, icon=":material/straighten:", query_params=address
+        )
+
+
+def render_comparison(
+    source: LookupSource,
+    context: LookupContext,
+    target_kind: str,
+    search_profile: SearchProfile,
+    key: str,
+) -> None:
+    """Plain beside warm, and where this target stands among all."""
+    st.space(32)
+    left, right = st.columns(WIDTHS, gap=24)
+    with left:
+        stepper_component.lanes(
+            lookup_lanes.message(cast(SearchLanesView, lookup_lanes.view(context)), key)
+        )
+    with right:
+        _render_histogram(source, context, target_kind, search_profile, key)
+
+
+@st.fragment
+def _render_histogram(
+    source: LookupSource,
+    context: LookupContext,
+    target_kind: str,
+    search_profile: SearchProfile,
+    key: str,
+) -> None:
+    """How many targets of this segment take as many probes, pages, headers."""
+    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
+    quantity = choice.ask(
+        st.segmented_control,
+        say("lookup.count"),
+        COUNTS,
+        COUNTS[0],
+        page_state.DISTRIBUTION,
+        _quantity_text,
+        **widget_options,
+    )
+    own_costs = lookup_cache.costs(source, context, target_kind, search_profile)
+    if own_costs is None:
+        return
+    other_costs = lookup_cache.costs(
+        source, context, target_kind, releases.other_search(search_profile)
+    )
+    view = probe_histogram.view(
+        own_costs,
+        other_costs,
+        quantity,
+        lookup_cache.count(context, quantity),
+        "millisecond" if target_kind == TIMESTAMP else "offset",
+    )
+    charts.render_titled((key, quantity), probe_histogram.figure, view, "kv_spread")
+    with st.expander(say("lookup.as_table")):
+        rows = probe_histogram.rows(view)
+        table((_quantity_text(quantity), say("lookup.share"), say("lookup.other")), rows, "rrr")
+        download(
+            say("lookup.csv"),
+            lambda: to_csv((quantity, "share", "other_search"), rows),
+            f"{quantity}.csv",
+            "kv_spread_csv",
+        )
+
+
+def _quantity_text(quantity: str) -> str:
+    """What is counted."""
+    return say(f"lookup.count_{quantity}")
+
+
+def render_why_offset(
+    source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
+) -> None:
+    """The whole partition, and where the target meets it."""
+    view = lookup_cache.explain_offset(source, context, search_profile)
+    st.space(32)
+    elements.heading(say("lookup.why"))
+    st.space(10)
+    with st.container(key="kv_fig_why"):
+        charts.render_titled(key, why_figure.figure, view, "kv_why")
+        st.html(
+            "".join(
+                f"<p>{elements.escape(note)}</p>" for note in view.notes or [say("lookup.why_same")]
+            )
+        )
+    st.space(8)
+    table([say(f"lookup.why_{name}") for name in WHY_COLUMNS], view.rows, "lllll")
+    download(say("lookup.csv"), lambda: to_csv(WHY_COLUMNS, view.rows), "why.csv", "kv_why_csv")
+
+
+def render_steps(view: stepper.StepperView, context: LookupContext) -> None:
+    """Every step as a row, to read and to take along."""
+    st.space(16)
+    with st.expander(say_count("lookup.n_steps", len(view.steps), n=units.group(len(view.steps)))):
+        rows = [
+            (str(number), say(f"lookup.phase_{step.phase}"), step.text)
+            for number, step in enumerate(view.steps, 1)
+        ]
+        table((say("lookup.step"), say("lookup.phase"), say("lookup.what_happens")), rows, "lll")
+        with st.container(horizontal=True):
+            values = [(number, step.phase, step.text) for number, step in enumerate(view.steps, 1)]
+            download(
+                say("lookup.steps_csv"),
+                lambda: to_csv(("step", "phase", "text"), values),
+                "lookup.csv",
+                "kv_steps_csv",
+            )
+            if context.result.choices:
+                data = lambda: json.dumps(as_object(context.result), indent=2)  # noqa: E731 - the button calls it on click
+                widget_options: dict[str, Any] = {
+                    "on_click": "ignore",
+                    "type": "tertiary",
+                    "icon": ":material/download:",
+                }
+                st.download_button(
+                    say("lookup.lookup_json"),
+                    data,
+                    "lookup.json",
+                    "application/json",
+                    key="kv_lookup_json",
+                    **widget_options,
+                )

@@ -1,0 +1,106 @@
+"""The rolls of a topic-partition on disk: its lanes, the settings it ran with, and where each of
+them was found.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.limits import WriteLoad
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.pages.rolls.options import MIB, SETTINGS
+from kafkaviz.app.pages.rolls.panel import PANEL
+from kafkaviz.app.pages.rolls.roll_simulation import load_of
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.workloads import format_setting
+from kafkaviz.log import settings as log_settings
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Origin
+from kafkaviz.simulate.config import log_config
+from kafkaviz.units import group
+from kafkaviz.words import say, say_count
+
+CACHE_ENTRIES = 24
+
+
+@dataclass(frozen=True)
+class RollsOnDisk:
+    """The lanes of a partition on disk, and where each of its settings came from, by its name;
+    lanes.inferred has those of its rolls.
+    """
+
+    history: RollHistory
+    load: WriteLoad
+    key: str
+    origins: Mapping[str, Origin]
+
+
+def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
+    """The lanes of a topic-partition. Raises KafkavizError as reading it does."""
+    return _rolls_on_disk(f"{snapshot.key}|{directory!r}", snapshot, directory)
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _rolls_on_disk(key: str, _snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
+    partition = _snapshot.broker.partition(directory)
+    settings = log_settings.open_settings(_snapshot.broker).topic_settings(partition.topic)
+    config = log_config({name: setting.value for name, setting in settings.items()})
+    explicit_names = [
+        name for name, setting in settings.items() if setting.origin != Origin.DEFAULT
+    ]
+    history = roll_history.history_of_partition(partition, config, explicit_names)
+    return RollsOnDisk(
+        history,
+        _load_on_disk(partition),
+        key,
+        {name: settings[name].origin for name in SETTINGS if name in settings},
+    )
+
+
+def _load_on_disk(partition: Partition) -> WriteLoad:
+    """The batches' mean size, from the headers of a part of one segment: enough for curves that are
+    drawn on log axes.
+    """
+    last_segment = next(
+        (segment for segment in reversed(partition.live) if segment.log and segment.log.size_bytes),
+        None,
+    )
+    if last_segment is None:
+        return WriteLoad(1)
+    for rows in last_segment.scan(0, 4 * MIB):
+        return load_of(rows["size_bytes"], rows["record_count"])
+    return WriteLoad(1)
+
+
+def _origin_text(rolls: RollsOnDisk, name: str) -> str:
+    """Where a setting came from, in a few words; nothing where that is not known."""
+    bounds = rolls.history.inferred_limits.get(name)
+    if bounds:
+        return say("rolls.inferred", low=group(bounds.low), high=group(bounds.high))
+    origin = rolls.origins.get(name)
+    return say(f"rolls.origin_{origin.name.lower()}") if origin else ""
+
+
+def render_settings(rolls: RollsOnDisk, count: int) -> None:
+    """The settings that the partition ran with, and where each was found."""
+    on_disk = say_count("rolls.segments_on_disk", count, n=units.group(count))
+    cells = [
+        (
+            f'<div><div class="kv-lab">{say("rolls.found_in")}</div>'
+            f'<b class="kv-sm">{on_disk}</b></div>'
+        )
+    ]
+    for name in PANEL:
+        value = format_setting(name, getattr(rolls.history.config, name.replace(".", "_")))
+        source = (
+            '<div class="kv-fnt" style="font-size:12px">'
+            f"{elements.escape(_origin_text(rolls, name))}</div>"
+        )
+        cells.append(f"<div>{elements.label(name, value)}{source}</div>")
+    with st.container(key="kv_set"):
+        st.html(f'<div class="kv-found">{"".join(cells)}</div>')
+    st.space(16)

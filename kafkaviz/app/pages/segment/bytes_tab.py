@@ -1,0 +1,182 @@
+"""The bytes below the segment ruler: which file, what the colours mean, and the view of the pinned
+batch or slot, or of a whole file.
+"""
+
+import hashlib
+import os
+from typing import Any, cast
+
+import streamlit as st
+
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.links import NONE
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.components import bytes as bytes_component
+from kafkaviz.app.components import ruler
+from kafkaviz.app.pages.segment import bytes_files
+from kafkaviz.app.state import access, page_state
+from kafkaviz.app.state.page_location import PartitionLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import error_text, segment_bytes
+from kafkaviz.figures.segment_bytes import BytesView, ByteWindow, InitialByte
+from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.words import say
+
+TAB = "Bytes"  # as the address has it
+BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
+HIDDEN_LABEL = {"label_visibility": "collapsed"}
+
+
+def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
+    """The bytes of the pin in a file of its segment, or any file beside it."""
+    segment_files = bytes_files.segment_files(anatomy.segment)
+    name, file_info, legend = _render_file_choice(location, segment_files)
+    if name not in segment_files:
+        return _render_file(name, file_info, legend)
+    segment_key = segment_cache.key(anatomy.segment)
+    key = f"{segment_key} {name} {pin.row}" if name == ".log" else f"{segment_key} {name}"
+    try:
+        _render_bytes_view(
+            segment_bytes.view(
+                anatomy,
+                name,
+                *pin,
+                _byte_window(key),
+                InitialByte(address_byte(), _is_time_pin(segment_key)),
+            ),
+            key,
+            legend,
+        )
+    except CannotOpen as fault:
+        _render_error(file_info, fault)
+
+
+def render_file_bytes(location: PartitionLocation) -> None:
+    """The bytes of a file where there is no batch to pin, or no segment."""
+    segment_files = bytes_files.segment_files(location.segment)
+    if segment_files or bytes_files.other_files(location):
+        _render_file(*_render_file_choice(location, segment_files))
+
+
+def opening_byte(segment_key: str) -> tuple[str, int] | None:
+    """The kind of file and the byte that the address named when this segment was opened; None where
+    it named none.
+    """
+    if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
+        kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
+        st.session_state[page_state.LINK_TARGET] = segment_key, kind, address_byte()
+    _, kind, byte = st.session_state[page_state.LINK_TARGET]
+    return (kind, byte) if byte is not None and kind else None
+
+
+def address_byte() -> int | None:
+    """The byte in the address."""
+    digits = st.query_params.get(page_state.BYTE, "")
+    return (
+        int(digits)
+        if digits.isascii() and digits.isdigit() and len(digits) <= BYTE_DIGITS
+        else None
+    )
+
+
+def _render_file_choice(
+    location: PartitionLocation, segment_files: dict[str, FileInfo]
+) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
+    """The choice of a file; its name, the file, and the place for what the colours mean."""
+    with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
+        legend = st.container(width="stretch")
+        control = st.container(width="content")
+        other_files = bytes_files.other_files(location)
+        offered_names = bytes_files.nearest_names(
+            other_files, location.segment.base_offset if location.segment else 0
+        )
+        chosen_name = (
+            st.menu_button(
+                say("bytes.other_files"), offered_names, type="tertiary", key="kv_other_file"
+            )
+            if offered_names
+            else None
+        )
+        if chosen_name:
+            st.session_state[page_state.FILE] = chosen_name
+            st.query_params.pop(page_state.BYTE, None)
+        current_name = st.session_state.get(page_state.FILE) or st.query_params.get(
+            page_state.FILE, ""
+        )
+        files = {**other_files, **segment_files}
+        names = [
+            *segment_files,
+            *(
+                [current_name]
+                if current_name in other_files and current_name not in segment_files
+                else []
+            ),
+        ] or offered_names[:1]
+        default = None if chosen_name else names[0]
+        widget_options: dict[str, Any] = {
+            "key": page_state.FILE,
+            "bind": "query-params",
+            "on_change": _forget_byte,
+            **HIDDEN_LABEL,
+        }
+        name = control.segmented_control(
+            say("bytes.file"), names, default=default, required=True, **widget_options
+        )
+        name = cast(str, name)  # the one that was chosen just now waits in the session's state
+    return name, files[name], legend
+
+
+def _forget_byte() -> None:
+    """A byte of one file means nothing in another."""
+    st.query_params.pop(page_state.BYTE, None)
+
+
+def _render_file(
+    name: str, file_info: FileInfo, legend: "st.delta_generator.DeltaGenerator"
+) -> None:
+    """A file from its first byte on, or why it has none to show."""
+    try:
+        file_info = file.info(access.require_allowed(file_info.path))
+        if not file_info.size_bytes:
+            st.html(
+                f'<p class="kv-fnt">{elements.escape(say("bytes.empty", name=file_info.name))}</p>'
+            )
+            return
+        key = hashlib.sha256(
+            os.fsencode(f"{file_info.path}:{file_info.size_bytes}:{file_info.mtime_ns}")
+        ).hexdigest()[:16]
+        _render_bytes_view(
+            segment_bytes.file_view(file_info, name, _byte_window(key), address_byte()), key, legend
+        )
+    except CannotOpen as fault:
+        _render_error(file_info, fault)
+
+
+def _render_error(file_info: FileInfo, fault: CannotOpen) -> None:
+    text = say("bytes.cannot_open", name=file_info.name, what=error_text.describe_part(fault.what))
+    st.html(f'<p class="kv-fnt">{elements.escape(text)}</p>')
+
+
+def _byte_window(key: str) -> ByteWindow:
+    request = bytes_component.byte_request(key)
+    return ByteWindow(request.get("outer"), request.get("inner"))
+
+
+def _render_bytes_view(
+    bytes_view: BytesView, key: str, legend: "st.delta_generator.DeltaGenerator"
+) -> None:
+    legend.html(
+        elements.key((f"byte-{kind}", text) for kind, text in segment_bytes.legend(bytes_view))
+    )
+    bytes_component.bytes_view(segment_bytes.message(bytes_view, key))
+
+
+def _is_time_pin(segment_key: str) -> bool:
+    """Whether the pin was chosen by a time entry that has no offset entry beside it: then its time
+    is what to look at.
+    """
+    pin = ruler.state("pin", segment_key)
+    return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE

@@ -1,0 +1,117 @@
+"""The tabs below the ruler: batches, index and time index around the pin, each with the way to take
+it along, and the bytes.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.app.pages.segment import bytes_tab
+from kafkaviz.app.pages.segment.segment_pin import current_pin
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import PartitionLocation
+from kafkaviz.app.widgets import elements, segment_widgets
+from kafkaviz.figures import segment_tables, segment_text
+from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.log.segment import Index
+from kafkaviz.words import say, say_count
+
+BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # as the address has them
+
+
+def tab_names() -> dict[str, str]:
+    """The names of the tabs, by their words in the address."""
+    names = {
+        BATCHES: "segment.tab_batches",
+        INDEX: "segment.tab_index",
+        TIMES: "segment.tab_times",
+        bytes_tab.TAB: "segment.tab_bytes",
+    }
+    return {word: say(key) for word, key in names.items()}
+
+
+def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
+    """What is in the files around the pin."""
+    pin = current_pin(location, anatomy)
+    counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
+    elements.tab_counts(page_state.TAB, counts)
+    batches, index, times, raw_bytes = st.tabs(
+        list(tab_names().values()), key=page_state.TAB, on_change="rerun"
+    )
+    with batches:
+        segment_widgets.batches(segment_tables.batch_rows(anatomy, pin))
+        _render_download(
+            location,
+            anatomy,
+            "batches",
+            say_count("segment.download_batches", counts[0], n=units.group(counts[0])),
+        )
+    with index:
+        _render_index(location, anatomy, pin)
+    with times:
+        _render_time_index(location, anatomy, pin)
+    if raw_bytes.open:
+        with raw_bytes:
+            bytes_tab.render_pin_bytes(location, anatomy, pin)
+
+
+def _render_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
+    """The .index around the slot that goes with the pin."""
+    if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
+        segment_widgets.index(segment_tables.index_rows(anatomy, pin))
+        _render_download(location, anatomy, "index", _entries_label(len(anatomy.index.entries)))
+
+
+def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
+    """The .timeindex around the slot that goes with the pin."""
+    if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
+        segment_widgets.time_index(
+            segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
+        )
+        _render_download(location, anatomy, "timeindex", _entries_label(len(anatomy.times.entries)))
+
+
+def _has_entries(
+    anatomy: Anatomy, kind: str, index: Index, describe_reason: Callable[[Anatomy], str]
+) -> bool:
+    """Whether an index file has an entry to show; where it has none, or is not there, the tab says
+    so, and why.
+    """
+    if getattr(anatomy.segment, kind) is None:
+        with elements.state(
+            f"no_{kind}",
+            "warning",
+            say("segment.no_file", file=f".{kind}"),
+            say(f"segment.without_{kind}"),
+        ):
+            return False
+    if not len(index.entries):
+        with elements.empty(
+            kind, say("segment.no_entry", file=f".{kind}"), describe_reason(anatomy)
+        ):
+            return False
+    return True
+
+
+def _entries_label(count: int) -> str:
+    return say_count("segment.download_entries", count, n=units.group(count))
+
+
+def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:
+    """The whole of a table, made when it is asked for."""
+    name = (
+        f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
+    )
+    data = lambda: segment_tables.csv_bytes(anatomy, table)  # noqa: E731 - the button calls it on click
+    st.download_button(
+        label,
+        data,
+        name,
+        "text/csv",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        key=f"kv_csv_{table}",
+    )

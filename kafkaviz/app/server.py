@@ -1,0 +1,126 @@
+"""The web server of the app: Streamlit's, behind two checks that Streamlit lacks.
+
+A request must name this server by an address, by localhost, by this machine's name, or by a name
+that was allowed: a web site whose name was pointed at 127.0.0.1 (DNS rebinding) names itself, and
+could else drive the app as the person at the machine. And no page of another site may hold one of
+ours in a frame.
+"""
+
+import ipaddress
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocketClose
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+APP = Path(__file__).parents[2] / "app.py"
+ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # names by which it may be reached, a comma between them
+NO_FRAMES = {
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Referrer-Policy": "same-origin",
+}
+METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
+
+
+class HostCheck:
+    """Refuses requests and connections that name this server by a name that is not its own."""
+
+    def __init__(self, app: "ASGIApp", names: Sequence[str]) -> None:
+        self._app, self._names = app, frozenset(name.lower().rstrip(".") for name in names)
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """One request, or one connection."""
+        host = (
+            Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
+        )
+        if host is None or self._is_own(host):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocketClose(code=1008)(scope, receive, send)
+        else:
+            words = (
+                "This server is not known by that name. Its owner allows one with: kafkaviz app "
+                "--allow-host NAME\n"
+            )
+            await PlainTextResponse(words, status_code=421)(scope, receive, send)
+
+    def _is_own(self, host: str) -> bool:
+        """host: of the Host header, a port behind it or not."""
+        name = (
+            host.partition("]")[0].removeprefix("[")
+            if host.startswith("[")
+            else host.partition(":")[0]
+        )
+        return name.lower().rstrip(".") in self._names or _is_address(name)
+
+
+class FrameGuard:
+    """Adds to each answer that no other site's page may frame it, and keeps the server's own
+    figures to itself.
+    """
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self._app = app
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """One request, or one connection."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if scope["path"].endswith(METRICS_PATH):
+            await PlainTextResponse("Not found\n", status_code=404)(scope, receive, send)
+            return
+
+        async def send_guarded(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(NO_FRAMES)
+            await send(message)
+
+        await self._app(scope, receive, send_guarded)
+
+
+def host_names(extra_names: str = "") -> list[str]:
+    """By which names this server may be reached, beside addresses: this machine's, and those that
+    were allowed.
+    """
+    return [
+        "localhost",
+        socket.gethostname(),
+        *filter(None, (name.strip() for name in extra_names.split(","))),
+    ]
+
+
+def _is_address(name: str) -> bool:
+    """An address cannot be pointed at another machine, as a name can."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serves app.py until it is stopped. arguments: the port, or nothing."""
+    sys.argv = [str(APP)]  # beside it Streamlit looks for .streamlit/config.toml
+    middleware = [
+        Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
+        Middleware(FrameGuard),
+    ]
+    port = {"server.port": int(arguments[0])} if arguments else {}
+    # the file's list of hosts is for who runs app.py with Streamlit's own command
+    st.App(APP, middleware=middleware).run(config={"server.allowedHosts": ["*"], **port})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,141 @@
+"""Who may open what: the samples and uploads everybody, below which directories else; and whether
+visitors are several people.
+"""
+
+import ipaddress
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz.app.state import upload_expiry
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.join_text import join_each_or
+from kafkaviz.log import archive, confinement, file
+from kafkaviz.log.file import translate_os_errors
+
+SAMPLES = Path(__file__).parents[3] / "sample_data"
+ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
+
+
+def samples() -> list[Path]:
+    """The sample broker directories beside the app, packed as they come."""
+    if not SAMPLES.is_dir():
+        return []
+    return sorted(path for path in SAMPLES.iterdir() if archive.is_archive(path))
+
+
+def require_allowed(path: Path) -> Path:
+    """The path, if this server may open it; links are followed before it is judged.
+
+    Raises CannotOpen of kind "outside".
+    """
+    allowed_roots = roots()
+    if allowed_roots is None:
+        return path
+    readable_roots = [*allowed_roots, SAMPLES, upload_expiry.folder()]
+    # of a loop of links the part before it; Path.resolve raises there
+    real_path = Path(os.path.realpath(path))
+    if not any(real_path.is_relative_to(os.path.realpath(root)) for root in readable_roots):
+        roots_text = join_each_or(map(str, allowed_roots or [SAMPLES]))
+        raise CannotOpen(
+            path,
+            "lies outside what this server may open",
+            f"give a path below {roots_text}",
+            kind="outside",
+        )
+    return path
+
+
+def resolve_typed_path(text: str | Path) -> Path:
+    """The whole path that somebody names, if this server may open it. Raises CannotOpen.
+
+    Where visitors are several people, neither the homes of this machine's users nor the directory
+    that the server runs in are told.
+    """
+    if roots() is None:
+        return file.absolute_path(text)
+    try:
+        return require_allowed(file.absolute_path(text, expands_home=False))
+    except CannotOpen as fault:
+        raise CannotOpen(text, fault.what, fault.next_step, fault.kind) from None
+
+
+def confine() -> None:
+    """Holds every file that is opened from now on to what this server may open, and to what it
+    keeps itself.
+    """
+    allowed_roots = roots()
+    confinement.confine(
+        None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
+    )
+
+
+def refuse_links(root: Path, depth: int = 2) -> None:
+    """A link below an allowed root must not lead out of it, and is judged before anything is read
+    through it.
+
+    Raises CannotOpen of kind "outside".
+    """
+    with translate_os_errors(root), os.scandir(root) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                require_allowed(Path(entry.path))
+            is_directory = False
+            with suppress(OSError):  # a link that leads in a circle leads nowhere
+                is_directory = entry.is_dir()
+            if depth > 1 and is_directory and os.access(entry.path, os.R_OK | os.X_OK):
+                refuse_links(Path(entry.path), depth - 1)
+
+
+def roots() -> tuple[Path, ...] | None:
+    """Below what directories may be opened, beside the samples and what was uploaded; None where
+    everything may.
+
+    KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without
+    it a server that others can reach opens what it was started with, and nothing else.
+    """
+    directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
+    if directories:
+        return directories
+    if not is_reached_by_others():
+        return None
+    return tuple(Path(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path)
+
+
+def parse_directories(variable: str) -> tuple[Path, ...]:
+    """The directories that a variable of the environment names: as PATH does, or as a JSON list,
+    where a name may hold PATH's colon.
+    """
+    try:
+        return (
+            tuple(map(Path, json.loads(variable)))
+            if variable.startswith("[")
+            else _split_path_variable(variable)
+        )
+    except (ValueError, TypeError):
+        return _split_path_variable(variable)
+
+
+def _split_path_variable(variable: str) -> tuple[Path, ...]:
+    return tuple(Path(directory) for directory in variable.split(os.pathsep) if directory)
+
+
+def is_shared() -> bool:
+    """Whether its visitors are several people: what one of them opened or uploaded is then not
+    shown to the others.
+    """
+    return roots() is not None
+
+
+def is_reached_by_others() -> bool:
+    """Whether the server listens on more than this machine's own address."""
+    if not st.runtime.exists():  # nobody listens
+        return False
+    address = st.get_option("server.address") or ""
+    try:
+        return not ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address != "localhost"

@@ -1,0 +1,277 @@
+"""What the address points at: a broker directory, a topic-partition of it, a segment of that; and
+what else could be chosen.
+"""
+
+import os
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import access, page_state
+from kafkaviz.app.widgets import faults, unpack_progress
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import archive
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.file import absolute_path
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import escape_controls, replace_surrogates
+from kafkaviz.words import say
+
+RECENT = 8  # directories that are remembered
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where the address points, as far as it could be followed; fault says why not further."""
+
+    directory: str  # as it was given; "" where nothing is open
+    snapshot: BrokerSnapshot | None = None
+    partition: Partition | None = None
+    segment: Segment | None = None
+    fault: CannotOpen | None = None
+
+    @property
+    def broker(self) -> Broker | None:
+        """The open broker directory."""
+        return self.snapshot.broker if self.snapshot else None
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The address parameters of this place, nothing left to a default."""
+        base = self.segment.base_offset if self.segment else None
+        return (
+            page_state.address(
+                self.directory, self.partition.directory if self.partition else "", base
+            )
+            if self.directory
+            else {}
+        )
+
+
+@dataclass(frozen=True)
+class BrokerLocation(Location):
+    """A place whose broker directory is open: what a page has behind listed(place)."""
+
+    snapshot: BrokerSnapshot
+
+    @property
+    def broker(self) -> Broker:
+        """The open broker directory."""
+        return self.snapshot.broker
+
+
+@dataclass(frozen=True)
+class PartitionLocation(BrokerLocation):
+    """The same, and its topic-partition is there: what a page has behind partition(place)."""
+
+    partition: Partition
+
+
+@dataclass(frozen=True)
+class SegmentLocation(PartitionLocation):
+    """The same, and its segment is there: what a page has behind segment(place)."""
+
+    segment: Segment
+
+
+def parse_address(depth: int) -> Location:
+    """What the address says, down to the broker (depth 1), the topic-partition (2) or the segment
+    (3).
+    """
+    directory = st.query_params.get(page_state.DIRECTORY) or default_directory()
+    if not directory:
+        return Location("")
+    snapshot = partition = None
+    try:
+        unpack_progress.unpack(directory)
+        snapshot = broker_cache.open_snapshot(directory)
+        partition = _partition(snapshot.broker) if depth > 1 else None
+        return Location(
+            directory,
+            snapshot,
+            partition,
+            _segment(cast(Partition, partition)) if depth > 2 else None,
+        )
+    except CannotOpen as fault:
+        return Location(directory, snapshot, partition, fault=fault)
+
+
+def _partition(broker: Broker) -> Partition:
+    """The topic-partition of the address, else the largest."""
+    name = st.query_params.get(page_state.TOPIC_PARTITION)
+    if name:
+        spellings = {
+            candidate.directory: (
+                escape_controls(candidate.directory),
+                replace_surrogates(candidate.directory),
+            )
+            for candidate in broker.partitions
+        }
+        other_spellings = (
+            candidate
+            for candidate in broker.partitions
+            if candidate.directory != name and name in spellings[candidate.directory]
+        )
+        partition = next(other_spellings, None) or next(
+            (candidate for candidate in broker.partitions if candidate.directory == name), None
+        )
+        if not partition:
+            raise _missing_error("faults.no_partition_named", broker.path, name)
+        return partition
+    if not broker.partitions:
+        raise _missing_error("faults.no_partition", broker.path, broker.path.name)
+    return max(broker.partitions, key=attrgetter("log_bytes"))
+
+
+def _segment(partition: Partition) -> Segment:
+    """The segment of the address, else the one that holds the pinned offset, else the largest."""
+    text = st.query_params.get(page_state.SEGMENT)
+    if text is not None:
+        base_offset = page_state.number(text)
+        segment = next(
+            (candidate for candidate in partition.segments if candidate.base_offset == base_offset),
+            None,
+        )
+        if not segment:
+            raise _missing_error("faults.no_segment_named", partition.path, text)
+        return segment
+    pin = page_state.number(st.query_params.get(page_state.PIN))
+    return find_segment(partition, pin) if pin is not None else largest_segment(partition)
+
+
+def find_segment(partition: Partition, offset: int) -> Segment:
+    """The segment a broker would look in: the greatest base offset not above the offset, else the
+    first.
+    """
+    below = bisect_right(partition.live, offset, key=attrgetter("base_offset"))
+    return partition.live[below - 1] if below else largest_segment(partition)
+
+
+def largest_segment(partition: Partition) -> Segment:
+    """The segment with the longest log; of equal ones the first.
+
+    Raises CannotOpen where there is none.
+    """
+    if not partition.segments:
+        raise _missing_error("faults.no_segment", partition.path)
+    return max(
+        partition.live or partition.segments,
+        key=lambda segment: segment.log.size_bytes if segment.log else 0,
+    )
+
+
+def _missing_error(key: str, path: Path, name: str = "") -> CannotOpen:
+    """What is not there, as a whole sentence in the reader's language."""
+    return CannotOpen(path, say(key, path=archive.display_path(path), name=name), kind="missing")
+
+
+def default_directory() -> str:
+    """What is open without a word: the directory the server was started with, else the first
+    sample.
+    """
+    configured = os.environ.get("KAFKAVIZ_DIR")
+    return configured or next((str(path) for path in access.samples()), "")
+
+
+def clean_path(text: str | None) -> str:
+    """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
+
+    Of several people nobody is told in which directory, or as which user, the server runs.
+    """
+    path = (text or "").strip().strip("'\"")
+    if access.is_shared():
+        return path
+    try:
+        return str(absolute_path(path)) if path else ""
+    except CannotOpen:
+        return path
+
+
+def broker(location: Location) -> Broker:
+    """The open broker directory; where there is none the page says why and stops here."""
+    return snapshot(location).broker
+
+
+def snapshot(location: Location) -> BrokerSnapshot:
+    """The same, with the key of its listing for the cached doors."""
+    if location.snapshot is None:
+        faults.cannot_open(location.fault) if location.fault else faults.nothing_open()
+        st.stop()
+    remember(location.directory)
+    return location.snapshot
+
+
+def partition(location: Location) -> Partition:
+    """The chosen topic-partition; where there is none the page says why and stops here."""
+    parent_broker = broker(location)
+    if location.partition is None:
+        if parent_broker.partitions:
+            faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
+        else:
+            faults.no_partition(parent_broker.path, parent_broker.problems)
+        st.stop()
+    return location.partition
+
+
+def segment(location: Location) -> Segment:
+    """The chosen segment; where there is none the page says why and stops here."""
+    partition(location)
+    if location.segment is None:
+        faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
+        st.stop()
+    return location.segment
+
+
+def recent() -> list[str]:
+    """Broker directories that were opened before, newest first, such as may be opened; of this user
+    in all sessions.
+
+    Where visitors are several people, of this session alone: what others opened or uploaded is
+    theirs.
+    """
+    return [line for line in _read_recent() if _may_open(line)][:RECENT]
+
+
+def _read_recent() -> list[str]:
+    if access.is_shared():
+        return st.session_state.get(page_state.OWN_RECENT, [])
+    try:
+        return _recent_file().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError):
+        return []
+
+
+def _may_open(directory: str) -> bool:
+    try:
+        return bool(access.require_allowed(Path(directory)))
+    except CannotOpen:
+        return False
+
+
+def remember(directory: str) -> None:
+    """Puts a directory at the head of the recent ones.
+
+    That the cache folder cannot be written is no reason to stop.
+    """
+    if st.session_state.get(page_state.LAST_RECENT) == directory or "\n" in directory:
+        return
+    st.session_state[page_state.LAST_RECENT] = directory
+    lines = [directory, *(earlier for earlier in recent() if earlier != directory)][:RECENT]
+    if access.is_shared():
+        st.session_state[page_state.OWN_RECENT] = lines
+        return
+    with suppress(OSError, UnicodeError):
+        _recent_file().parent.mkdir(parents=True, exist_ok=True)
+        _recent_file().write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _recent_file() -> Path:
+    return archive.cache_folder() / "recent.txt"

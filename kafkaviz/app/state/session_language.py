@@ -1,0 +1,51 @@
+"""The language of this session: that of the address it began with, until its reader switches to
+another one.
+
+From then on the session leads and the address follows: Back and links lead to other pages, not to
+another language.
+"""
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from kafkaviz import words
+from kafkaviz.app.state import page_state
+
+
+def language() -> str:
+    """The short word of the language; English where no page is being drawn."""
+    if get_script_run_ctx() is None:
+        return words.ENGLISH
+    languages = (
+        st.session_state.get(page_state.SESSION_LANGUAGE),
+        st.query_params.get(page_state.LANGUAGE),
+    )
+    return next((code for code in languages if code in words.LANGUAGES), words.ENGLISH)
+
+
+def sync_address() -> None:
+    """The language is that of the session from here on; and the address says so: a link that is
+    copied speaks as this page does.
+    """
+    set_language(language())
+
+
+def render_switch() -> None:
+    """A button for each other language, named as it calls itself."""
+    for code, name in words.LANGUAGES.items():
+        if code != language():
+            st.button(
+                name, type="tertiary", key=f"kv_lang_{code}", on_click=set_language, args=(code,)
+            )
+
+
+def set_language(code: str) -> None:
+    """The language from here on. English goes without saying, so the address leaves it out."""
+    st.session_state[page_state.SESSION_LANGUAGE] = code
+    if code == words.ENGLISH:
+        st.query_params.pop(page_state.LANGUAGE, None)
+    elif st.query_params.get(page_state.LANGUAGE) != code:
+        st.query_params[page_state.LANGUAGE] = code
+
+
+words.set_language_source(language)

@@ -1,0 +1,58 @@
+"""What this session has looked at: topic-partitions and segments, newest first, for the way back by
+Go to.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import Location
+
+MAX_VISITS = 12
+
+
+class Visit(NamedTuple):
+    """A page that was open, and where: the address parameters without a language."""
+
+    page: str
+    address: dict[str, str]
+
+
+def remember(page: str, location: Location, pin: int | None = None) -> None:
+    """Puts the place at the head, if it is a topic-partition or a segment of one; pin: the offset
+    that is looked at.
+    """
+    if not location.partition:
+        return
+    address = location.address | ({page_state.PIN: str(pin)} if pin is not None else {})
+    visit = Visit(
+        page, {name: value for name, value in address.items() if name != page_state.LANGUAGE}
+    )
+    earlier = [
+        entry for entry in visits() if _location_key(entry.address) != _location_key(visit.address)
+    ]
+    st.session_state[page_state.VISITS] = [visit, *earlier][:MAX_VISITS]
+
+
+def visits() -> list[Visit]:
+    """All of them, newest first."""
+    return st.session_state.get(page_state.VISITS, [])
+
+
+def other_visits(page: str, location: Location) -> list[Visit]:
+    """The same without the page and place that are open."""
+    return [
+        visit
+        for visit in visits()
+        if (visit.page, _location_key(visit.address)) != (page, _location_key(location.address))
+    ]
+
+
+def _location_key(address: Mapping[str, str]) -> tuple[str | None, ...]:
+    """What makes it the same place, whichever offset was looked at there."""
+    return tuple(
+        address.get(name)
+        for name in (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)
+    )

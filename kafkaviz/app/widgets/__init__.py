@@ -1,0 +1,1 @@
+"""What several pages show: small pieces of HTML, figures with their tables, notices, progress."""

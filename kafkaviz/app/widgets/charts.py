@@ -1,0 +1,87 @@
+"""A figure as pages show it: its title above it, drawn once for a view and a mode, and in words for
+who does not see it.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeVar
+
+import streamlit as st
+
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.words import language, say
+
+MAX_FIGURES = 256
+View = TypeVar("View")
+
+
+class Draw(Protocol):
+    """What draws a view in a mode: a function, known by its name."""
+
+    __module__: str
+    __qualname__: str
+
+    def __call__(self, figure_view: Any, mode: str, /) -> object:
+        """The figure."""
+
+
+def mode() -> str:
+    """Light or dark; paper is light."""
+    return "light" if st.query_params.get(page_state.PAPER) else st.context.theme.type or "light"
+
+
+def view(view_key: Hashable, make: Callable[[], View]) -> View:
+    """A view that takes some time to work out, kept between reruns. view_key: what tells it from
+    all others.
+    """
+    return _view(view_key, language(), make)
+
+
+@st.cache_resource(max_entries=MAX_FIGURES, show_spinner=False)
+def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> View:
+    return _make()
+
+
+def figure(view_key: Hashable, draw: Draw, figure_view: object) -> object:
+    """A view as it is drawn in this mode. view_key: what the view depends on; to make a figure
+    takes Plotly as long as all else of a rerun.
+    """
+    return _figure(
+        view_key, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, figure_view
+    )
+
+
+@st.cache_resource(max_entries=MAX_FIGURES, show_spinner=False)
+def _figure(
+    view_key: Hashable,
+    draw_name: str,
+    mode: str,
+    language_code: str,
+    _draw: Draw,
+    _figure_view: object,
+) -> object:
+    return _draw(_figure_view, mode)
+
+
+def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
+    """A Plotly figure in our own look. selects: how its points are chosen, where they are; then
+    what is chosen comes back.
+    """
+    return st.plotly_chart(
+        plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
+    )
+
+
+def render_titled(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
+    """A view that has a title and a line below it, under both. view_key: as of `figure`."""
+    elements.figure_head(figure_view.title, figure_view.caption)
+    render_figure(view_key, draw, figure_view, key)
+
+
+def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
+    """The same, its title already written."""
+    plot(
+        figure(view_key, draw, figure_view),
+        key,
+        say("common.titled", title=figure_view.title, below=figure_view.caption),
+    )

@@ -1,0 +1,236 @@
+"""What a page says when there is nothing to show, or only part: one sentence what, one why, one way
+on.
+"""
+
+import functools
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.state import access, page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import error_text
+from kafkaviz.figures.finding_text import to_sentence
+from kafkaviz.figures.join_text import join_and, join_each_or, join_sentences
+from kafkaviz.log import archive
+from kafkaviz.log.broker import Problem
+from kafkaviz.words import say, say_count
+
+HOME = "app.py"
+MAX_NEARBY = 3  # buttons to directories one level down
+MAX_PROBLEMS = 8  # problems named one by one
+
+
+def nothing_open() -> None:
+    """No directory was given, and there is no sample."""
+    with elements.empty("directory", say("faults.nothing_open"), say("faults.nothing_open_why")):
+        _sample_button("secondary")
+
+
+def cannot_open(fault: CannotOpen) -> None:
+    """A path that is no broker directory, or may not be read."""
+    RENDERERS.get(fault.kind, _unreadable)(fault)
+
+
+def _missing(fault: CannotOpen) -> None:
+    _render_refusal(
+        "missing",
+        "error",
+        say("faults.missing", path=archive.display_path(fault.path)),
+        say("faults.missing_why"),
+    )
+
+
+def _not_kafka(fault: CannotOpen) -> None:
+    nearby_paths = [str(path) for path in fault.nearby[:MAX_NEARBY]]
+    reason = to_sentence(error_text.describe_part(fault.what))
+    if not nearby_paths:
+        reason = join_sentences((reason, to_sentence(error_text.describe_part(fault.next_step))))
+    else:
+        reason = say_count(
+            "faults.nearby", len(nearby_paths), why=reason, paths=join_and(nearby_paths)
+        )
+    with elements.state(
+        "not_kafka",
+        "info",
+        say("faults.not_kafka", path=archive.display_path(fault.path)),
+        reason,
+        level=1,
+    ):
+        for index, path in enumerate(nearby_paths):
+            kind = "secondary" if index else "primary"
+            label = elements.escape_markdown(say("faults.open_path", path=path))
+            st.button(
+                label, key=f"kv_nearby_{index}", type=kind, on_click=open_directory, args=(path,)
+            )
+        _retry_button("tertiary" if nearby_paths else "secondary")
+        if not nearby_paths:
+            _sample_button("tertiary")
+
+
+def _no_permission(fault: CannotOpen) -> None:
+    reason = say("faults.permission_why", owner=_owner(fault.path))
+    _render_refusal(
+        "permission",
+        "lock",
+        say("faults.permission", path=archive.display_path(fault.path)),
+        reason,
+    )
+
+
+def _owner(path: Path) -> str:
+    """Whose it is, as far as that can be seen."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return say("faults.owner_unknown")
+    kind = "directory" if stat.S_ISDIR(status.st_mode) else "file"
+    owner = "own" if status.st_uid == os.geteuid() else "other"
+    return say(f"faults.{kind}_{owner}", mode=f"{stat.S_IMODE(status.st_mode):04o}")
+
+
+def _outside(fault: CannotOpen) -> None:
+    below = [str(root) for root in access.roots() or [access.SAMPLES]]
+    roots_text = join_each_or(below)
+    finding = say("faults.outside", path=archive.display_path(fault.path))
+    with elements.state(
+        "outside", "lock", finding, say("faults.outside_why", roots=roots_text), level=1
+    ):
+        _sample_button("secondary")
+
+
+def _bad_archive(fault: CannotOpen) -> None:
+    reason = say(
+        "faults.archive_why",
+        what=error_text.describe_part(fault.what),
+        next=to_sentence(error_text.describe_part(fault.next_step)),
+    )
+    _render_refusal("archive", "error", say("faults.archive", name=fault.path.name), reason)
+
+
+def _unreadable(fault: CannotOpen) -> None:
+    reason = say("faults.unreadable_why", what=error_text.describe_part(fault.what))
+    _render_refusal(
+        "unreadable",
+        "error",
+        say("faults.unreadable", path=archive.display_path(fault.path)),
+        reason,
+    )
+
+
+def _render_refusal(name: str, mark: str, finding: str, reason: str) -> None:
+    """A path that cannot be opened now but perhaps later; there are samples meanwhile."""
+    with elements.state(name, mark, finding, reason, level=1):
+        _retry_button()
+        _sample_button("tertiary")
+
+
+RENDERERS = {
+    "missing": _missing,
+    "not-kafka": _not_kafka,
+    "permission": _no_permission,
+    "outside": _outside,
+    "archive": _bad_archive,
+}
+
+
+def not_in_broker(fault: CannotOpen, directory: str) -> None:
+    """The broker directory is open, but has no such topic-partition or segment; the fault, of
+    app/state/page_location.py, says so in a sentence.
+    """
+    with elements.state("gone", "info", fault.what, say("faults.gone_why"), level=1):
+        st.page_link(
+            HOME,
+            label=say("common.show_broker"),
+            icon=":material/dns:",
+            query_params=page_state.address(directory),
+        )
+
+
+def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
+    """A broker directory that shows nothing: it holds no topic-partition, or none can be read."""
+    if not problems:
+        with elements.empty(
+            "partitions",
+            say("faults.no_partition", name=directory.name),
+            say("faults.no_partition_why"),
+            level=1,
+        ):
+            _retry_button()
+            _sample_button("tertiary")
+        return
+    finding, evidence = (
+        say("faults.nothing", path=archive.display_path(directory)),
+        functools.partial(problem_table, directory, problems),
+    )
+    with elements.state("nothing", "lock", finding, say("faults.nothing_why"), evidence, level=1):
+        _retry_button()
+
+
+def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
+    """Some files could not be read."""
+    counts = {"shown": units.group(readable), "total": units.group(total)}
+    finding = (
+        say("faults.partial", **counts) if readable < total else say("faults.partial_directory")
+    )
+    reason = say_count("faults.partial_why", len(problems), n=units.group(len(problems)))
+    with elements.state(
+        "partial", "warning", finding, reason, lambda: problem_table(directory, problems)
+    ):
+        _retry_button()
+
+
+def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
+    """What could not be read, and why."""
+    mark, visible = elements.severity("warning"), problems[:MAX_PROBLEMS]
+    cells = (
+        (
+            mark,
+            elements.mono(_relative_path(problem.path, directory)),
+            elements.escape(error_text.describe_part(problem.what)),
+        )
+        for problem in visible
+    )
+    rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
+    if len(problems) > MAX_PROBLEMS:
+        rows.append(
+            "<td></td>"
+            '<td class="kv-fnt" colspan="2">'
+            f"{say('common.n_more', n=units.group(len(problems) - MAX_PROBLEMS))}</td>"
+        )
+    elements.table("", (f"<tr>{row}</tr>" for row in rows))
+
+
+def _relative_path(path: Path, directory: Path) -> str:
+    return (
+        str(path.relative_to(directory))
+        if path.is_relative_to(directory)
+        else str(archive.display_path(path))
+    )
+
+
+def _retry_button(kind: Literal["secondary", "tertiary"] = "secondary") -> None:
+    st.button(say("common.try_again"), key="kv_again", type=kind, on_click=broker_cache.clear_all)
+
+
+def _sample_button(kind: Literal["secondary", "tertiary"]) -> None:
+    if access.samples():
+        st.button(
+            say("faults.use_sample"),
+            key="kv_sample",
+            type=kind,
+            on_click=open_directory,
+            args=(str(access.samples()[0]),),
+        )
+
+
+def open_directory(directory: str) -> None:
+    """Opens another broker directory on this page: for a button's on_click."""
+    st.query_params.from_dict(page_state.address(directory))

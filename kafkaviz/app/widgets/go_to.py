@@ -1,0 +1,306 @@
+"""Go to: a page, a topic-partition, a segment, the segment that holds an offset, or another
+directory, from a few typed words.
+
+`orders` finds orders-0 to orders-2; `orders-0 2247` finds offset 2247 of orders-0, `2247` that of
+where the reader is. Where nothing is typed it offers what was looked at before, so K and Enter lead
+back.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.components import focus
+from kafkaviz.app.state import access, page_location, page_state, visit_history
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.state.visit_history import Visit
+from kafkaviz.app.widgets import elements
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.app.frame import Page
+
+MAX_ENTRIES = 6  # of a kind
+PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # of a directory: as an entry, and beside one
+BROKER_PAGE, SEGMENT_PAGE = "Broker", "Segment"
+# pages of a topic-partition
+PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}
+
+
+class GoToEntry(NamedTuple):
+    """One thing to go to: under which heading, its words, a quiet word more, and its address."""
+
+    heading: str
+    words: str
+    aside: str
+    page: str
+    address: dict[str, str]
+
+
+def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
+    """The content of the dialog.
+
+    pages: by name each page that exists, and the part of this address that a link to it keeps;
+    current: the page that is open.
+    """
+    arguments: dict[str, Any] = {
+        "placeholder": "orders-0 2247",
+        "live": "200ms",
+        "key": "kv_goto_text",
+        "label_visibility": "collapsed",
+    }
+    query = st.text_input(say("go_to.field"), text, **arguments) or ""
+    with st.container(key="kv_found", gap=None):
+        focus()
+        heading = None
+        addresses = {name: address for name, (_, address) in pages.items()}
+        for number, entry in enumerate(
+            find_entries(
+                location,
+                query,
+                addresses,
+                visit_history.other_visits(current, location),
+                directories(location),
+            )
+        ):
+            if entry.heading != heading:
+                st.html(f'<div class="kv-group">{entry.heading}</div>')
+            heading = entry.heading
+            _entry(number, entry, pages[entry.page][0], entry.page == current)
+        nothing = f'<div class="kv-group">{say("go_to.nothing")}</div>' if heading is None else ""
+        any_word = "" if heading is None else "any"
+        # Enter waits for it, in keys.js
+        st.html(f'{nothing}<i data-asked="{elements.escape(query)}" data-found="{any_word}"></i>')
+
+
+def directories(location: Location) -> list[str]:
+    """The directories that were opened before, newest first, and the samples; not the one that is
+    open.
+    """
+    candidates = dict.fromkeys([*page_location.recent(), *map(str, access.samples())])
+    return [directory for directory in candidates if directory != location.directory]
+
+
+def _entry(number: int, entry: GoToEntry, page: "Page", is_current: bool) -> None:
+    """A link; on the page itself a button, because Streamlit 1.67 tells a page's components of a
+    link's address too late.
+    """
+    label = elements.escape_markdown(entry.words) + (
+        f" :gray[{elements.escape_markdown(entry.aside)}]" if entry.aside else ""
+    )
+    arguments: dict[str, Any] = {"icon": f":material/{page.icon}:", "width": "stretch"}
+    if not is_current:
+        st.page_link(page.script, label=label, query_params=entry.address, **arguments)
+    elif st.button(label, type="tertiary", key=f"kv_found_{number}", **arguments):
+        st.session_state.pop(page_state.DIALOG, None)
+        st.switch_page(page.script, query_params=entry.address)
+
+
+def find_entries(
+    location: Location,
+    query: str,
+    pages: Mapping[str, dict[str, str]],
+    visits: Sequence[Visit] = (),
+    other_directories: Sequence[str] = (),
+) -> list[GoToEntry]:
+    """What fits the words, best first.
+
+    pages: the address that a link to each page keeps; visits: what was looked at before; known:
+    other directories.
+    """
+    words = query.lower().split()
+    offset = page_state.number(words[-1]) if words else None
+    name = " ".join(words[:-1] if offset is not None else words)
+    page_entries = [
+        _page_entry(page, address)
+        for page, address in pages.items()
+        if offset is None and _is_in_name(page, name)
+    ]
+    directory_entries = (
+        list(_directory_entries(name, other_directories))
+        if BROKER_PAGE in pages and offset is None
+        else []
+    )
+    if location.broker is None or SEGMENT_PAGE not in pages:
+        return [*page_entries, *directory_entries]
+    partitions = _match_partitions(location.broker, name)
+    if offset is not None:
+        nearest = partitions if name else _nearest(location, visits, partitions)
+        # a topic may be called 2019
+        topic_entries = (
+            []
+            if name
+            else _partition_entries(
+                location.directory, _match_partitions(location.broker, words[0])
+            )
+        )
+        return [*_offset_entries(location, nearest, offset, pages), *topic_entries]
+    partition_entries = list(_partition_entries(location.directory, partitions))
+    if not name:
+        return [
+            *_visit_entries(location, visits, pages),
+            *page_entries,
+            *partition_entries,
+            *directory_entries,
+        ]
+    return [
+        *partition_entries,
+        *_best_match_entries(location.directory, partitions[:1], pages),
+        *page_entries,
+        *directory_entries,
+    ]
+
+
+def _page_entry(page: str, address: dict[str, str]) -> GoToEntry:
+    return GoToEntry(say("go_to.pages"), elements.page_name(page), "", page, address)
+
+
+def _is_in_name(page: str, text: str) -> bool:
+    """Whether that is in a page's name, in the reader's language or in English."""
+    return text in page.lower() or text in elements.page_name(page).lower()
+
+
+def _match_partitions(broker: Broker, name: str) -> list[Partition]:
+    """Topic-partitions with this in their name: the same name first, then those that start with it,
+    then the largest.
+    """
+    matches = [partition for partition in broker.partitions if name in partition.directory.lower()]
+    return sorted(
+        matches,
+        key=lambda partition: (
+            partition.directory.lower() != name,
+            not partition.directory.lower().startswith(name),
+            -partition.log_bytes,
+        ),
+    )
+
+
+def _nearest(
+    location: Location, visits: Sequence[Visit], partitions: list[Partition]
+) -> list[Partition]:
+    """The same, those first where the reader is or was last."""
+    names = [location.partition.directory if location.partition else ""]
+    names += [
+        visit.address[page_state.TOPIC_PARTITION]
+        for visit in visits
+        if visit.address[page_state.DIRECTORY] == location.directory
+    ]
+    ranks = {name: number for number, name in reversed(list(enumerate(names)))}
+    return sorted(partitions, key=lambda partition: ranks.get(partition.directory, len(names)))
+
+
+def _visit_entries(
+    location: Location, visits: Sequence[Visit], pages: Mapping[str, object]
+) -> Iterator[GoToEntry]:
+    """What was looked at before; of another directory with its name."""
+    for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
+        directory, stem = (
+            visit.address[page_state.DIRECTORY],
+            page_state.number(visit.address.get(page_state.SEGMENT)),
+        )
+        words = visit.address[page_state.TOPIC_PARTITION] + (
+            "" if stem is None else f" › {units.file_stem(stem)}"
+        )
+        aside = (
+            ""
+            if directory == location.directory
+            else elements.cut_middle(directory, BESIDE_CHARACTERS)
+        )
+        yield GoToEntry(
+            say("go_to.recent"),
+            words,
+            aside,
+            visit.page,
+            page_state.address(directory) | visit.address,
+        )
+
+
+def _offset_entries(
+    location: Location, partitions: list[Partition], offset: int, pages: Mapping[str, object]
+) -> Iterator[GoToEntry]:
+    """The segments that a broker would look in for an offset, and the search itself."""
+    candidates = list(
+        islice(
+            (
+                candidate
+                for candidate in partitions
+                if candidate.live and candidate.live[0].base_offset <= offset
+            ),
+            MAX_ENTRIES,
+        )
+    )
+    number = units.group(offset)
+    for partition in candidates:
+        segment = page_location.find_segment(partition, offset)
+        address = page_state.address(
+            location.directory, partition.directory, segment.base_offset, offset
+        )
+        words = say("go_to.offset_in", offset=number, partition=partition.directory)
+        yield GoToEntry(say("go_to.offsets"), words, _size(segment), SEGMENT_PAGE, address)
+    for partition in candidates if "Lookup" in pages else []:
+        address = page_state.address(location.directory, partition.directory) | {
+            page_state.TARGET: str(offset)
+        }
+        words = say("go_to.lookup_offset", offset=number, partition=partition.directory)
+        yield GoToEntry(say("go_to.lookups"), words, "", "Lookup", address)
+
+
+def _partition_entries(directory: str, partitions: list[Partition]) -> Iterator[GoToEntry]:
+    for partition in islice(
+        (partition for partition in partitions if partition.segments), MAX_ENTRIES
+    ):
+        address = page_state.address(directory, partition.directory)
+        yield GoToEntry(
+            say("go_to.topic_partitions"),
+            partition.directory,
+            units.size(partition.log_bytes),
+            SEGMENT_PAGE,
+            address,
+        )
+
+
+def _best_match_entries(
+    directory: str, partitions: list[Partition], pages: Mapping[str, object]
+) -> Iterator[GoToEntry]:
+    """The segments of the one that fits best, newest first, and the other pages that are about
+    it.
+    """
+    for partition in partitions:
+        for segment in islice(reversed(partition.live), MAX_ENTRIES):
+            address = page_state.address(directory, partition.directory, segment.base_offset)
+            yield GoToEntry(
+                say("go_to.segments"),
+                f"{partition.directory} › {segment.name}",
+                _size(segment),
+                SEGMENT_PAGE,
+                address,
+            )
+        for page, key in PARTITION_PAGES.items() if partition.live else ():
+            if page in pages:
+                address = page_state.address(directory, partition.directory)
+                yield GoToEntry(
+                    say("go_to.pages"), say(key, partition=partition.directory), "", page, address
+                )
+
+
+def _directory_entries(name: str, directories: Sequence[str]) -> Iterator[GoToEntry]:
+    for directory in islice(
+        (directory for directory in directories if name in directory.lower()), MAX_ENTRIES
+    ):
+        yield GoToEntry(
+            say("go_to.directories"),
+            elements.cut_middle(directory, PATH_CHARACTERS),
+            "",
+            BROKER_PAGE,
+            page_state.address(directory),
+        )
+
+
+def _size(segment: Segment) -> str:
+    return units.size(segment.log.size_bytes if segment.log else None)

@@ -1,0 +1,82 @@
+"""How far an ingest is, in words: what is read of how much, how fast, how long still."""
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+from kafkaviz import units
+from kafkaviz.app.widgets import elements
+from kafkaviz.figures import error_text
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.job import Progress
+
+ENDED = ("done", "fresh")
+MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
+
+
+def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+    """The strip of an ingest, as HTML.
+
+    pending_texts: what a page says of the wait, and of an ingest that ended without its numbers;
+    where it says nothing, what Broker says.
+    """
+    mark = (
+        elements.severity(MARKS[progress.state])
+        if progress.state in MARKS
+        else elements.icon("bolt", True)
+    )
+    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
+    bar = (
+        f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
+        if progress.state in ("reading", "writing")
+        else ""
+    )
+    words, quiet = escape(text(progress)), escape(aside(progress, pending_texts))
+    return (
+        f'<div class="kv-work" role="status">{mark}<span>{words}</span>{bar}'
+        f'<span class="kv-fnt">{quiet}</span></div>'
+    )
+
+
+def text(progress: "Progress") -> str:
+    """What it does now."""
+    size = units.size(progress.total_bytes)
+    if progress.state == "failed":
+        return say(
+            "progress.stopped",
+            error=error_text.describe_part(progress.error)
+            if progress.error
+            else say("progress.no_reason"),
+        )
+    if progress.state == "cancelled":
+        return say("progress.cancelled")
+    if progress.state in ENDED and not progress.total_bytes:
+        return say("progress.unchanged")
+    if progress.state in ENDED:
+        return say("progress.all_read", size=size)
+    if progress.state == "writing":
+        return say("progress.writing", size=size)
+    if progress.state == "reading" and not progress.done_bytes:
+        return say("progress.reading", size=size)
+    if progress.state == "reading":
+        return say("progress.part_read", done=units.size(progress.done_bytes), size=size)
+    return say("progress.starting")
+
+
+def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+    """How fast and how long still, while that is known; else what the wait does not hold up."""
+    pending_text, failure_text = pending_texts or (
+        say("progress.owed_broker"),
+        say("progress.missed_broker"),
+    )
+    if progress.state in ("failed", "cancelled"):
+        return failure_text
+    if progress.state in ENDED:
+        return say("progress.final")
+    if progress.state == "reading" and progress.bytes_per_s:
+        left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
+        rate, time_left = units.rate(progress.bytes_per_s), units.duration(1000 * math.ceil(left_s))
+        return say("progress.left", rate=rate, time=time_left) if left_s else rate
+    return pending_text

@@ -1,0 +1,148 @@
+"""The facts and tables of a segment as HTML, on its page and in lessons; every text from a file is
+escaped here or in app/widgets/elements.py.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from kafkaviz import units
+from kafkaviz.analysis.links import NONE
+from kafkaviz.app.widgets import elements
+from kafkaviz.figures.segment_facts import Fact
+from kafkaviz.figures.segment_tables import BatchRow, IndexRow, TimeRow
+from kafkaviz.words import say
+
+# A table's columns by what they are called in words/, those of numbers, which stand at the right,
+# with a mark.
+NUMBER = "#"
+EPOCH, CRC = "epoch#", "crc"
+BATCHES = ("position#", "size#", "offsets", "records#", "newest", "codec", EPOCH, CRC, "entry")
+INDEX = ("slot#", "byte#", "raw", "relative#", "offset#", "position#", "gap#", "batch")
+TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
+
+
+def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
+    """The facts card: a colour, a file and its facts, for each file."""
+    elements.facts(
+        (colour, name, [(fact.label, _value(fact)) for fact in rows])
+        for colour, name, rows in groups
+    )
+
+
+def _value(fact: Fact) -> str:
+    value = _torn(fact.value) if fact.is_wrong else escape(fact.value)
+    detail_html = f" <small>{escape(fact.detail)}</small>" if fact.detail else ""
+    return (
+        f'<span title="{escape(fact.hover)}">{value}{detail_html}</span>'
+        if fact.hover
+        else value + detail_html
+    )
+
+
+def batches(rows: Iterable[BatchRow]) -> None:
+    """The table of batches, without a column of epochs where the segment has none."""
+    rows = list(rows)
+    columns = [
+        name for name in BATCHES if name != EPOCH or any(row.epoch is not None for row in rows)
+    ]
+    _table(
+        columns,
+        [(row.is_pinned, _batch(row)) for row in rows],
+        _checksum({row.magic >= 2 for row in rows}),
+    )
+
+
+def _checksum(is_new: set[bool]) -> str:
+    """Which checksum the rows have: Kafka changed it with magic 2."""
+    return "CRC" if len(is_new) > 1 else "CRC-32C" if True in is_new else "CRC-32"
+
+
+def _batch(row: BatchRow) -> tuple[str, ...]:
+    via = (
+        say("segment.via_slot", slot=units.group(row.found_from_slot))
+        if row.found_from_slot != NONE
+        else say("segment.via_start")
+    )
+    own_text = say("segment.own_slot", slot=units.group(row.slot))
+    entry = (
+        _styled_html("color:var(--kv-offset-text);font-weight:600", own_text)
+        if row.slot != NONE
+        else f'<span class="kv-fnt">{escape(via)}</span>'
+    )
+    position, offsets, newest, crc = map(
+        elements.mono, (row.position, row.offsets, row.newest, row.crc)
+    )
+    size, records, codec = map(escape, (row.size, row.records, row.codec))
+    epoch = () if row.epoch is None else (escape(row.epoch),)
+    return (
+        position,
+        size,
+        offsets,
+        records,
+        newest,
+        codec,
+        *epoch,
+        crc,
+        f"{entry};{_fault(row.fault)}" if row.fault else entry,
+    )
+
+
+def index(rows: Iterable[IndexRow]) -> None:
+    """The table of .index slots."""
+    _table(INDEX, [(row.is_pinned, _index(row)) for row in rows])
+
+
+def _index(row: IndexRow) -> tuple[str, ...]:
+    numbers = [
+        elements.mono(text)
+        for text in (row.byte, row.raw_hex, row.relative_offset, row.offset, row.position)
+    ]
+    return escape(row.slot), *numbers, escape(row.gap), elements.mono(row.batch) + _fault(row.fault)
+
+
+def time_index(rows: Iterable[TimeRow]) -> None:
+    """The table of .timeindex slots."""
+    _table(TIME_INDEX, [(row.is_pinned, _time(row)) for row in rows])
+
+
+def _time(row: TimeRow) -> tuple[str, ...]:
+    numbers = [elements.mono(text) for text in (row.byte, row.timestamp, row.offset)]
+    return (
+        escape(row.slot),
+        *numbers,
+        escape(row.index_slot) + _fault(row.fault),
+        escape(row.later_by),
+    )
+
+
+def _fault(words: str) -> str:
+    return f" {_torn(words)}" if words else ""
+
+
+def _torn(words: str) -> str:
+    return _styled_html("color:var(--kv-torn-text)", words)
+
+
+def _styled_html(style: str, words: str) -> str:
+    return f'<span style="{style}">{escape(words)}</span>'
+
+
+def _table(
+    columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = ""
+) -> None:
+    """A table of these columns; a row is whether it is the chosen one, and its cells as HTML.
+    checksum: the name of the one in CRC.
+    """
+    names = [
+        checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns
+    ]
+    kinds = [' class="r"' if name.endswith(NUMBER) else "" for name in columns]
+    head = "".join(
+        f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True)
+    )
+    elements.table(head, (_row(is_chosen, cells, kinds) for is_chosen, cells in rows))
+
+
+def _row(is_chosen: bool, cells: Sequence[str], kinds: Sequence[str]) -> str:
+    inner = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, cells, strict=True))
+    return f'<tr class="on" aria-selected="true">{inner}</tr>' if is_chosen else f"<tr>{inner}</tr>"

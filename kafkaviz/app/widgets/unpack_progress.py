@@ -1,0 +1,86 @@
+"""An archive that is unpacked while the page waits: how far it is, and a way to stop it."""
+
+import os
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kafkaviz import units
+from kafkaviz.app.state import access
+from kafkaviz.app.widgets import elements, faults
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import archive
+from kafkaviz.words import say
+
+
+def unpack(directory: str) -> None:
+    """Unpacks the archive that an address leads to, if it was not yet. Raises CannotOpen.
+
+    What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel,
+    goes to another page, or has left.
+    """
+    path = access.resolve_typed_path(directory)
+    archive_path = archive.enclosing_archive(path) or path
+    if (
+        not archive.is_archive(archive_path)
+        or not os.path.isfile(archive_path)
+        or archive.unpack_target(archive_path).exists()
+    ):
+        return
+    strip = _Strip(archive_path)
+    try:
+        archive.unpack_if_archive(archive_path, strip.update)
+    except CannotOpen:
+        strip.clear()
+        raise
+    strip.clear()
+
+
+class _Strip:
+    """What the page shows once it takes longer than a moment."""
+
+    def __init__(self, archive_path: Path) -> None:
+        self._archive_path = archive_path
+        self._slot: DeltaGenerator | None = None
+        self._line: DeltaGenerator  # once it is drawn
+
+    def update(self, bytes_read: int) -> None:
+        """Says how many bytes were read so far."""
+        if self._slot is None:
+            self._slot = st.empty()
+            self._draw(self._slot)
+        self._line.html(
+            f'<div class="kv-sm kv-fnt">{say("progress.unpacked", size=units.size(bytes_read))}'
+            "</div>"
+        )
+
+    def _draw(self, slot: DeltaGenerator) -> None:
+        finding = say("progress.unpacking", name=units.escape_controls(self._archive_path.name))
+        with slot.container():
+            st.space(48)  # nothing else stands on the page yet
+            with elements.state(
+                "unpacking", "unarchive", finding, say("progress.unpacking_why"), level=1
+            ):
+                self._line = st.empty()
+                if directory := self._fallback_directory():
+                    st.button(
+                        say("progress.cancel"),
+                        key="kv_unpack_cancel",
+                        on_click=faults.open_directory,
+                        args=(directory,),
+                    )
+
+    def _fallback_directory(self) -> str | None:
+        """What is open after Cancel: the server's own directory, else a sample."""
+        configured = os.environ.get("KAFKAVIZ_DIR")
+        candidates = [Path(configured)] if configured else []
+        return next(
+            (str(path) for path in [*candidates, *access.samples()] if path != self._archive_path),
+            None,
+        )
+
+    def clear(self) -> None:
+        """Takes it off the page."""
+        if self._slot is not None:
+            self._slot.empty()

@@ -1,0 +1,29 @@
+"""Which Kafka wrote a directory, in the reader's words."""
+
+from kafkaviz import versions
+from kafkaviz.analysis.inference import InferredRelease
+from kafkaviz.figures.join_text import join_semicolon
+from kafkaviz.words import say
+from kafkaviz.words.sentence_translation import translate_sentence
+
+
+def describe_writer(release: InferredRelease) -> str:
+    """Kafka 4.3 or later; Kafka 2.8 to 3.6."""
+    first, last = (
+        release.first and versions.text(release.first),
+        release.last and versions.text(release.last),
+    )
+    if release.first and release.last and release.last > release.first:
+        return say("common.wrote_between", first=first, last=last)
+    if first and last:
+        return say("common.wrote_one", first=first)
+    if first:
+        return say("common.wrote_first", first=first)
+    return say("common.wrote_last", last=last) if last else say("common.wrote_unknown")
+
+
+def describe_traces(traces: str) -> str:
+    """The traces that say so, one behind another: the because of a Looks, an Assumed or a tuning's
+    Source.
+    """
+    return join_semicolon(translate_sentence("findings", trace) for trace in traces.split("; "))

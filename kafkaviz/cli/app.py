@@ -1,0 +1,179 @@
+"""kafkaviz app: opens the web app on a broker directory."""
+
+import argparse
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+
+from kafkaviz.errors import KafkavizError, translate_os_errors
+from kafkaviz.units import escape_controls
+
+# beside the package in a checkout; a wheel does not hold it
+APP = Path(__file__).parents[2] / "app.py"
+
+EPILOG = """\
+It serves pages until it is stopped, so there is no --json: what the pages show, `check`, `lookup`,
+`dump` and `ingest` print.
+
+Example: kafkaviz app /var/lib/kafka/data --port 8600"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `app` to the command line."""
+    parser = subparsers.add_parser(
+        "app",
+        help="open the web app",
+        description=(
+            "Opens the web app on a broker directory, or on the sample one. Nothing in the "
+            "directory is changed."
+        ),
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=_parse_port,
+        help="the port to listen on (default: 8501, or the next free one)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="M",
+        default="local[*]",
+        help="the Spark master that ingests (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--allow-root",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="open nothing outside it; may be repeated",
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        type=_parse_host,
+        action="append",
+        help="may be asked for by this name; may be repeated",
+    )
+    parser.add_argument(
+        "--lessons",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="a folder of lessons; may be repeated",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Becomes the Streamlit server of app.py; comes back only where that cannot start."""
+    if not APP.is_file():
+        raise KafkavizError(
+            "the web app is not part of an installed package; clone the repository and run `make "
+            "run` there"
+        )
+    environment = os.environ | _settings(args)
+    if args.port is not None:
+        _refuse_busy_port(args.port)
+    sys.stdout.flush()
+    os.execve(sys.executable, _server(args.port), environment)
+
+
+def _settings(args: argparse.Namespace) -> dict[str, str]:
+    """What the pages read from their environment; kafkaviz.app and kafkaviz.cli do not import
+    each other.
+    """
+    python_path = [
+        str(APP.parent),
+        *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
+    ]
+    settings = {"KAFKAVIZ_MASTER": args.master, "PYTHONPATH": os.pathsep.join(python_path)}
+    if args.directory is not None:
+        settings["KAFKAVIZ_DIR"] = str(_readable(args.directory))
+    if args.allow_root is not None:
+        settings["KAFKAVIZ_ALLOW_ROOT"] = _paths(args.allow_root)
+    if args.allow_host is not None:
+        settings["KAFKAVIZ_ALLOW_HOST"] = ",".join(args.allow_host)
+    if args.lessons is not None:
+        settings["KAFKAVIZ_LESSONS"] = _paths(args.lessons)
+    return settings
+
+
+def _paths(directories: list[Path]) -> str:
+    """Directories as PATH holds them; as a JSON list where one of them has PATH's colon in its
+    name.
+    """
+    paths = [str(_readable(path)) for path in directories]
+    return (
+        json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
+    )
+
+
+def _server(port: int | None) -> list[str]:
+    """The command of the server. -P: the current directory may hold a streamlit.py."""
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "kafkaviz.app.server",
+        *([] if port is None else [str(port)]),
+    ]
+
+
+def _refuse_busy_port(port: int) -> None:
+    """KafkavizError where something listens on it already; Streamlit's own words come with a date
+    and no advice.
+    """
+    with socket.socket() as probe:
+        # else one that was served a minute ago would count
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise KafkavizError(f"port {port} may not be used; name one above 1023") from None
+        except OSError:
+            raise KafkavizError(
+                f"port {port} is in use; name another, or leave --port out for the next free one"
+            ) from None
+
+
+def _readable(path: Path) -> Path:
+    """The absolute path, if it exists and may be read; what is in it the pages will say, with all
+    they know.
+
+    Raises CannotOpen, of kind "missing" or "permission", in the words of every other command.
+    """
+    with translate_os_errors(path):
+        path.stat()
+        if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
+            raise PermissionError
+    return path.resolve()
+
+
+def _parse_host(text: str) -> str:
+    """A name of this server, as a Host header has it, without a port."""
+    if not text or not all(
+        part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
+    ):
+        raise argparse.ArgumentTypeError(
+            f"{escape_controls(text)} is no name of a host; give one such as kafkaviz.example.com, "
+            "without a port"
+        )
+    return text
+
+
+def _parse_port(text: str) -> int:
+    """A port from 1 to 65535."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"a port lies between 1 and 65535, not {text}")
+    return int(text)

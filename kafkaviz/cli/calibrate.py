@@ -1,0 +1,86 @@
+"""kafkaviz calibrate: what this machine takes for the steps of a lookup, for kafkaviz tune."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafkaviz.cli.common import output
+
+EPILOG = """\
+Writes a file of 64 MiB into DIR, reads it and removes it; DIR is a folder on the disk that is
+meant, and no directory of Kafka's. Without DIR the folder of kafkaviz's own cache is taken. The
+result is kept in that cache as calibration.json, where kafkaviz tune finds it; KAFKAVIZ_CACHE names
+another folder.
+
+Not measured: what Java adds to each header, and what a lookup takes before the first one. tune
+keeps its presets for both.
+
+--json prints one object: measured_at; folder; machine, {processors, architecture, system};
+pread_17_us and pread_61_us, reads that the page cache answers, minor_fault_us, and random_read_us,
+a read of 4 KiB that the disk answers or null, each {min, median, p90, samples}; file_bytes; notes,
+a list; kept, the path of calibration.json.
+
+Example: kafkaviz calibrate /var/lib/kafka-scratch"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `calibrate` to the command line."""
+    parser = subparsers.add_parser(
+        "calibrate",
+        help="measure this machine for tune",
+        description=(
+            "Measures what this machine takes for the steps that a lookup is made of, in some "
+            "seconds."
+        ),
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        help="a folder on the disk that is meant (default: the cache)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measures, keeps, and says where."""
+    from kafkaviz.analysis import calibration
+
+    measurement = calibration.measure(args.directory)
+    path = calibration.save_calibration(measurement)
+    if args.json:
+        output.say_json(measurement | {"kept": str(path)})
+    else:
+        output.say(_render(measurement, path))
+    return 0
+
+
+def _render(measurement: dict, path: Path) -> Iterator[str]:
+    machine = measurement["machine"]
+    yield (
+        f"{machine['processors']} processors, {machine['architecture']}, {machine['system']}; "
+        f"measured in {measurement['folder']}"
+    )
+    labels = {
+        "pread_17_us": "17 bytes from the page cache",
+        "pread_61_us": "61 bytes from the page cache",
+        "minor_fault_us": "first touch of a mapped page",
+        "random_read_us": "4 KiB from the disk",
+    }
+    for name, words in labels.items():
+        timing = measurement[name]
+        text = (
+            "not measured"
+            if timing is None
+            else f"{timing['median']:8.2f} µs   least {timing['min']:.2f}, p90 {timing['p90']:.2f}"
+        )
+        yield f"  {words:<32}{text}"
+    yield from (f"  note: {note}" for note in measurement["notes"])
+    yield (
+        f"kept in {path}; kafkaviz tune prices with it from now on, kafkaviz tune --storage NAME "
+        "with a preset"
+    )

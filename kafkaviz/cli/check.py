@@ -1,0 +1,332 @@
+"""kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will
+do to it.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import parse_setting
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.health import Finding, Health
+    from kafkaviz.analysis.restart_forecast import RestartForecast
+    from kafkaviz.log.partition import Partition
+
+FINDINGS_STATUS = 1
+FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
+BROKER = "the broker directory"
+MAX_SEPARATE = 5  # more findings of one code are told together
+MAX_NAMES = 20  # of information that is alike
+EPILOG = """\
+Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
+be read.
+
+--json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code,
+severity, partition, file, position, length, message, evidence: {found, expected, found_hex,
+expected_hex}, consequence, next_step, reference}, the worst first; restart, {clean, starts, steps:
+[{partition, segment, file, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why,
+error, way_out}]}, null where a file that a start reads may not be read; counts, {error, warning,
+info}; retention, a list of {partition, now_ms, deletes, retention_ms, retention_bytes, tiered,
+log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
+record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
+the three settings as {value, source}. file is relative to the broker directory; error, what Kafka
+throws, and way_out are null but for "fail". state says what a pass of retention at now_ms does:
+log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited,
+compacted, high-watermark, empty and unknown keep it.
+
+--set takes names of topic settings, which then count for every topic; or the broker's log... names,
+which count as in a server.properties: for topics that have no value of their own.
+
+Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `check` to the command line."""
+    parser = subparsers.add_parser(
+        "check",
+        help="find what is wrong, and foretell the next start",
+        description="Reads every batch, record and index entry of a broker directory or of one "
+        "partition, and says what is wrong, what Kafka does with it, what to do, and what the next "
+        "start of the broker will change. Nothing in the directory is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = (
+        "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
+        "partition in one"
+    )
+    parser.add_argument("path", metavar="PATH", type=Path, help=what)
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that reads the directory, such as 4.3.1 (default: by its traces)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=parse_setting,
+        help=(
+            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
+            "repeated"
+        ),
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=list(FAIL_ON),
+        default="error",
+        help="the least severity of exit status 1 (default: error)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Checks the directory and prints what was found."""
+    from kafkaviz.analysis.health import assumed_version, check
+    from kafkaviz.analysis.health_object import as_object
+    from kafkaviz.analysis.paths import open_directory
+    from kafkaviz.log.settings import open_settings
+
+    progress, broker = _CheckProgress(), open_directory(args.path)
+    settings = (
+        open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed))
+        if args.typed
+        else None
+    )
+    health = check(broker, args.kafka_version, settings=settings, watch=progress.show)
+    progress.clear()
+    if args.json:
+        output.say_json(as_object(health))
+    else:
+        output.say(_render(health))
+    return (
+        FINDINGS_STATUS if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]) else 0
+    )
+
+
+class _CheckProgress:
+    """The partition that is being read, on a terminal's last line."""
+
+    def __init__(self) -> None:
+        self._is_shown = False
+
+    def show(self, partition: "Partition") -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\rreading {output.to_one_line(partition.directory)}\x1b[K")
+            self._is_shown = True
+
+    def clear(self) -> None:
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+# ---- as text
+
+
+def _render(health: "Health") -> Iterator[str]:
+    from kafkaviz.units import pluralize
+
+    counts = health.counts
+    yield (
+        f"{health.broker.source}: {pluralize(counts['error'], 'error')}, "
+        f"{pluralize(counts['warning'], 'warning')}, {counts['info']} to know"
+    )
+    yield f"read as Kafka {health.version.text} reads it ({health.version.reason})"
+    yield from _render_start(health)
+    groups = _group_by(health.findings, lambda item: (item.severity, item.code))
+    large_groups = [findings for findings in groups.values() if len(findings) > MAX_SEPARATE]
+    grouped_ids = {id(item) for findings in large_groups for item in findings}
+    single = [item for item in health.findings if id(item) not in grouped_ids]
+    for partition in dict.fromkeys(item.partition for item in single):
+        yield from ("", partition or BROKER)
+        for finding in single:
+            if finding.partition == partition:
+                yield from (
+                    _render_note(finding)
+                    if finding.severity == "info"
+                    else _render_finding(finding, _location(finding))
+                )
+    for group in large_groups:
+        yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
+    yield from _render_retention(health)
+
+
+def _render_retention(health: "Health") -> Iterator[str]:
+    """What keeps the segments: how many go, by which settings, and those that go first or wait."""
+    from kafkaviz.analysis.retention import sort_by_urgency
+    from kafkaviz.figures import checkup_tables, retention_text
+
+    logs = [log for log in health.retention if log.segments]
+    if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
+        return
+    yield from ("", "retention")
+    yield from _wrap("", retention_text.headline_text(logs), "  ")
+    for note in checkup_tables.basis_notes(logs):
+        yield from _wrap("", note, "  ")
+    rows = sort_by_urgency(logs)
+    for log, segment in rows[:MAX_SEPARATE]:
+        what = (
+            f"{retention_text.newest_text(segment.age)}: {retention_text.reason_text(log, segment)}"
+        )
+        yield from _wrap("", f"{log.partition} segment {segment.age.base_offset}: {what}", "  ")
+    if len(rows) > MAX_SEPARATE:
+        yield f"  and {len(rows) - MAX_SEPARATE} more: --json lists all"
+
+
+def _render_start(health: "Health") -> Iterator[str]:
+    from kafkaviz.figures import restart_forecast_text
+
+    restart = health.restart
+    if restart is None:
+        yield "the next start cannot be foretold: a file that it reads may not be read"
+        return
+    descriptions = {
+        "clean": "stopped cleanly",
+        "unclean": "not stopped cleanly",
+        "unknown": "taken as after a clean stop",
+    }
+    how, source = (
+        descriptions[health.broker.shutdown_state],
+        restart_forecast_text.evidence_text(health.version.version),
+    )
+    if restart.starts:
+        outlook = cast("RestartForecast", health.forecast)
+        if limitation := restart_forecast_text.not_served_text(outlook):
+            rest = restart_forecast_text.describe(outlook)
+            yield (
+                f"the next start ({how}) WILL {limitation.replace('not', 'NOT', 1)}; otherwise it "
+                f"will {rest}"
+            )
+        else:
+            yield (
+                f"the next start ({how}) will succeed, and "
+                f"{restart_forecast_text.describe(outlook)}"
+            )
+        yield from _wrap("", restart_forecast_text.read_again_text(outlook), "  ")
+        yield from _wrap("", source, "  ")
+        return
+    yield f"the next start ({how}) WILL FAIL:"
+    for step in restart.failures:
+        yield from _wrap("", f"{step.partition or BROKER}: {step.error or step.why}", "  ")
+        yield from _wrap("", step.way_out or "", "    ")
+    yield from _wrap("", source, "  ")
+
+
+def _render_findings(findings: "list[Finding]") -> Iterator[str]:
+    """Many findings of one code: the first in full, of the others where and what; once of those
+    that differ by the partition alone.
+    """
+    first = findings[0]
+    yield from ("", f"{first.code}, {len(findings)} times; the first:")
+    yield from _render_finding(first, _full_location(first))
+    for group in _group_by(findings, _key_without_partition).values():
+        others = group if group[0] is not first else group[1:]
+        if group[0] is not first:
+            finding, *others = others
+            yield from _wrap("also", f"{_full_location(finding)}: {finding.message}")
+        names = list(dict.fromkeys(item.partition or BROKER for item in others))
+        if names:
+            yield from _wrap("the same", f"in {', '.join(names)}")
+
+
+def _render_notes(findings: "list[Finding]") -> Iterator[str]:
+    """Much information of one code: the first, and what else it is about."""
+    yield from ("", f"{findings[0].code}, {len(findings)} times; the first:")
+    yield from _render_note(findings[0])
+    names = list(dict.fromkeys(finding.partition or BROKER for finding in findings[1:]))
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    yield from _wrap("also", ", ".join(names[:MAX_NAMES]) + more, "  ")
+
+
+def _key_without_partition(finding: "Finding") -> tuple:
+    """What is told of a finding, its partition's name left out."""
+    texts = (
+        finding.message,
+        finding.evidence.found,
+        finding.evidence.expected,
+        finding.consequence,
+        finding.next_step,
+        _location(finding),
+    )
+    return (
+        tuple(text.replace(finding.partition, "") for text in texts) if finding.partition else texts
+    )
+
+
+def _group_by(
+    findings: "Iterable[Finding]", key: "Callable[[Finding], tuple]"
+) -> "dict[tuple, list[Finding]]":
+    """Those of the same key together, all in their order."""
+    groups: dict[tuple, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(key(finding), []).append(finding)
+    return groups
+
+
+def _render_finding(finding: "Finding", location: str) -> Iterator[str]:
+    """A finding in full."""
+    yield f"  {finding.severity.upper():<7}  {finding.code}  {location}".rstrip()
+    yield from _wrap("", finding.message)
+    yield from _wrap("found", _add_hex(finding.evidence.found, finding.evidence.found_hex))
+    yield from _wrap("expected", _add_hex(finding.evidence.expected, finding.evidence.expected_hex))
+    yield from _wrap("Kafka", finding.consequence)
+    yield from _wrap("do", finding.next_step)
+    yield from _wrap("see", finding.reference or "")
+
+
+def _render_note(finding: "Finding") -> Iterator[str]:
+    """What is merely true, in short."""
+    yield from _wrap(
+        "info",
+        f"{finding.code}: {finding.message}{f' ({_file(finding)})' if _file(finding) else ''}",
+        "  ",
+    )
+
+
+def _full_location(finding: "Finding") -> str:
+    """The partition, and the place in it."""
+    return f"{finding.partition or BROKER}  {_location(finding)}".rstrip()
+
+
+def _location(finding: "Finding") -> str:
+    """The file, and which of its bytes."""
+    if finding.position is None:
+        return _file(finding)
+    if not finding.length:
+        return f"{_file(finding)}, byte {finding.position}"
+    return f"{_file(finding)}, bytes {finding.position} to {finding.position + finding.length - 1}"
+
+
+def _file(finding: "Finding") -> str:
+    """The file without its partition, under whose name it is listed."""
+    name = finding.file or ""
+    return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
+
+
+def _add_hex(words: str, digits: str) -> str:
+    return f"{words}  [{digits}]" if digits else words
+
+
+def _wrap(label: str, words: str, indent: str = " " * 11, width: int = 118) -> Iterator[str]:
+    """Words in lines, the label in front of the first."""
+    import textwrap
+
+    if not words:
+        return
+    start = f"{indent}{label:<10}" if label else indent
+    # names and codes stay whole
+    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    yield from textwrap.wrap(
+        output.to_one_line(words),
+        width,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        **options,
+    )

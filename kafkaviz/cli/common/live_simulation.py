@@ -1,0 +1,151 @@
+"""kafkaviz simulate --live: a plan at the speed of the clock on the wall, into a directory that can
+be looked at meanwhile.
+"""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.simulation_text import render_segment
+from kafkaviz.errors import KafkavizError, translate_os_errors
+from kafkaviz.format import names
+from kafkaviz.simulate.directory.folder import DiskLogs, refuse_taken, resolve_output, write
+from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
+from kafkaviz.simulate.incoming import AppendChunk
+from kafkaviz.simulate.stored import StoredFile
+
+TICK_S = 0.25  # between two looks at the clock
+MS = 1000
+
+
+def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], clean: bool) -> Simulated:
+    """Writes until the plan or Ctrl-C ends it; each roll is told on stderr.
+
+    The directory is a running broker's until then.
+    """
+    out = resolve_output(out, inputs)
+    refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
+    appends = plan.chunks()
+    # a codec that the release does not know is told before anything is written
+    appends = chain(list(islice(appends, 1)), appends)
+    logs, started_s = DiskLogs(out / plan.directory), time.monotonic()
+    run = Run(plan, logs)
+    live_directory = _LiveDirectory(run, logs, out)
+    with _stop_signal() as wait, translate_os_errors(out):
+        try:
+            live_directory.bring_up_to_date()
+            for chunk in pace(
+                appends, lambda: plan.start_ms + MS * (time.monotonic() - started_s), wait
+            ):
+                run.take(chunk)
+                live_directory.bring_up_to_date()
+        except KafkavizError as fault:
+            raise KafkavizError(f"{fault}; {out} holds what was written before") from None
+        finally:
+            logs.close()
+    run.silence(plan.start_ms + int(MS * (time.monotonic() - started_s)))
+    return live_directory.end(clean)
+
+
+def pace(
+    chunks: Iterable[AppendChunk], now_ms: Callable[[], float], wait: Callable[[float], bool]
+) -> Iterator[AppendChunk]:
+    """The same appends, each when its time has come; none is cut in two. wait(seconds): True where
+    it is to end.
+    """
+    for chunk in chunks:
+        rows, position, ends = (
+            chunk.rows,
+            0,
+            np.concatenate([[0], np.cumsum(chunk.rows["size_bytes"])]),
+        )
+        while position < len(rows):
+            due = int(np.searchsorted(rows["now_ms"], now_ms(), "right"))
+            if due > position:
+                yield AppendChunk(
+                    rows[position:due],
+                    None
+                    if chunk.data is None
+                    else memoryview(chunk.data)[ends[position] : ends[due]],
+                )
+                position = due
+            if wait(TICK_S):
+                return
+
+
+class _LiveDirectory:
+    """A run whose directory is kept up to date beside it."""
+
+    def __init__(self, run: Run, logs: DiskLogs, out: Path) -> None:
+        self._run, self._logs, self._out, self._event_count, self._last_base_offset = (
+            run,
+            logs,
+            out,
+            0,
+            0,
+        )
+
+    def bring_up_to_date(self) -> None:
+        """Writes what has changed, and tells of new rolls."""
+        simulated = self._run.result()
+        self._write(file for file in simulated.files if self._is_new(file))
+        segments = {segment.base_offset: segment for segment in simulated.segments}
+        for event in simulated.events[self._event_count :]:
+            if event.kind == "roll" and event.segment in segments:
+                print(
+                    output.to_one_line(render_segment(segments[event.segment])),
+                    file=sys.stderr,
+                    flush=True,
+                )
+        self._event_count, self._last_base_offset = (
+            len(simulated.events),
+            simulated.segments[-1].base_offset,
+        )
+
+    def end(self, clean: bool) -> Simulated:
+        """What the broker leaves."""
+        simulated = self._run.end(clean)
+        self._write(simulated.files)
+        if names.LOCK not in {file.name for file in simulated.files}:
+            (self._out / names.LOCK).unlink(missing_ok=True)
+        return simulated
+
+    def _write(self, files: Iterable[StoredFile]) -> None:
+        directory = self._run.plan.directory
+        write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
+
+    def _is_new(self, file: StoredFile) -> bool:
+        """Whether a file may differ from what was written before: a segment's before the last one
+        then does not.
+        """
+        name = names.parse_file(file.name.rpartition("/")[2])
+        return name is None or name.base_offset >= self._last_base_offset
+
+
+@contextmanager
+def _stop_signal() -> Generator[Callable[[float], bool]]:
+    """wait(seconds), which tells whether Ctrl-C was pressed or somebody asked to end: an append is
+    never left half done.
+    """
+    signals, handlers = [], {}
+
+    def wait(seconds: float) -> bool:
+        time.sleep(0 if signals else seconds)
+        return bool(signals)
+
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handlers[number] = signal.signal(
+                number, lambda signal_number, _: signals.append(signal_number)
+            )
+        yield wait
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

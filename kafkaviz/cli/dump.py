@@ -1,0 +1,178 @@
+"""kafkaviz dump: what Kafka's own dump tool prints of a file, or the same content as JSON lines."""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafkaviz.cli.dumping.options import DumpOptions
+
+EPILOG = """\
+Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of
+its stack, and writes nothing: where that tool cuts or makes an index file, this one leaves the
+directory as it is. On a terminal, and there alone, what would drive it or turn the order of letters
+is written out, as ESC is by \\x1b.
+
+--json prints one object a line, goes on past damage and ends with 0. Bytes are base64; what a
+format does not have, or Kafka has no value of, is null; a stored timestamp of -1 is -1. By kind:
+  file                 path, format, size_bytes
+  batch                position, size_bytes, base_offset, last_offset, leader_epoch, magic, codec,
+                       timestamp_type, is_transactional, is_control, delete_horizon_ms,
+                       record_count, base_timestamp_ms, max_timestamp_ms, producer_id,
+                       producer_epoch, base_sequence, last_sequence, crc, crc_valid
+  record               with --print-data-log: offset, timestamp_ms, sequence, key, value,
+                       headers as [[name, value]], control
+  offset_entry         slot, relative_offset, offset, position
+  time_entry           slot, timestamp_ms, relative_offset, offset
+  aborted_transaction  producer_id, first_offset, last_offset, last_stable_offset
+  producer             producer_id, producer_epoch, last_sequence, last_offset, offset_delta,
+                       timestamp_ms, coordinator_epoch, current_txn_first_offset
+  unwritten            slots or bytes that were never written: position, size_bytes
+  problem              code of a finding, position, size_bytes, message: what `kafkaviz check` says
+
+Example: kafkaviz dump orders-0/00000000000000000000.log --print-data-log"""
+FLAGS = {
+    "print-data-log": "print keys and values of the records",
+    "deep-iteration": "print a line a record",
+    "skip-record-metadata": "print only keys and values of records",
+    "verify-index-only": "check indexes without printing their entries",
+    "index-sanity-check": "only check whether indexes pass Kafka's sanity check",
+    "offsets-decoder": "decode the records of __consumer_offsets",
+    "transaction-log-decoder": "decode the records of __transaction_state",
+    "cluster-metadata-decoder": "decode the records of __cluster_metadata",
+    "remote-log-metadata-decoder": "decode the records of __remote_log_metadata",
+    "share-group-state-decoder": "decode the records of __share_group_state",
+}
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `dump` to the command line, with the options of Kafka's tool: none may be shortened, one
+    dash does as well as two.
+    """
+    parser = subparsers.add_parser(
+        "dump",
+        help="print a file as kafka-dump-log prints it",
+        description=(
+            "Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and .checkpoint "
+            "files."
+        ),
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="a file to print")
+    _add(
+        parser,
+        "files",
+        metavar="A,B",
+        default="",
+        help="more files, before the others, as Kafka's tool takes them",
+    )
+    for name, help_text in FLAGS.items():
+        _add(parser, name, action="store_true", help=help_text)
+    _add(
+        parser,
+        "key-decoder-class",
+        metavar="CLASS",
+        nargs="?",
+        const="",
+        help="a decoder that Kafka ships; the default reads text",
+    )
+    _add(
+        parser,
+        "value-decoder-class",
+        metavar="CLASS",
+        nargs="?",
+        const="",
+        help="the same for values",
+    )
+    _add(
+        parser,
+        "max-bytes",
+        metavar="N",
+        type=_integer("max-bytes"),
+        help="read only the first N bytes of a .log",
+    )
+    batch_help = "read at most N bytes of a batch that an .index points to"
+    _add(
+        parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help=batch_help
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.set_defaults(run=run, refuse=parser.error)
+
+
+def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
+    """An option of Kafka's tool, with two dashes or, as its parser allows, with one."""
+    target = name.replace("-", "_")
+    hidden: dict[str, Any] = settings | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+    parser.add_argument(f"--{name}", dest=target, **settings)
+    parser.add_argument(f"-{name}", dest=target, **hidden)
+
+
+def _integer(name: str) -> Callable[[str], int]:
+    """What an option of Kafka's takes for a number: an int of Java's."""
+
+    def parse(text: str) -> int:
+        number = int(text) if re.fullmatch("[+-]?[0-9]{1,99}", text) else None
+        if number is None or not -(2**31) <= number < 2**31:
+            raise argparse.ArgumentTypeError(f"Cannot parse argument '{text}' of option {name}")
+        return number
+
+    return parse
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the files; 0, or what Kafka's tool ends with."""
+    import importlib
+
+    from kafkaviz.cli.dumping.console import Console, ReaderGone
+
+    console = Console(sys.stdout.buffer, sys.stderr.buffer)
+    try:
+        output_format = importlib.import_module(
+            f"kafkaviz.cli.dumping.{'json_lines' if args.json else 'text'}"
+        )
+        status = output_format.dump(options(args), console)
+        console.flush()
+    except ReaderGone:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def options(args: argparse.Namespace) -> "DumpOptions":
+    """The options as values, what one implies included; ends with the usage where no file was
+    named.
+    """
+    from kafkaviz.cli.dumping.java import split_list
+    from kafkaviz.cli.dumping.options import (
+        DECODERS,
+        MAX_INT,
+        MAX_MESSAGE_BYTES,
+        STRING_DECODER,
+        DumpOptions,
+    )
+
+    files = (*(split_list(args.files) if args.files else ()), *args.paths)
+    if not files:
+        args.refuse("name a file to print")
+    decoder = next(
+        (name for name in DECODERS if getattr(args, f"{name.replace('-', '_')}_decoder")), None
+    )
+    classes = args.key_decoder_class, args.value_decoder_class
+    prints = args.print_data_log or decoder is not None or any(name is not None for name in classes)
+    return DumpOptions(
+        files,
+        prints,
+        prints or args.deep_iteration,
+        decoder,
+        *(name or STRING_DECODER for name in classes),
+        args.skip_record_metadata,
+        MAX_INT if args.max_bytes is None else args.max_bytes,
+        MAX_MESSAGE_BYTES if args.max_message_size is None else args.max_message_size,
+        args.verify_index_only,
+        args.index_sanity_check,
+    )

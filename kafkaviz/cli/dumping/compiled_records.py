@@ -1,0 +1,442 @@
+"""The lines of records, many batches a call: of batches of magic 2 that are in order and hold text.
+
+It prints what record_lines prints and stops before a batch that needs more than this: control
+records, damaged ones, old messages, text that is no UTF-8, and decoders of Kafka's own topics.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+
+from kafkaviz.binary.varint import VARINT_BYTES, scan, unfold32
+from kafkaviz.cli.dumping.lines import NUMBER_BYTES, decimal
+from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
+from kafkaviz.format.record import MIN_BYTES, ROW, take_record
+
+DONE, NEEDS_ROOM, OTHER = range(3)
+ROOM_BYTES, ROOM_GAPS = 8 << 20, 1 << 16
+
+
+def _bytes(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+_OFFSET, _CREATE, _APPEND = (
+    _bytes("| offset: "),
+    _bytes(" CreateTime: "),
+    _bytes(" LogAppendTime: "),
+)
+_KEY_SIZE, _VALUE_SIZE, _SEQUENCE = (
+    _bytes(" keySize: "),
+    _bytes(" valueSize: "),
+    _bytes(" sequence: "),
+)
+_HEADERS, _KEY, _PAYLOAD, _END = (
+    _bytes(" headerKeys: ["),
+    _bytes(" key: "),
+    _bytes(" payload: "),
+    _bytes("]"),
+)
+_WORDS_BYTES = (
+    sum(
+        map(
+            len,
+            (_OFFSET, _APPEND, _KEY_SIZE, _VALUE_SIZE, _SEQUENCE, _HEADERS, _KEY, _PAYLOAD, _END),
+        )
+    )
+    + 1
+)
+# of a record, without what its headers, key and value take
+_LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
+_LARGEST_INT = 2**31 - 1
+
+
+@dataclass
+class LineBuffer:
+    """What a run of calls fills: lines, and pairs of offsets that do not follow each other.
+
+    last_offset: of the record before, -1 before the first. room, gaps: buffers; used_bytes,
+    used_gaps: how far they are filled.
+    """
+
+    last_offset: int = -1
+    room: np.ndarray = field(default_factory=lambda: np.empty(ROOM_BYTES, np.uint8))
+    gaps: np.ndarray = field(default_factory=lambda: np.empty((ROOM_GAPS, 2), np.int64))
+    used_bytes: int = 0
+    used_gaps: int = 0
+
+    def take(self) -> tuple[bytes, list[list[int]]]:
+        """What was filled, and starts anew."""
+        content = self.room[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
+        self.used_bytes = self.used_gaps = 0
+        return content
+
+    def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
+        """Whether the empty buffers are large enough for a batch."""
+        records = _most_records(int(batch["record_count"]), records_bytes)
+        return (
+            line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size
+            and records <= len(self.gaps)
+        )
+
+
+def write(
+    buffer: LineBuffer,
+    batches: np.ndarray,
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    compressed: bool,
+    prints: bool,
+    lines: np.ndarray,
+    line_ends: np.ndarray,
+) -> tuple[int, int]:
+    """Writes each batch's line and its records' below it: (batches written, DONE, NEEDS_ROOM or
+    OTHER for the next).
+
+    data[start:end] are the records of a batch, decompressed; lines, line_ends: the lines of the
+    batches (uint8), and where each begins and ends: one more than there are batches. prints: with
+    keys and values.
+    """
+    count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
+        batches,
+        data,
+        starts,
+        ends,
+        compressed,
+        prints,
+        lines,
+        line_ends,
+        buffer.room,
+        buffer.used_bytes,
+        buffer.gaps,
+        buffer.used_gaps,
+        buffer.last_offset,
+        np.zeros(1, ROW),
+    )
+    return count, code
+
+
+def write_large(
+    buffer: LineBuffer,
+    batch: np.void,
+    data: np.ndarray,
+    byte_range: tuple[int, int],
+    compressed: bool,
+    prints: bool,
+) -> Iterator[None]:
+    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer;
+    each is to be taken before the next.
+
+    Gives nothing where not all of the records are for this module.
+    """
+    (position, end), remaining, row = byte_range, int(batch["record_count"]), np.zeros(1, ROW)
+    batches = np.asarray(batch).reshape(1)
+    if not _is_plain(batches, data, position, end, compressed, prints, row):
+        return
+    while remaining:
+        position, count, buffer.used_bytes, buffer.used_gaps, buffer.last_offset, needed = (
+            _write_some(
+                batches,
+                data,
+                position,
+                end,
+                remaining,
+                compressed,
+                prints,
+                buffer.room,
+                buffer.gaps,
+                buffer.last_offset,
+                row,
+            )
+        )
+        remaining -= count
+        if needed > buffer.room.size:
+            buffer.room = np.empty(needed, np.uint8)
+        if not len(buffer.gaps):
+            buffer.gaps = np.empty((ROOM_GAPS, 2), np.int64)
+        yield
+
+
+@njit(cache=True, boundscheck=True)
+def _is_plain(batches, data, start, end, compressed, prints, table):
+    """Whether every record of a batch is in order and holds text."""
+    batch, row, position = batches[0], table[0], start
+    if batch.record_count < 0 or batch.attributes & CONTROL:
+        return False
+    for _ in range(batch.record_count):
+        fault, record_end, _, _ = take_record(data, position, end, compressed, row)
+        if fault or not _is_text(data, row, prints):
+            return False
+        position = record_end
+    return position == end or batch.record_count == 0
+
+
+@njit(cache=True, boundscheck=True)
+def _write_some(
+    batches, data, position, end, remaining, compressed, prints, out, gaps, last_offset, table
+):
+    """Fills the empty buffers with records that are in order: (position, records, bytes and gaps
+    used, last offset, bytes needed).
+    """
+    batch, row, out_position, used_gaps, count = batches[0], table[0], 0, 0, 0
+    while count < remaining:
+        _, record_end, _, _ = take_record(data, position, end, compressed, row)
+        needed = _LINE_BYTES + 2 * (record_end - position)
+        if out_position + needed > len(out) or used_gaps == len(gaps):
+            return position, count, out_position, used_gaps, last_offset, needed
+        offset = batch.base_offset + row.offset_delta
+        if offset != last_offset + 1:
+            gaps[used_gaps, 0], gaps[used_gaps, 1] = last_offset, offset
+            used_gaps += 1
+        out_position, last_offset, position, count = (
+            _line(batch, offset, data, row, prints, out, out_position),
+            offset,
+            record_end,
+            count + 1,
+        )
+    return position, count, out_position, used_gaps, last_offset, 0
+
+
+@njit(cache=True)
+def _most_records(record_count, records_bytes):
+    """A bound of the records that fit."""
+    return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
+
+
+@njit(cache=True, boundscheck=True)
+def _write(
+    batches,
+    data,
+    starts,
+    ends,
+    compressed,
+    prints,
+    lines,
+    line_ends,
+    out,
+    out_position,
+    gaps,
+    used_gaps,
+    last_offset,
+    table,
+):
+    """write, compiled: (batches written, code, bytes used, gaps used, last offset)."""
+    for place in range(len(batches)):
+        start, end = starts[place], ends[place]
+        if end < start or batches[place].attributes & CONTROL:
+            return place, OTHER, out_position, used_gaps, last_offset
+        records = _most_records(batches[place].record_count, end - start)
+        line_start, line_end = line_ends[place], line_ends[place + 1]
+        room = line_end - line_start + 2 * (end - start) + records * _LINE_BYTES
+        if out_position + room > len(out) or used_gaps + records > len(gaps):
+            return place, NEEDS_ROOM, out_position, used_gaps, last_offset
+        records_start = _copy(lines, line_start, line_end, out, out_position)
+        result = _records(
+            batches[place],
+            data,
+            start,
+            end,
+            compressed,
+            prints,
+            out,
+            records_start,
+            gaps,
+            used_gaps,
+            last_offset,
+            table,
+        )
+        if result[0] < 0:
+            return place, OTHER, out_position, used_gaps, last_offset
+        out_position, used_gaps, last_offset = result
+    return len(batches), DONE, out_position, used_gaps, last_offset
+
+
+@njit(cache=True, boundscheck=True)
+def _records(
+    batch,
+    data,
+    start,
+    end,
+    compressed,
+    prints,
+    out,
+    out_position,
+    gaps,
+    used_gaps,
+    last_offset,
+    table,
+):
+    """The lines of a batch's records: (bytes used, gaps used, last offset), the first -1 where they
+    are not for this module.
+    """
+    row, position = table[0], start
+    if batch.record_count < 0:
+        return -1, used_gaps, last_offset
+    for _ in range(batch.record_count):
+        fault, record_end, _, _ = take_record(data, position, end, compressed, row)
+        if fault or not _is_text(data, row, prints):
+            return -1, used_gaps, last_offset
+        offset = batch.base_offset + row.offset_delta
+        if offset != last_offset + 1:
+            gaps[used_gaps, 0], gaps[used_gaps, 1] = last_offset, offset
+            used_gaps += 1
+        out_position, last_offset, position = (
+            _line(batch, offset, data, row, prints, out, out_position),
+            offset,
+            record_end,
+        )
+    if batch.record_count > 0 and position < end:
+        return -1, used_gaps, last_offset
+    return out_position, used_gaps, last_offset
+
+
+@njit(cache=True, boundscheck=True)
+def _line(batch, offset, data, row, prints, out, out_position):
+    """One line; the byte behind it."""
+    out_position = decimal(offset, out, _copy_words(_OFFSET, out, out_position))
+    if batch.attributes & LOG_APPEND_TIME:
+        out_position = decimal(batch.max_timestamp_ms, out, _copy_words(_APPEND, out, out_position))
+    else:
+        out_position = decimal(
+            batch.base_timestamp_ms + row.timestamp_delta_ms,
+            out,
+            _copy_words(_CREATE, out, out_position),
+        )
+    out_position = decimal(
+        max(-1, row.key_size_bytes), out, _copy_words(_KEY_SIZE, out, out_position)
+    )
+    out_position = decimal(
+        max(-1, row.value_size_bytes), out, _copy_words(_VALUE_SIZE, out, out_position)
+    )
+    out_position = decimal(
+        _sequence(batch.base_sequence, row.offset_delta),
+        out,
+        _copy_words(_SEQUENCE, out, out_position),
+    )
+    out_position = _copy_words(
+        _END, out, _header_names(data, row, out, _copy_words(_HEADERS, out, out_position))
+    )
+    if prints and row.key_size_bytes >= 0:
+        out_position = _copy(
+            data,
+            row.key_position,
+            row.key_position + row.key_size_bytes,
+            out,
+            _copy_words(_KEY, out, out_position),
+        )
+    if prints and row.value_size_bytes >= 0:
+        out_position = _copy(
+            data,
+            row.value_position,
+            row.value_position + row.value_size_bytes,
+            out,
+            _copy_words(_PAYLOAD, out, out_position),
+        )
+    out[out_position] = 10
+    return out_position + 1
+
+
+@njit(cache=True, boundscheck=True)
+def _sequence(base, delta):
+    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32
+    bits.
+    """
+    if base < 0:
+        return np.int64(-1)
+    if base > np.int32(_LARGEST_INT - delta):
+        return np.int64(np.int32(delta - (_LARGEST_INT - base) - 1))
+    return np.int64(np.int32(np.int64(base) + delta))
+
+
+@njit(cache=True, boundscheck=True)
+def _header_names(data, row, out, out_position):
+    """The names of the headers, a comma between them; take_record has looked at their bounds."""
+    position = row.headers_position
+    for header in range(row.header_count):
+        if header:
+            out[out_position] = 44
+            out_position += 1
+        start, end, position = _header(data, position)
+        out_position = _copy(data, start, end, out, out_position)
+    return out_position
+
+
+@njit(cache=True, boundscheck=True)
+def _is_text(data, row, prints):
+    """Whether all that is printed of a record is UTF-8."""
+    position = row.headers_position
+    for _ in range(row.header_count):
+        start, end, position = _header(data, position)
+        if not is_utf8(data, start, end):
+            return False
+    if not prints:
+        return True
+    key, value = row.key_position, row.value_position
+    return is_utf8(data, key, key + max(row.key_size_bytes, 0)) and is_utf8(
+        data, value, value + max(row.value_size_bytes, 0)
+    )
+
+
+@njit(cache=True, boundscheck=True)
+def _header(data, position):
+    """(first byte of its name, the byte behind it, the byte behind the header)."""
+    name_size, start = _varint(data, position)
+    value_size, value = _varint(data, start + name_size)
+    return start, start + name_size, value + max(value_size, 0)
+
+
+@njit(cache=True, boundscheck=True)
+def _varint(data, position):
+    """(a signed number whose bytes are there, the byte behind it)."""
+    number, end = scan(data, position, len(data), VARINT_BYTES)
+    return unfold32(number), end
+
+
+@njit(cache=True, boundscheck=True)
+def is_utf8(data, start, end):
+    """Whether data[start:end] decodes: shortest forms, no halves of surrogate pairs, nothing above
+    U+10FFFF.
+    """
+    position = start
+    while position < end:
+        lead = data[position]
+        if lead < 0x80:
+            position += 1
+            continue
+        more_bytes = (
+            1
+            if 0xC2 <= lead <= 0xDF
+            else 2
+            if 0xE0 <= lead <= 0xEF
+            else 3
+            if 0xF0 <= lead <= 0xF4
+            else 0
+        )
+        if more_bytes == 0 or position + more_bytes >= end:
+            return False
+        least = 0xA0 if lead == 0xE0 else 0x90 if lead == 0xF0 else 0x80
+        most = 0x9F if lead == 0xED else 0x8F if lead == 0xF4 else 0xBF
+        if not least <= data[position + 1] <= most:
+            return False
+        for place in range(2, more_bytes + 1):
+            if not 0x80 <= data[position + place] <= 0xBF:
+                return False
+        position += more_bytes + 1
+    return True
+
+
+@njit(cache=True)
+def _copy_words(words, out, out_position):
+    """Copies words; the byte behind them."""
+    return _copy(words, 0, len(words), out, out_position)
+
+
+@njit(cache=True, boundscheck=True)
+def _copy(data, start, end, out, out_position):
+    """Copies a stretch; the byte behind it."""
+    for place in range(end - start):
+        out[out_position + place] = data[start + place]
+    return out_position + end - start

@@ -1,0 +1,101 @@
+"""What keys and values mean: text, numbers, or the records of Kafka's own topics."""
+
+import struct
+from collections.abc import Callable
+
+from kafkaviz.cli.dumping import java_exception
+from kafkaviz.cli.dumping.java import decode_utf8
+from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.options import DumpOptions
+from kafkaviz.format import control, coordinator_records, metadata, remote_metadata
+from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.format.message import KafkaParseError
+
+# what a record prints: its key, its payload, both or nothing
+Decoder = Callable[[BatchRecord], list[bytes]]
+_TOPICS = {"offsets": "offsets", "transaction-log": "transactions", "share-group-state": "share"}
+_PACKAGE = "org.apache.kafka.tools.api."
+
+
+def decoder(options: DumpOptions) -> Decoder:
+    """What the options ask for; a Death for a decoder class that is not there."""
+    if options.decoder == "cluster-metadata":
+        return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
+    if options.decoder == "remote-log-metadata":
+        return lambda record: [remote_metadata.dump_text(record.value, record.offset).encode()]
+    if options.decoder:
+        return _coordinator_decoder(_TOPICS[options.decoder])
+    return _class_decoder(
+        _find_class(options.key_decoder_class), _find_class(options.value_decoder_class)
+    )
+
+
+def control_text(record: BatchRecord) -> bytes:
+    """What a control record says; a Death where it cannot be read."""
+    try:
+        return control.dump_text(record.key, record.value).encode()
+    except KafkaParseError as fault:
+        raise JavaException(fault.java_class, fault.java_message) from None
+
+
+def _coordinator_decoder(topic: str) -> Decoder:
+    """Records of a coordinator's topic; a Death for one without a key."""
+
+    def decode(record: BatchRecord) -> list[bytes]:
+        try:
+            return [
+                coordinator_records.dump_text(
+                    record.key, record.value, record.offset, topic
+                ).encode()
+            ]
+        except KafkaParseError as fault:
+            raise JavaException(fault.java_class, fault.java_message) from None
+
+    return decode
+
+
+def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes]) -> Decoder:
+    """A key and a value that are there, each by its own decoder."""
+
+    def decode(record: BatchRecord) -> list[bytes]:
+        parts = [] if record.key is None else [b"key: " + key(record.key)]
+        return parts if record.value is None else [*parts, b"payload: " + value(record.value)]
+
+    return decode
+
+
+def _find_class(name: str) -> Callable[[bytes], bytes]:
+    """One of the decoders that Kafka ships."""
+    decoder_class = _CLASSES.get(name)
+    if decoder_class is None:
+        raise JavaException(
+            java_exception.RUNTIME,
+            "Failed to load decoder class",
+            (f"java.lang.ClassNotFoundException: {name}",),
+        )
+    return decoder_class
+
+
+def _number(layout: str) -> Callable[[bytes], bytes]:
+    """A number at the start of the bytes, which may be longer."""
+    parser = struct.Struct(layout)
+
+    def decode(data: bytes) -> bytes:
+        if len(data) < parser.size:
+            raise JavaException("java.nio.BufferUnderflowException")
+        return str(parser.unpack_from(data)[0]).encode()
+
+    return decode
+
+
+def _identity(data: bytes) -> bytes:
+    """Java prints where an array lies, another number each time; here it is always 0."""
+    return b"[B@0"
+
+
+_CLASSES = {
+    f"{_PACKAGE}StringDecoder": decode_utf8,
+    f"{_PACKAGE}LongDecoder": _number(">q"),
+    f"{_PACKAGE}IntegerDecoder": _number(">i"),
+    f"{_PACKAGE}DefaultDecoder": _identity,
+}

@@ -1,0 +1,176 @@
+"""What is wrong with a small file, and where a .log breaks off: as `kafkaviz check` has it, so that
+both say the same of the same bytes.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.checks import segment as segment_checks
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.log_scan import Break, CheckScan, ScanState
+from kafkaviz.analysis.checks.other_files import aborted_transactions, producer_snapshots
+from kafkaviz.analysis.checks.segment import SegmentFindings
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis.health import plan
+from kafkaviz.cli.dumping import java
+from kafkaviz.cli.dumping.json_parts import problem
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.names import PartitionName
+from kafkaviz.log import file
+from kafkaviz.log.broker import is_partition, open_broker
+from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import ungroup
+
+# of the second a line of its own kind tells
+NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
+
+
+class FileChecker:
+    """Checks the segment of one file after another; what it was told of the last segment is kept
+    for its other index.
+    """
+
+    def __init__(self) -> None:
+        self._directory: Path | None = None
+        self._partition_facts: tuple[Partition, PartitionFacts] | None = None
+        self._segment_result: tuple[Segment, SegmentFindings] | None = None
+        self._last_reading: tuple[str, ScanState] | None = None
+
+    def reading(self, path: str) -> ScanState:
+        """What a pass over a .log or .checkpoint finds; it is made once something is wrong with the
+        file.
+        """
+        if self._last_reading is None or self._last_reading[0] != path:
+            log_path = Path(java.absolute(path))
+            index_path = log_path.with_suffix(".index")
+            segment = Segment(
+                _base_offset(log_path.name),
+                "closed",
+                log=file.info(log_path),
+                index=_info(index_path) if index_path.exists() else None,
+            )
+            log_pass = CheckScan(segment)
+            for _ in log_pass:
+                pass
+            self._last_reading = path, log_pass.state
+        return self._last_reading[1]
+
+    def break_at(self, path: str, positions: np.ndarray) -> Break | None:
+        """The first break of a .log that is at one of these bytes."""
+        position_set = set(positions.tolist())
+        return next(
+            (
+                log_break
+                for log_break in self.reading(path).breaks
+                if log_break.position in position_set
+            ),
+            None,
+        )
+
+    def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
+        """A line for each finding about an .index or .timeindex; what keeps its .log from being
+        read is among them.
+        """
+        file_path = Path(java.absolute(path))
+        partition, facts = self._context(file_path.parent)
+        segment = _segment(partition, file_path, base_offset)
+        if self._segment_result is None or self._segment_result[0] != segment:
+            self._segment_result = segment, segment_checks.check(segment, facts)
+        file_names = {
+            file_path.name,
+            segment.log.name if segment.log and self._is_unreadable else None,
+        }
+        yield from _lines(
+            finding
+            for finding in self._segment_result[1].findings
+            if (finding.file or "").rpartition("/")[2] in file_names
+        )
+
+    def snapshot_problems(self, path: str) -> Iterator[bytes]:
+        """A line for what keeps a .snapshot from being read."""
+        file_path = Path(java.absolute(path))
+        return _lines(
+            producer_snapshots.check_file(file.info(file_path), self._context(file_path.parent)[1])
+        )
+
+    def txn_index_problems(self, path: str) -> Iterator[bytes]:
+        """A line for each finding about a .txnindex that needs no .log; whether it tells all that
+        was aborted takes the whole partition.
+        """
+        file_path = Path(java.absolute(path))
+        partition, facts = self._context(file_path.parent)
+        parsed = names.parse_file(file_path.name)
+        return _lines(
+            aborted_transactions.check_file(
+                _segment(partition, file_path, parsed.base_offset if parsed else 0), facts
+            )
+        )
+
+    @property
+    def _is_unreadable(self) -> bool:
+        summary = cast("tuple[Segment, SegmentFindings]", self._segment_result)[1].summary
+        return summary is not None and bool(summary.read_fault)
+
+    def _context(self, directory: Path) -> tuple[Partition, PartitionFacts]:
+        if directory != self._directory:
+            self._directory, self._partition_facts, self._segment_result = (
+                directory,
+                _open_around(directory),
+                None,
+            )
+        return cast("tuple[Partition, PartitionFacts]", self._partition_facts)
+
+
+def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
+    """A line each, in the order of their places."""
+    for finding in sorted(
+        findings, key=lambda finding: -1 if finding.position is None else finding.position
+    ):
+        if finding.code not in NO_PROBLEMS:
+            yield problem(finding.code, finding.position, finding.length, ungroup(finding.message))
+
+
+def _base_offset(name: str) -> int:
+    """The base offset that the name of a .log says; 0 of any other name."""
+    parsed = names.parse_file(name)
+    return parsed.base_offset if parsed and parsed.kind == "log" else 0
+
+
+def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
+    """The partition directory, and what its broker directory tells of it."""
+    if is_partition(directory):
+        broker = open_broker(directory)
+        if broker.partitions:  # none where it vanishes just now
+            return broker.partitions[0], plan(broker).facts(broker.partitions[0])
+    return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
+        directory.name, clean=None
+    )
+
+
+def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
+    """The segment that the file belongs to; one made of the files beside it where its name is not
+    as Kafka writes it.
+    """
+    for segment in partition.segments:
+        if segment.is_in_use and path.name in (info.name for info in segment.files):
+            return segment
+    stem = path.name.partition(".")[0]
+    paths = {kind: path.parent / f"{stem}.{kind}" for kind in SEGMENT_FILES}
+    return Segment(
+        base_offset,
+        "closed",
+        **{kind: _info(other) for kind, other in paths.items() if os.path.exists(other)},
+    )
+
+
+def _info(path: Path) -> file.FileInfo | None:
+    try:
+        return file.info(path)
+    except CannotOpen:
+        return None

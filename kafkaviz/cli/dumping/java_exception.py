@@ -1,0 +1,120 @@
+"""Where Kafka's tool dies: the exception that leaves its main method, as the JVM prints it."""
+
+import re
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+
+CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
+INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+KAFKA = "org.apache.kafka.common.KafkaException"
+CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
+RUNTIME = "java.lang.RuntimeException"
+
+STATUS = 1
+_DECOMPRESSED_PREFIX = re.compile("^byte [0-9]+ of the decompressed (records|messages): ")
+_NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
+_OUT_OF_BOUNDS = "IndexOutOfBoundsException"
+# our words, and what Java says; a text that ends with a colon goes on with the end of ours
+_CODEC_CAUSES = (
+    ("incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
+    ("incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
+    ("incorrect length check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
+    ("gzip: the compressed data ends", "java.io.EOFException: Unexpected end of ZLIB input stream"),
+    ("gzip: ", "java.util.zip.ZipException: "),
+    ("snappy: Corrupt", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
+    ("zstd: ", "com.github.luben.zstd.ZstdIOException: "),
+)
+_AT_ONCE = ("Not in GZIP format", "Stream unsupported")
+_ILLEGAL_WORDS = (
+    "newLimit > capacity",
+    "Varint is too long",
+    "Varlong is too long",
+    "Unknown compression type id",
+    "Invalid magic used",
+)
+_CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data expands")
+
+
+class JavaException(Exception):
+    """An exception nobody catches: its Java class, its message or None, and the words of what
+    caused it.
+
+    position: the byte of the file it is about, where there is one. fault: what cannot be opened or
+    read, told for a person.
+    """
+
+    def __init__(
+        self,
+        java_class: str,
+        message: str | None = None,
+        causes: tuple[str, ...] = (),
+        position: int | None = None,
+        fault: KafkavizError | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.java_class, self.message, self.causes, self.position, self.fault = (
+            java_class,
+            message,
+            causes,
+            position,
+            fault,
+        )
+
+    def text(self) -> str:
+        """What the JVM prints on stderr, without the frames of the stack."""
+        header = self.java_class if self.message is None else f"{self.java_class}: {self.message}"
+        return "".join(
+            [
+                f'Exception in thread "main" {header}\n',
+                *(f"Caused by: {cause}\n" for cause in self.causes),
+            ]
+        )
+
+
+def from_path(fault: CannotOpen, path: str) -> JavaException:
+    """What java.nio throws for a file that cannot be opened or read."""
+    if fault.kind in _NIO:
+        return JavaException(f"java.nio.file.{_NIO[fault.kind]}", path, fault=fault)
+    cause = f"java.io.IOException: {fault.what[:1].upper()}{fault.what[1:]}"
+    return JavaException(KAFKA, cause, (cause,), fault=fault)
+
+
+def from_records(what: str, is_legacy: bool = False, position: int | None = None) -> JavaException:
+    """What iterating over damaged records throws, told by the words of the fault.
+
+    Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
+    records before it was noticed.
+    """
+    words = _DECOMPRESSED_PREFIX.sub("", what)
+    if is_codec_fault(words):
+        return _from_codec(words, is_legacy, position)
+    if words == _OUT_OF_BOUNDS:
+        return JavaException(f"java.lang.{words}", position=position)
+    return JavaException(
+        ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD,
+        words,
+        position=position,
+    )
+
+
+def is_codec_fault(what: str) -> bool:
+    """Whether these are words of a codec, not of the records."""
+    return what.startswith(_CODEC_WORDS)
+
+
+def _from_codec(words: str, is_legacy: bool, position: int | None) -> JavaException:
+    """Data that cannot be decompressed: noticed when the stream is opened, or while its records are
+    read.
+    """
+    cause = next(
+        (java for ours, java in _CODEC_CAUSES if ours in words),
+        "java.io.IOException: " + words.partition(": ")[2],
+    )
+    if cause.endswith(": "):
+        cause += words.rpartition(": ")[2]
+    is_immediate = is_legacy or any(text in cause for text in _AT_ONCE)
+    return JavaException(
+        KAFKA, cause if is_immediate else "Failed to decompress record stream", (cause,), position
+    )

@@ -1,0 +1,166 @@
+"""The small files of a segment as JSON lines: entries, producers, aborted transactions, and slots
+never written.
+"""
+
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.cli.dumping import java, offset_entries, records_file, time_entries
+from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping.file_findings import FileChecker
+from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.json_parts import Columns, nullable, objects, problem, unwritten_line
+from kafkaviz.cli.dumping.lines import render
+from kafkaviz.cli.dumping.offset_entries import OffsetEntries
+from kafkaviz.cli.dumping.options import DumpOptions
+from kafkaviz.cli.dumping.time_entries import TimeEntries
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_index
+
+
+def dump_offset_index(
+    path: str, options: DumpOptions, console: Console, checker: FileChecker
+) -> None:
+    """The entries of an .index, and what is wrong with them."""
+    base_offset, has_base_offset = _base_offset(path, console)
+    data = records_file.content(path)
+    slots = offset_index.parse(data)
+    index, count = offset_entries.read(path, base_offset), offset_index.count_entries(slots)
+    if _prints(options) and count:
+        columns: Columns = {
+            "slot": np.arange(count),
+            "relative_offset": slots["relative_offset"][:count],
+        }
+        columns |= {
+            "offset": nullable(index.offsets[:count], np.full(count, has_base_offset)),
+            "position": index.positions[:count],
+        }
+        console.write(render(*objects("offset_entry", columns)).data)
+    _print_unwritten(data, count, offset_index.ENTRY.itemsize, console)
+    _print_problems(
+        path, index, offset_index.ENTRY.itemsize, has_base_offset, options, console, checker
+    )
+
+
+def dump_time_index(
+    path: str, options: DumpOptions, console: Console, checker: FileChecker
+) -> None:
+    """The entries of a .timeindex, and what is wrong with them."""
+    base_offset, has_base_offset = _base_offset(path, console)
+    data = records_file.content(path)
+    slots = time_index.parse(data)
+    times, count = time_entries.read(path, base_offset), time_index.count_entries(slots)
+    if _prints(options) and count:
+        columns: Columns = {"slot": np.arange(count), "timestamp_ms": times.timestamps_ms[:count]}
+        columns |= {
+            "relative_offset": slots["relative_offset"][:count],
+            "offset": nullable(times.offsets[:count], np.full(count, has_base_offset)),
+        }
+        console.write(render(*objects("time_entry", columns)).data)
+    _print_unwritten(data, count, time_index.ENTRY.itemsize, console)
+    _print_problems(
+        path, times, time_index.ENTRY.itemsize, has_base_offset, options, console, checker
+    )
+
+
+def dump_snapshot(path: str, console: Console, checker: FileChecker) -> None:
+    """The producers of a .snapshot; -1 where it stands for none is null."""
+    data = records_file.content(path)
+    try:
+        rows = producer_snapshot.parse(data).producers
+    except CorruptBytes:
+        for line in checker.snapshot_problems(path):
+            console.write(line)
+        return
+    has_batch = rows["last_offset"] >= 0
+    columns: Columns = {
+        "producer_id": rows["producer_id"],
+        "producer_epoch": rows["producer_epoch"],
+    }
+    columns |= {
+        name: nullable(rows[name], has_batch)
+        for name in ("last_sequence", "last_offset", "offset_delta")
+    }
+    columns |= {"timestamp_ms": rows["timestamp_ms"]}
+    columns |= {
+        name: nullable(rows[name], rows[name] != -1)
+        for name in ("coordinator_epoch", "current_txn_first_offset")
+    }
+    if len(rows):
+        console.write(render(*objects("producer", columns)).data)
+
+
+def dump_txn_index(path: str, console: Console, checker: FileChecker) -> None:
+    """The aborted transactions of a .txnindex."""
+    data = records_file.content(path)
+    entries = txn_index.parse(data)
+    if len(entries):
+        names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
+        console.write(
+            render(*objects("aborted_transaction", {name: entries[name] for name in names})).data
+        )
+    for line in checker.txn_index_problems(path):
+        console.write(line)
+
+
+def _prints(options: DumpOptions) -> bool:
+    """Whether entries are shown, or only what is wrong with them."""
+    return not options.verify_index_only and not options.index_sanity_check
+
+
+def _base_offset(path: str, console: Console) -> tuple[int, bool]:
+    """(the base offset in the name, True); 0 and False, and a problem, where the name has none."""
+    try:
+        return java.parse_long(path.rpartition("/")[2].partition(".")[0]), True
+    except JavaException:
+        console.write(
+            problem(
+                "unknown-file",
+                None,
+                None,
+                "the name says no base offset: no absolute offsets, nothing is checked",
+            )
+        )
+        return 0, False
+
+
+def _print_unwritten(data: bytes, count: int, entry_bytes: int, console: Console) -> None:
+    """The slots behind the written ones."""
+    remainder = len(data) % entry_bytes
+    if len(data) - remainder > count * entry_bytes:
+        console.write(
+            unwritten_line(count * entry_bytes, len(data) - remainder - count * entry_bytes)
+        )
+
+
+def _print_problems(
+    path: str,
+    entries: OffsetEntries | TimeEntries,
+    entry_bytes: int,
+    has_base_offset: bool,
+    options: DumpOptions,
+    console: Console,
+    checker: FileChecker,
+) -> None:
+    """What `kafkaviz check` finds in the file; what Kafka's sanity check says where that was asked
+    for, or where no more is known.
+    """
+    if has_base_offset and not options.index_sanity_check:
+        for line in checker.problems(path, entries.base_offset):
+            console.write(line)
+        return
+    try:
+        entries.check()
+    except JavaException as fault:
+        family, remainder = path.rpartition(".")[2], entries.size_bytes % entry_bytes
+        byte_range = (
+            (entries.size_bytes - remainder, remainder) if remainder else (0, entries.size_bytes)
+        )
+        console.write(
+            problem(
+                f"{family}-{'size-not-multiple' if remainder else 'not-monotonic'}",
+                *byte_range,
+                cast(str, fault.message),
+            )
+        )

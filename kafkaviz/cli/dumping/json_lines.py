@@ -1,0 +1,68 @@
+"""A dump as JSON lines: everything a file holds, one object a line, on past what would end Kafka's
+tool.
+"""
+
+from pathlib import Path
+
+from kafkaviz.cli.dumping import java, json_indexes, json_logs
+from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping.file_findings import FileChecker
+from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.json_parts import line, problem
+from kafkaviz.cli.dumping.options import DumpOptions
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log import file
+from kafkaviz.units import replace_surrogates
+
+FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
+
+
+def dump(options: DumpOptions, console: Console) -> int:
+    """Prints the files in order; 0.
+
+    CannotOpen for a file that cannot be read, once what came before it is printed.
+    """
+    checker = FileChecker()
+    try:
+        for path in map(java.path, options.files):
+            _print_file(path, options, console, checker)
+    except JavaException as fault:
+        raise fault.fault or KafkavizError(f"{path}: {fault.message}") from None
+    finally:
+        console.flush()
+    return 0
+
+
+def _print_file(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
+    """The line of a file, and what it holds."""
+    with file.reader(Path(path)):  # before anything is said of it
+        info = file.info(Path(path))
+    suffix = path.rpartition("/")[2].rpartition(".")[2]
+    console.write(
+        line(
+            "file",
+            path=replace_surrogates(path),
+            format=suffix if suffix in FORMATS else None,
+            size_bytes=info.size_bytes,
+        )
+    )
+    _dump_file(path, suffix, options, console, checker)
+
+
+def _dump_file(
+    path: str, suffix: str, options: DumpOptions, console: Console, checker: FileChecker
+) -> None:
+    """The lines of one file, by its suffix."""
+    match suffix:
+        case "log" | "checkpoint":
+            json_logs.dump(path, options, console, checker)
+        case "index":
+            json_indexes.dump_offset_index(path, options, console, checker)
+        case "timeindex":
+            json_indexes.dump_time_index(path, options, console, checker)
+        case "snapshot":
+            json_indexes.dump_snapshot(path, console, checker)
+        case "txnindex":
+            json_indexes.dump_txn_index(path, console, checker)
+        case _:
+            console.write(problem("unknown-file", None, None, f"Ignoring unknown file {path}"))

@@ -1,0 +1,282 @@
+"""A .log or .checkpoint as JSON lines: batches, with their records if those are asked for, and what
+is wrong with either.
+"""
+
+from base64 import b64encode
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.checks.log_scan import Break
+from kafkaviz.analysis.tail import Tail
+from kafkaviz.binary.codec import CODECS
+from kafkaviz.cli.dumping import java_exception, records_file
+from kafkaviz.cli.dumping.batch_lines import TIMESTAMP_TYPES, last_sequence, timestamp_type
+from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping.file_findings import FileChecker
+from kafkaviz.cli.dumping.json_parts import (
+    Columns,
+    flag_or_null,
+    line,
+    nullable,
+    objects,
+    problem,
+    unwritten_line,
+)
+from kafkaviz.cli.dumping.lines import Word, flag, render_lines
+from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
+from kafkaviz.cli.dumping.records_file import Batches, RecordsFile
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, control, legacy_messages
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch_records import BatchRecord, iterate
+
+_CODEC_WORDS = tuple(f'"{name}"' for name in CODECS) + ("null",) * 3
+_TYPE_WORDS = tuple(f'"{name}"' for name in TIMESTAMP_TYPES)
+CRC = "batch-crc-mismatch"
+TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
+
+
+def dump(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
+    """The lines of one file; behind a place that no broker gets over it goes on where `kafkaviz
+    check` does.
+    """
+    position: int | None = 0
+    with records_file.open_log(path) as log:
+        stop = min(log.size_bytes, max(0, options.max_bytes))
+        while position is not None:
+            position = _dump_range(log, position, stop, options, console, checker)
+
+
+def _dump_range(
+    log: RecordsFile,
+    start: int,
+    stop: int,
+    options: DumpOptions,
+    console: Console,
+    checker: FileChecker,
+) -> int | None:
+    """The batches from a byte on, up to a break; the byte behind that, None at the end."""
+    batches = log.batches(start, stop)
+    for chunk in batches:
+        valid = records_file.are_valid(log, chunk)
+        log_break = None if valid.all() else checker.break_at(log.path, chunk["position"][~valid])
+        count = (
+            len(chunk)
+            if log_break is None
+            else int(np.searchsorted(chunk["position"], log_break.position))
+        )
+        if count:
+            _print(chunk[:count], valid[:count], log, options, console)
+        if log_break is not None:
+            return _pass_over(log_break, "the length of the batch is wrong", stop, console)
+    end = batches.end.position
+    log_break = checker.break_at(log.path, np.array([end])) if end < stop else None
+    if log_break is not None:
+        return _pass_over(log_break, _end_reason(batches), stop, console)
+    if end < stop and options.max_bytes == MAX_INT:
+        _print_tail(checker.reading(log.path).tail, batches, console)
+    return None
+
+
+def _pass_over(log_break: Break, message: str, stop: int, console: Console) -> int | None:
+    """Tells of a break; where the batches go on."""
+    console.write(
+        problem(
+            "batch-bad-length",
+            log_break.position,
+            log_break.resume_position - log_break.position,
+            message,
+        )
+    )
+    return log_break.resume_position if log_break.resume_position < stop else None
+
+
+def _end_reason(batches: Batches) -> str:
+    """Why the batches end where they do."""
+    fault = batches.exception()
+    return cast(str, fault.message) if fault else "a batch is longer than the bytes that follow it"
+
+
+def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
+    """What stands behind the last batch that can be read; nothing of a file that is being
+    written.
+    """
+    if tail is None:
+        return
+    message = (
+        _end_reason(batches)
+        if batches.exception()
+        else f"Found {tail.size_bytes} invalid bytes at the end"
+    )
+    console.write(problem(TAIL_CODES[tail.kind], tail.position, tail.size_bytes, message))
+    if tail.kind == "zeros":
+        console.write(unwritten_line(tail.position, tail.size_bytes))
+
+
+def _print(
+    batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: DumpOptions, console: Console
+) -> None:
+    """The lines of an array of batches; at once where nothing goes between them."""
+    text, ends = render_lines(
+        *objects("batch", _columns(batches, valid, _base_offsets(log, batches)))
+    )
+    quiet = (
+        valid
+        & (batch.codec(batches) < len(CODECS))
+        & (batches["magic"] >= 0)
+        & (batches["magic"] <= MAGIC_2)
+    )
+    if quiet.all() and not options.deep:
+        console.write(text.data)
+        return
+    start = 0
+    for row, end, is_quiet, is_valid in zip(
+        batches, ends.tolist(), quiet.tolist(), valid.tolist(), strict=True
+    ):
+        console.write(text[start:end].tobytes())
+        start = end
+        if not is_quiet:
+            _print_problems(row, console)
+        if options.deep:
+            _print_records(
+                row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), is_valid, console
+            )
+
+
+def _print_problems(row: np.void, console: Console) -> None:
+    """What is wrong with a batch as a whole."""
+    rows, byte_range = row.reshape(1), (int(row["position"]), int(row["size_bytes"]))
+    magic, codec_id = int(row["magic"]), int(batch.codec(rows)[0])
+    if not 0 <= magic <= MAGIC_2:
+        console.write(problem("batch-bad-magic", *byte_range, f"magic is {magic}"))
+    elif codec_id >= len(CODECS):
+        console.write(
+            problem("decompress-failed", *byte_range, f"Unknown compression type id: {codec_id}")
+        )
+    else:
+        console.write(problem(CRC, *byte_range, f"the checksum of the batch is not {row['crc']}"))
+
+
+def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) -> None:
+    """The records of a batch, and what keeps the rest from being read: where its checksum is wrong,
+    that.
+    """
+    is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
+    try:
+        for record in iterate(data):
+            fields, fault_text = _control(record) if is_control else (None, None)
+            console.write(_record_line(record, bool(has_time), fields))
+            if fault_text:
+                what = f"control record at offset {record.offset}: {fault_text}"
+                console.write(
+                    problem(
+                        "record-malformed" if is_valid else CRC,
+                        int(row["position"]),
+                        len(data),
+                        what,
+                    )
+                )
+    except CorruptBytes as fault:
+        code = (
+            CRC
+            if not is_valid
+            else "decompress-failed"
+            if java_exception.is_codec_fault(fault.what)
+            else "record-malformed"
+        )
+        console.write(
+            problem(
+                code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what
+            )
+        )
+
+
+def _record_line(record: BatchRecord, has_time: bool, fields: dict | None) -> bytes:
+    return line(
+        "record",
+        offset=record.offset,
+        timestamp_ms=record.timestamp_ms if has_time else None,
+        sequence=record.sequence,
+        key=_base64(record.key),
+        value=_base64(record.value),
+        headers=[[name, _base64(value)] for name, value in record.headers],
+        control=fields,
+    )
+
+
+def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
+    """What a control record says by its fields, and what is wrong with it."""
+    try:
+        control_record = control.decode(record.key, record.value)
+    except CorruptBytes as fault:
+        return None, fault.what
+    return {"type": control_record.name, **(_printable(control_record.values) or {})}, None
+
+
+def _printable(value):
+    """The same values, bytes as base64."""
+    if isinstance(value, bytes):
+        return _base64(value)
+    if isinstance(value, dict):
+        return {name: _printable(part) for name, part in value.items()}
+    return [_printable(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
+
+
+def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(base offsets, whether there is one): of a compressed wrapper it is that of its first
+    message, if that can be read.
+    """
+    offsets, is_present = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
+    for place in np.flatnonzero(
+        (batches["magic"] < MAGIC_2) & (batch.codec(batches) != 0)
+    ).tolist():
+        row = batches[place]
+        messages = legacy_messages.read(
+            log.bytes_at(int(row["position"]), int(row["size_bytes"]))
+        ).rows
+        is_present[place] = bool(len(messages))
+        offsets[place] = messages["offset"][0] if len(messages) else 0
+    return offsets, is_present
+
+
+def _columns(
+    batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
+) -> Columns:
+    """Each field of a batch; null: what messages of magic 0 and 1 do not have, and -1 where it
+    stands for none.
+    """
+    is_magic_2, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
+    has_sequence = is_magic_2 & (batches["base_sequence"] != -1)
+    return {
+        "position": batches["position"],
+        "size_bytes": batches["size_bytes"],
+        "base_offset": nullable(*base_offsets),
+        "last_offset": batches["last_offset"],
+        "leader_epoch": nullable(
+            batches["leader_epoch"], is_magic_2 & (batches["leader_epoch"] != -1)
+        ),
+        "magic": batches["magic"],
+        "codec": Word(batch.codec(batches), _CODEC_WORDS),
+        "timestamp_type": Word(timestamp_type(batches), _TYPE_WORDS),
+        "is_transactional": flag_or_null(batch.is_transactional(batches), is_magic_2),
+        "is_control": flag_or_null(batch.is_control(batches), is_magic_2),
+        "delete_horizon_ms": nullable(batches["base_timestamp_ms"], horizon),
+        "record_count": nullable(batches["record_count"], is_magic_2),
+        "base_timestamp_ms": nullable(batches["base_timestamp_ms"], is_magic_2),
+        "max_timestamp_ms": nullable(batches["max_timestamp_ms"], batches["magic"] != 0),
+        "producer_id": nullable(
+            batches["producer_id"], is_magic_2 & (batches["producer_id"] != -1)
+        ),
+        "producer_epoch": nullable(
+            batches["producer_epoch"], is_magic_2 & (batches["producer_epoch"] != -1)
+        ),
+        "base_sequence": nullable(batches["base_sequence"], has_sequence),
+        "last_sequence": nullable(last_sequence(batches), has_sequence),
+        "crc": batches["crc"],
+        "crc_valid": flag(valid),
+    }

@@ -1,0 +1,165 @@
+"""Lines of text from columns of numbers, thousands at a time: constant words, decimals and choices
+between words.
+
+    render("offset: ", offsets, " position: ", positions, "\\n")
+
+gives the bytes of one line a row. A plain f-string does the same in a tenth of the speed.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+from numba import njit
+
+NUMBER_BYTES = 20  # -9223372036854775808
+_POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
+_TEN_DIGITS, _UNIT_DIGITS = (
+    np.array([ord(f"{number:02}"[place]) for number in range(100)], np.uint8) for place in range(2)
+)
+_TEXT, _NUMBER, _WORD, _MASKED = range(4)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Word:
+    """A choice: each row shows words[index] of its own index."""
+
+    index: np.ndarray
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptionalNumber:
+    """A number that only some rows show."""
+
+    numbers: np.ndarray
+    is_shown: np.ndarray
+
+
+Part = str | np.ndarray | Word | OptionalNumber
+
+
+def flag(column: np.ndarray) -> Word:
+    """true or false."""
+    return Word(column, ("false", "true"))
+
+
+def render(*parts: Part) -> np.ndarray:
+    """The bytes (uint8) of all lines; each part is a column of as many rows, or a text that stands
+    in every row.
+    """
+    return render_lines(*parts)[0]
+
+
+def render_lines(*parts: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The same, and the byte behind each line."""
+    kinds, texts, columns, mask = _layout(parts)
+    count = len(columns)
+    text_bytes, starts, ends, word_from, widest_bytes = texts
+    out, line_ends = np.empty(count * widest_bytes, np.uint8), np.empty(count, np.int64)
+    size_bytes = _write(kinds, text_bytes, starts, ends, word_from, columns, mask, out, line_ends)
+    return out[:size_bytes], line_ends
+
+
+def _layout(parts: tuple[Part, ...]) -> tuple:
+    """What _write takes: the kind of each part, all texts, and a matrix with a column a part."""
+    kinds = np.array([_kind(part) for part in parts], np.uint8)
+    rows = next(len(_column(part)) for part in parts if not isinstance(part, str))
+    columns, mask = np.zeros((rows, len(parts)), np.int64), np.ones((rows, len(parts)), np.bool_)
+    for place, part in enumerate(parts):
+        if not isinstance(part, str):
+            columns[:, place] = _column(part)
+        if isinstance(part, OptionalNumber):
+            mask[:, place] = part.is_shown
+    return kinds, _join_texts(tuple(_words(part) for part in parts)), columns, mask
+
+
+def _kind(part: Part) -> int:
+    return (
+        _TEXT
+        if isinstance(part, str)
+        else _WORD
+        if isinstance(part, Word)
+        else _MASKED
+        if isinstance(part, OptionalNumber)
+        else _NUMBER
+    )
+
+
+def _column(part: Part) -> np.ndarray:
+    return (
+        part.index
+        if isinstance(part, Word)
+        else part.numbers
+        if isinstance(part, OptionalNumber)
+        else cast(np.ndarray, part)
+    )
+
+
+def _words(part: Part) -> tuple[str, ...]:
+    return (part,) if isinstance(part, str) else part.words if isinstance(part, Word) else ()
+
+
+@lru_cache(maxsize=64)
+def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
+    """All texts as one array, the start and end of each, the first of each part, and the most bytes
+    a line can take.
+    """
+    texts = [text.encode() for part in words for text in part]
+    ends = np.cumsum([0, *map(len, texts)])
+    first = np.cumsum([0, *map(len, words)])[:-1]
+    widest_bytes = sum(
+        max((len(text.encode()) for text in part), default=NUMBER_BYTES) for part in words
+    )
+    return (
+        np.frombuffer(b"".join(texts) or b" ", np.uint8),
+        ends[:-1],
+        ends[1:],
+        first,
+        widest_bytes,
+    )
+
+
+@njit(cache=True)
+def _write(kinds, texts, starts, ends, word_from, columns, mask, out, line_ends):
+    """Fills out line by line; how many bytes it took."""
+    position = 0
+    for row in range(len(columns)):
+        for place in range(len(kinds)):
+            kind, value = kinds[place], columns[row, place]
+            if kind in (_TEXT, _WORD):
+                word = word_from[place] + value
+                for byte in range(starts[word], ends[word]):
+                    out[position] = texts[byte]
+                    position += 1
+            elif kind == _NUMBER or mask[row, place]:
+                position = decimal(value, out, position)
+        line_ends[row] = position
+    return position
+
+
+@njit(cache=True)
+def decimal(value, out, position):
+    """Writes a signed number; the place behind it."""
+    remaining = np.uint64(value)
+    if value < 0:
+        out[position] = 45
+        position, remaining = position + 1, np.uint64(0) - remaining
+    digits = 1
+    while digits < len(_POWERS) and remaining >= _POWERS[digits]:
+        digits += 1
+    place = position + digits
+    while remaining >= np.uint64(100):  # two digits a division, which is what takes the time
+        rest = remaining // np.uint64(100)
+        pair = np.int64(remaining - rest * np.uint64(100))
+        place, remaining = place - 2, rest
+        out[place], out[place + 1] = _TEN_DIGITS[pair], _UNIT_DIGITS[pair]
+    if place - position == 2:
+        out[position], out[position + 1] = (
+            _TEN_DIGITS[np.int64(remaining)],
+            _UNIT_DIGITS[np.int64(remaining)],
+        )
+    else:
+        out[position] = _UNIT_DIGITS[np.int64(remaining)]
+    return position + digits

@@ -1,0 +1,264 @@
+"""A .log as the tool reads it: batches one after another, and what it says of the place where it
+cannot go on.
+
+Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from kafkaviz.binary import crc32c
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.cli.dumping import java_exception
+from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.options import MAX_INT
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch import (
+    CRC_START,
+    HEADER,
+    HEADER_BYTES,
+    LEGACY_HEADER,
+    LENGTH_END,
+    MAGIC_2,
+    MAGIC_END,
+    MIN_LENGTH,
+    rows,
+)
+from kafkaviz.format.walk import ReadInto, Walk, WalkEnd
+from kafkaviz.log import file
+
+# what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
+# held whole
+STRETCH_BYTES = 1 << 20
+_LENGTH = slice(field_start(HEADER, "batch_length_bytes"), LENGTH_END)
+_MAGIC_AT = field_start(HEADER, "magic")
+LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
+
+
+@dataclass(frozen=True)
+class RecordsFile:
+    """An open .log; path is the text that its messages show."""
+
+    path: str
+    size_bytes: int
+    read: ReadInto
+
+    def slice_stop(self, position: int, length_bytes: int) -> int:
+        """The byte behind a slice of it; a Death where FileRecords.slice throws."""
+        description = (
+            f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
+        )
+        if position < 0:
+            raise JavaException(
+                java_exception.ILLEGAL_ARGUMENT,
+                f"Invalid position: {position} in read from {description}",
+                position=position,
+            )
+        if position > self.size_bytes:
+            raise JavaException(
+                java_exception.ILLEGAL_ARGUMENT,
+                f"Slice from position {position} exceeds end position of {description}",
+                position=position,
+            )
+        if length_bytes < 0:
+            raise JavaException(
+                java_exception.ILLEGAL_ARGUMENT,
+                f"Invalid size: {length_bytes} in read from {description}",
+            )
+        return min(self.size_bytes, position + length_bytes)
+
+    def batches(self, start: int, stop: int) -> "Batches":
+        """The batches of a slice, array by array."""
+        return Batches(self, start, stop)
+
+    def first_batch(self, start: int, stop: int) -> np.void | None:
+        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does; a
+        Death where Kafka throws.
+        """
+        if stop - start <= MAGIC_END:
+            return None
+        head = self.bytes_at(start, HEADER_BYTES)
+        length = int.from_bytes(head[_LENGTH], "big", signed=True)
+        if length < MIN_LENGTH:
+            raise bad_length(self, start)
+        if LENGTH_END + length > stop - start:
+            return None
+        if len(head) < _header_bytes(head):
+            raise cut_header(self, start, start, stop)
+        return rows(
+            np.array([start]),
+            np.frombuffer(head.ljust(HEADER_BYTES, b"\0"), np.uint8).reshape(1, -1),
+        )[0]
+
+    def bytes_at(self, position: int, length_bytes: int) -> bytes:
+        """A stretch of it; shorter where the file ends."""
+        buffer = np.empty(max(0, min(length_bytes, self.size_bytes - position)), np.uint8)
+        return buffer[: self.read(position, buffer)].tobytes()
+
+    def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The same batches in order, some at a time, and their bytes (uint8), which are there until
+        the next are asked for.
+        """
+        ends = batches["position"] + batches["size_bytes"]
+        first, buffer = 0, np.empty(STRETCH_BYTES, np.uint8)
+        while first < len(batches):
+            start = int(batches["position"][first])
+            end = max(first + 1, int(np.searchsorted(ends, start + STRETCH_BYTES, "right")))
+            size_bytes = int(ends[end - 1]) - start
+            part = (
+                buffer[:size_bytes]
+                if size_bytes <= STRETCH_BYTES
+                else np.empty(size_bytes, np.uint8)
+            )
+            if self.read(start, part) < size_bytes:
+                raise JavaException(
+                    java_exception.KAFKA,
+                    f"the file {self.path} became shorter while it was read",
+                    position=start,
+                )
+            part = part.view()
+            # one type of array, so that one compiled version serves all
+            part.flags.writeable = False
+            yield batches[first:end], part
+            first = end
+
+
+class Batches:
+    """The batches of a slice; once they are taken, end says where they stop and death what Kafka
+    throws there.
+    """
+
+    def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
+        self._log, self._start, self._stop = log, start, stop
+        self.end = WalkEnd(start, "end")
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Arrays of format.batch.BATCH."""
+        walk = Walk(self._log.read, self._start, self._stop)
+        yield from walk
+        self.end = walk.end
+
+    def exception(self) -> JavaException | None:
+        """The exception of a step that cannot be made; None where the reader stops without a
+        word.
+        """
+        if self.end.reason == "bad-length":
+            return bad_length(self._log, self.end.position)
+        if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
+            return cut_header(self._log, self.end.position, self._start, self._stop)
+        return None
+
+
+@contextmanager
+def open_log(path: str) -> Generator[RecordsFile]:
+    """Opens a .log to read; a Death where java.nio throws."""
+    with open_bytes(path) as (size_bytes, read):
+        yield RecordsFile(path, size_bytes, read)
+
+
+@contextmanager
+def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
+    """(size, read) of any file; a Death where java.nio throws."""
+    try:
+        with file.reader(Path(path)) as read:
+            yield file.info(Path(path)).size_bytes, read
+    except CannotOpen as fault:
+        raise java_exception.from_path(fault, path) from None
+
+
+def content(path: str) -> bytes:
+    """A whole small file; a Death where java.nio throws."""
+    try:
+        return file.read(Path(path))
+    except CannotOpen as fault:
+        raise java_exception.from_path(fault, path) from None
+
+
+def bad_length(log: RecordsFile, position: int) -> JavaException:
+    """A length field that no batch can have."""
+    length = int.from_bytes(log.bytes_at(position, LENGTH_END)[_LENGTH], "big", signed=True)
+    what = (
+        f"Found record size {length} smaller than minimum record overhead ({MIN_LENGTH}) in file "
+        f"{log.path}."
+    )
+    return JavaException(java_exception.CORRUPT_RECORD, what, position=position)
+
+
+def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
+    """A batch that is whole by its length and ends the file before its header does."""
+    head = log.bytes_at(position, HEADER_BYTES)
+    if len(head) < MAGIC_END:  # the file has become shorter meanwhile
+        return JavaException(
+            java_exception.CORRUPT_RECORD,
+            "Unexpected EOF while attempting to read the next batch",
+            position=position,
+        )
+    description = f"FileRecords(size={stop - start}, file={log.path}, start={start}, end={stop})"
+    what = f"Failed to load record batch at position {position} from {description}"
+    cause = (
+        "java.io.EOFException: Failed to read `record batch header` from file channel. Expected to "
+        "read "
+    )
+    cause += (
+        f"{_header_bytes(head)} bytes, but reached end of file after reading {len(head)} bytes. "
+        f"Started read from position {position}."
+    )
+    return JavaException(java_exception.KAFKA, what, (cause,), position)
+
+
+def _header_bytes(head: bytes) -> int:
+    """How long the header is that these bytes begin, by its magic."""
+    return HEADER_BYTES if MAGIC_2 <= head[_MAGIC_AT] < 128 else LEGACY_HEADER.itemsize
+
+
+def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
+    """Whether the checksum of each batch fits its bytes, and the batch is as long as its header."""
+    parts, large = [np.empty(0, np.bool_)], batches["size_bytes"] > STRETCH_BYTES
+    cuts = np.flatnonzero(large[1:] | large[:-1]) + 1
+    for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
+        chunk = batches[first:end]
+        parts += (
+            [_is_large_valid(log, chunk)]
+            if large[first:end].any()
+            else [_are_valid(group, data) for group, data in log.payloads(chunk)]
+        )
+    return np.concatenate(parts)
+
+
+def _is_large_valid(log: RecordsFile, batch: np.ndarray) -> np.ndarray:
+    """The same for one batch that is not held whole: a length that cannot be believed may span the
+    file.
+    """
+    is_legacy, checksum = bool(batch["magic"][0] < MAGIC_2), 0
+    position, end = int(batch["position"][0]), int(batch["position"][0] + batch["size_bytes"][0])
+    position += LEGACY_CRC_START if is_legacy else CRC_START
+    while position < end:
+        piece = log.bytes_at(position, min(STRETCH_BYTES, end - position))
+        checksum = crc32(piece, checksum) if is_legacy else crc32c.crc32c(piece, checksum)
+        position += len(piece) or end
+    return batch["crc"] == checksum
+
+
+def _are_valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
+    starts = batches["position"] - batches["position"][0]
+    ends, legacy = starts + batches["size_bytes"], batches["magic"] < MAGIC_2
+    if not legacy.any():
+        sums = crc32c.checksum_ranges(data, np.minimum(starts + CRC_START, ends), ends)
+        return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)
+    return np.array(
+        [
+            crc32(data[start + LEGACY_CRC_START : end].data) == row["crc"]
+            if is_legacy
+            else bool(_are_valid(row.reshape(1), data[start:end])[0])
+            for row, start, end, is_legacy in zip(
+                batches, starts.tolist(), ends.tolist(), legacy.tolist(), strict=True
+            )
+        ],
+        np.bool_,
+    )

@@ -1,0 +1,53 @@
+"""A dump as text: what DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it
+ends with.
+"""
+
+from kafkaviz.cli.dumping import java, logs
+from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping.java_exception import STATUS, JavaException
+from kafkaviz.cli.dumping.options import DumpOptions
+from kafkaviz.cli.dumping.report import Report
+
+
+def dump(options: DumpOptions, console: Console) -> int:
+    """Prints the files in order, then what was found wrong; 0, or 1 where Kafka's tool dies."""
+    report = Report()
+    try:
+        for path in map(java.path, options.files):
+            console.line(f"Dumping {path}")
+            _dump_file(path, options, console, report)
+    except JavaException as fault:
+        console.complain(fault.text())
+        return STATUS
+    console.complain(report.text())
+    return 0
+
+
+def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
+    """Prints one file by its suffix; a Death where the tool dies.
+
+    Each kind imports what it needs: codecs and the bodies of records take a while that a .log
+    without its records can do without.
+    """
+    _, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    match dot + suffix:
+        case ".log" | ".checkpoint":
+            logs.dump(path, options, console, report)
+        case ".index":
+            from kafkaviz.cli.dumping import offset_entries
+
+            offset_entries.dump(path, options, console, report)
+        case ".timeindex":
+            from kafkaviz.cli.dumping import time_entries
+
+            time_entries.dump(path, options, console, report)
+        case ".snapshot":
+            from kafkaviz.cli.dumping import state_files
+
+            state_files.dump_snapshot(path, console)
+        case ".txnindex":
+            from kafkaviz.cli.dumping import state_files
+
+            state_files.dump_txn_index(path, console)
+        case _:
+            console.complain(f"Ignoring unknown file {path}\n")

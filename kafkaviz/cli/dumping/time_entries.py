@@ -1,0 +1,282 @@
+"""A .timeindex: its entries, and whether the batch that ends with the entry's offset has the
+entry's timestamp.
+
+The tool reads the .log from the place the .index names to its end, for each entry anew. Here one
+pass serves all entries whose place is the start of a batch.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kafkaviz.cli.dumping import java, java_exception, offset_entries, records_file
+from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.lines import render
+from kafkaviz.cli.dumping.offset_entries import OffsetEntries
+from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
+from kafkaviz.cli.dumping.records_file import RecordsFile
+from kafkaviz.cli.dumping.report import Report
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import time_index
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch_records import offsets_and_times
+
+NOT_FOUND = -1
+
+
+@dataclass(frozen=True)
+class TimeEntries:
+    """All slots of a .timeindex, as the tool maps them."""
+
+    path: str
+    base_offset: int
+    size_bytes: int
+    timestamps_ms: np.ndarray
+    offsets: np.ndarray
+
+    def check(self) -> None:
+        """TimeIndex.sanityCheck; a Death where it throws."""
+        prefix = (
+            f"Corrupt time index found, time index file ({self.path}) has non-zero size but the "
+            "last"
+        )
+        if len(self.offsets) and self.timestamps_ms[-1] < self.timestamps_ms[0]:
+            first, last = self.timestamps_ms[0], self.timestamps_ms[-1]
+            raise JavaException(
+                java_exception.CORRUPT_INDEX,
+                f"{prefix} timestamp is {last} which is less than the first timestamp {first}",
+            )
+        if len(self.offsets) and self.offsets[-1] < self.base_offset:
+            what = (
+                f"offset is {self.offsets[-1]} which is less than the first offset "
+                f"{self.base_offset}"
+            )
+            raise JavaException(java_exception.CORRUPT_INDEX, f"{prefix} {what}")
+        entry_bytes = time_index.ENTRY.itemsize
+        if self.size_bytes % entry_bytes:
+            what = (
+                f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a "
+                f"multiple of {entry_bytes}"
+            )
+            raise JavaException(java_exception.CORRUPT_INDEX, f"Time index file {self.path} {what}")
+
+    def written_count(self) -> int:
+        """How many entries the tool looks at."""
+        return offset_entries.count_until_base(self.offsets, self.base_offset)
+
+
+def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
+    """Prints one file; a Death where the tool dies."""
+    base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
+    with records_file.open_log(offset_entries.sibling_path(path, ".log")) as log:
+        index = offset_entries.read(offset_entries.sibling_path(path, ".index"), base_offset)
+        times = read(path, base_offset)
+        if options.index_sanity_check:
+            times.check()
+            console.line(f"{path} passed sanity check.")
+        else:
+            _entries(times, index, log, options, console, report)
+
+
+def read(path: str, base_offset: int) -> TimeEntries:
+    """The slots of a .timeindex; a Death if there is none."""
+    data = offset_entries.index_content(path)
+    slots = time_index.parse(data)
+    offsets = slots["relative_offset"].astype("i8") + base_offset
+    return TimeEntries(
+        java.absolute(path), base_offset, len(data), slots["timestamp_ms"].astype("i8"), offsets
+    )
+
+
+def _entries(
+    times: TimeEntries,
+    index: OffsetEntries,
+    log: RecordsFile,
+    options: DumpOptions,
+    console: Console,
+    report: Report,
+) -> None:
+    """A line an entry; entries that are wrong go into the report, one that cannot be looked up ends
+    the run.
+    """
+    count = times.written_count()
+    matches = Matches.find(
+        log, floor_positions(index, times.offsets[:count]), times.offsets[:count]
+    )
+    printed_count, previous_ms = 0, -1
+    try:
+        for slot in range(count):
+            timestamp_ms, offset = int(times.timestamps_ms[slot]), int(times.offsets[slot])
+            _check(times.path, timestamp_ms, offset, previous_ms, matches.get(slot), log, report)
+            printed_count, previous_ms = slot + 1, timestamp_ms
+    finally:
+        if printed_count and not options.verify_index_only:
+            text = render(
+                "timestamp: ",
+                times.timestamps_ms[:printed_count],
+                " offset: ",
+                times.offsets[:printed_count],
+                "\n",
+            )
+            console.write(text.data)
+
+
+def _check(
+    path: str,
+    timestamp_ms: int,
+    offset: int,
+    previous_ms: int,
+    match: np.void | None,
+    log: RecordsFile,
+    report: Report,
+) -> None:
+    """Compares an entry with the first batch that ends at its offset or above."""
+    if match is None or match["last_offset"] != offset:
+        log_offset = NOT_FOUND if match is None else int(match["last_offset"])
+        report.not_found.setdefault(path, []).append((offset, log_offset))
+        return
+    largest_ms = largest_timestamp(log, match)
+    if largest_ms != timestamp_ms:
+        report.timestamp_mismatches.setdefault(path, []).append((timestamp_ms, largest_ms))
+    if previous_ms >= timestamp_ms:
+        report.out_of_order.setdefault(path, []).append((timestamp_ms, previous_ms))
+
+
+def largest_timestamp(log: RecordsFile, row: np.void) -> int:
+    """The largest timestamp of a batch's records, -1 if it has none; a Death where they cannot be
+    read.
+    """
+    position = int(row["position"])
+    try:
+        parts = offsets_and_times(log.bytes_at(position, int(row["size_bytes"])))
+        return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
+    except CorruptBytes as fault:
+        raise java_exception.from_records(
+            fault.what, row["magic"] < MAGIC_2, position + fault.position
+        ) from None
+
+
+def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
+    """For each offset the position of the greatest entry at or below it, 0 if there is none:
+    OffsetIndex.lookup.
+    """
+    if not len(index.offsets):
+        return np.zeros(len(offsets), np.int64)
+    slots = np.array([_floor_slot(index.offsets, offset) for offset in offsets.tolist()], np.int64)
+    return np.where(slots < 0, 0, index.positions[slots])
+
+
+def _floor_slot(keys: np.ndarray, target: int) -> int:
+    """The slot that AbstractIndex.indexSlotRangeFor ends at, also where the keys do not grow: its
+    last 1024 entries first.
+    """
+    last = len(keys) - 1
+    warm = max(0, last - WARM_ENTRIES)
+    if keys[warm] < target:
+        low, high = warm, last
+    elif keys[0] > target:
+        return -1
+    else:
+        low, high = 0, warm
+    while low < high:
+        middle = (low + high + 1) // 2
+        if keys[middle] == target:
+            return middle
+        low, high = (low, middle - 1) if keys[middle] > target else (middle, high)
+    return low
+
+
+WARM_ENTRIES = 8192 // 8
+
+
+@dataclass
+class Matches:
+    """For each of some (position, offset): the first batch from that position on that ends at the
+    offset or above.
+
+    exceptions: what ends the run at an entry, since all batches behind its position are read.
+    """
+
+    rows: dict[int, np.void] = field(default_factory=dict)
+    exceptions: dict[int, JavaException] = field(default_factory=dict)
+
+    def get(self, slot: int) -> np.void | None:
+        """The batch of a slot, None if there is none; a Death where the tool dies."""
+        if slot in self.exceptions:
+            raise self.exceptions[slot]
+        return self.rows.get(slot)
+
+    @classmethod
+    def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
+        """One pass from byte 0, and one more for each position at which no batch of that pass
+        starts.
+        """
+        matches, open_slots = cls(), np.arange(len(positions))
+        out_of_reach = [
+            slot for slot in open_slots.tolist() if not 0 <= positions[slot] <= log.size_bytes
+        ]
+        for slot in out_of_reach:
+            matches.exceptions[slot] = _slice_exception(log, int(positions[slot]))
+        open_slots = np.setdiff1d(open_slots, out_of_reach)
+        open_slots = matches._pass(log, 0, open_slots, positions, offsets)
+        while len(open_slots):
+            open_slots = matches._pass(
+                log, int(positions[open_slots[0]]), open_slots, positions, offsets
+            )
+        return matches
+
+    def _pass(
+        self,
+        log: RecordsFile,
+        start: int,
+        slots: np.ndarray,
+        positions: np.ndarray,
+        offsets: np.ndarray,
+    ) -> np.ndarray:
+        """Reads from start to the end; the slots whose position is not the start of a batch read
+        there.
+        """
+        unique_positions, batch_starts = np.unique(positions[slots]), set()
+        batches = log.batches(start, log.slice_stop(start, MAX_INT))
+        open_slots = slots
+        for chunk in batches:
+            batch_starts.update(np.intersect1d(unique_positions, chunk["position"]).tolist())
+            open_slots = self._take(chunk, open_slots, positions, offsets)
+        batch_starts.add(batches.end.position)
+        mask = np.isin(positions[slots], list(batch_starts))
+        if fault := batches.exception():
+            self.exceptions.update((slot, fault) for slot in slots[mask].tolist())
+        for slot in slots[~mask].tolist():
+            self.rows.pop(slot, None)
+        return slots[~mask]
+
+    def _take(
+        self, chunk: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray
+    ) -> np.ndarray:
+        """Notes the batches of an array that slots look for; the slots still open."""
+        starts, last_offsets = (
+            np.ascontiguousarray(chunk["position"]),
+            np.ascontiguousarray(chunk["last_offset"]),
+        )
+        candidates = slots[
+            (positions[slots] <= starts[-1]) & (offsets[slots] <= last_offsets.max())
+        ]
+        grow = bool((last_offsets[1:] >= last_offsets[:-1]).all())
+        firsts = np.searchsorted(starts, positions[candidates])
+        for slot, first in zip(candidates.tolist(), firsts.tolist(), strict=True):
+            rest, offset = last_offsets[first:], offsets[slot]
+            place = int(np.searchsorted(rest, offset)) if grow else int(np.argmax(rest >= offset))
+            if place < len(rest) and rest[place] >= offset:
+                self.rows[slot] = chunk[first + place].copy()
+        return (
+            slots[[slot not in self.rows for slot in slots.tolist()]] if len(candidates) else slots
+        )
+
+
+def _slice_exception(log: RecordsFile, position: int) -> JavaException:
+    try:
+        log.slice_stop(position, MAX_INT)
+    except JavaException as fault:
+        return fault
+    raise ValueError(f"a slice can start at {position}")

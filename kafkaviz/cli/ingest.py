@@ -1,0 +1,195 @@
+"""kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from kafkaviz.cli import INTERRUPTED
+from kafkaviz.cli.common import output
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.catalog_info import CatalogInfo
+    from kafkaviz.pipeline.job import Ingest, Progress
+    from kafkaviz.pipeline.run import IngestResult
+
+LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
+SETTLED_WITHIN_S = 10.0
+EPILOG = """\
+--json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id};
+read, {segments, bytes of .log}; kept, {segments}: those that have not changed since the last run;
+rows, {table: number}; findings, {error, warning, info}: how many of each, null with --no-findings;
+problems, a list of {path, what}; seconds.
+
+On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz
+installed.
+
+Example: kafkaviz ingest /var/lib/kafka/data --catalog catalog"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `ingest` to the command line."""
+    parser = subparsers.add_parser(
+        "ingest",
+        help="read broker directories into a catalog",
+        description="Reads every segment of the directories on Spark and writes OUT, a catalog of "
+        "Parquet tables that holds these directories and no others, with what `check` finds in "
+        "them. Run again, it reads only what has changed. Nothing in the directories is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "directories",
+        metavar="DIR",
+        nargs="+",
+        type=Path,
+        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "--catalog",
+        metavar="OUT",
+        required=True,
+        type=Path,
+        help="the folder of the catalog; made if it is not there",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="M",
+        help="the Spark master to run on (default: that of spark-submit, else local[*])",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="read everything again, also what has not changed"
+    )
+    parser.add_argument(
+        "--no-findings",
+        dest="findings",
+        action="store_false",
+        help="check nothing: read the batches and indexes alone",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
+    from kafkaviz.pipeline.job import start_ingest
+
+    ingest = start_ingest(args.directories, args.catalog, args.master, args.full, args.findings)
+    try:
+        info = _watch(ingest)
+    except KeyboardInterrupt as interrupt:
+        ingest.cancel()
+        # of a signal that ends a command as Ctrl-C does, see __main__
+        _leave(ingest, getattr(interrupt, "status", INTERRUPTED))
+    _say_newer(info)
+    result = _result(args.catalog, info, ingest, args.findings)
+    if args.json:
+        output.say_json(result)
+    else:
+        output.say(_render(result))
+    return 0
+
+
+def _say_newer(info: "CatalogInfo") -> None:
+    """On stderr, which of the directories are newer than any release that is known."""
+    from contextlib import suppress
+
+    from kafkaviz.analysis.inference.version import assumed_version
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.log.broker import open_broker
+
+    for source in info.sources:
+        if source.checked:
+            output.say_newer(source.checked.because, source.broker)
+        else:
+            with suppress(KafkavizError):  # it may be gone by now
+                output.say_newer(assumed_version(open_broker(source.path)).reason, source.broker)
+
+
+def _leave(ingest: "Ingest", status: int) -> NoReturn:
+    """Ends the process once the run has cleared up, without waiting for Spark's own farewell: the
+    JVM ends with this process.
+    """
+    ingest.settle(SETTLED_WITHIN_S)
+    print("kafkaviz: stopped", file=sys.stderr, flush=True)
+    os._exit(status)
+
+
+def _watch(ingest: "Ingest") -> "CatalogInfo":
+    """Shows the progress on stderr: one line that changes on a terminal, else a line now and then
+    where there is something new.
+    """
+    terminal, previous = sys.stderr.isatty(), ""
+    try:
+        while (info := ingest.wait(LINE_EVERY_S if terminal else PLAIN_EVERY_S)) is None:
+            text = _render_progress(ingest.progress())
+            if terminal:
+                sys.stderr.write(f"\r{text}\x1b[K")
+            elif text != previous:
+                sys.stderr.write(f"{text}\n")
+            previous = text
+            sys.stderr.flush()
+        return info
+    finally:
+        if terminal and previous:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _render_progress(progress: "Progress") -> str:
+    from kafkaviz import units
+
+    if progress.state != "reading":
+        return {"starting": "Spark is starting", "writing": "writing the catalog"}.get(
+            progress.state, progress.state
+        )
+    speed = f", {units.rate(progress.bytes_per_s)}" if progress.bytes_per_s else ""
+    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
+    return (
+        f"reading: {done} of {total}, task {progress.done_tasks} of {progress.total_tasks}{speed}"
+    )
+
+
+def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool) -> dict:
+    from kafkaviz.pipeline.catalog import Catalog
+
+    result = cast("IngestResult", ingest.done)
+    return {
+        "catalog": str(catalog),
+        "broker": [
+            {
+                "name": source.broker,
+                "path": str(source.path),
+                "node_id": source.node_id,
+                "cluster_id": source.cluster_id,
+            }
+            for source in info.sources
+        ],
+        "read": {"segments": result.read_segments, "bytes": result.read_bytes},
+        "kept": {"segments": result.kept_segments},
+        "rows": info.rows,
+        "findings": Catalog(catalog, info).severities() if findings else None,
+        "problems": [
+            {"path": str(problem.path), "what": problem.what} for problem in info.problems
+        ],
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def _render(result: dict) -> list[str]:
+    from kafkaviz import units
+
+    read_count, kept_count = result["read"]["segments"], result["kept"]["segments"]
+    lines = [f"{result['catalog']}: {', '.join(broker['name'] for broker in result['broker'])}"]
+    lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
+    if result["findings"]:
+        counts = ", ".join(f"{count} {severity}" for severity, count in result["findings"].items())
+        lines += [f"found {counts}"]
+    lines += [
+        (
+            f"read {units.pluralize(read_count, 'segment')} ({units.size(result['read']['bytes'])} "
+            f"of .log), kept {kept_count}"
+        )
+    ]
+    lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
+    return [*lines, f"in {units.duration(1000 * result['seconds'])}"]

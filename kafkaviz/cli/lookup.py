@@ -1,0 +1,220 @@
+"""kafkaviz lookup: how Kafka finds an offset or a timestamp in real files, every step of it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import resolve_release
+
+if TYPE_CHECKING:
+    from kafkaviz.search.log_view import SegmentView
+
+EPILOG = """\
+The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly,
+segments that reach above the recovery point as recovery would leave them; everything else as it
+lies there, wrong bytes included. --as-is: everything as it lies.
+
+--json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version;
+partition; segments, a list of {base_offset, chosen, why}; searches, a list of {file, entries,
+warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, entry, pages}, the time
+index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
+[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
+segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
+null where Kafka has none; error is there where Kafka answers with an exception, start_error where
+the next start ends with one before it has this log open. Of an index file by itself there are no
+segments, scan and record, and answer is an entry.
+
+Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `lookup` to the command line."""
+    parser = subparsers.add_parser(
+        "lookup",
+        help="find an offset or a timestamp, step by step",
+        description="Finds an offset or a timestamp as Kafka does, and prints each step: the "
+        "segment, every slot of the indexes that is read, every batch header, the record. Nothing "
+        "in the directory is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=Path,
+        help="a partition directory, a .log, an .index or a .timeindex",
+    )
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument(
+        "--offset", metavar="N", type=_parse_offset, help="the offset to fetch from"
+    )
+    when = (
+        "milliseconds since 1970, a time in UTC such as 2026-09-21T18:22:31.444, or earliest, "
+        "latest or max"
+    )
+    target.add_argument("--timestamp", metavar="T", type=_parse_timestamp, help=when)
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that searches (default: by the directory's traces)",
+    )
+    parser.add_argument(
+        "--search",
+        choices=["warm", "plain"],
+        help="how an index is searched (default: as the release does it)",
+    )
+    parser.add_argument(
+        "--isolation",
+        choices=["read_uncommitted", "read_committed"],
+        default="read_uncommitted",
+        help="of the consumer",
+    )
+    parser.add_argument(
+        "--as-is",
+        action="store_true",
+        help="read the bytes as they lie there, whatever a start would do to them",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Looks up and prints the way; 0 whether Kafka has an answer or not."""
+    from kafkaviz.analysis import paths
+
+    args.kafka_version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
+    hint = _unit_hint(args.timestamp)
+    if hint:
+        print(f"kafkaviz: {hint}", file=sys.stderr)
+    return (_search_index if paths.index_kind(args.path) else _search_log)(args)
+
+
+def _search_log(args: argparse.Namespace) -> int:
+    from kafkaviz.analysis import paths
+    from kafkaviz.search.lookup import lookup
+    from kafkaviz.search.profile import profile
+
+    search_profile = profile(args.kafka_version, args.search)
+    log = paths.open_log(args.path, args.kafka_version, args.as_is)
+    _say_recovery(log.recovered_files, log.segments)
+    result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
+    if args.json:
+        from kafkaviz.search.lookup_object import as_object
+
+        output.say_json(as_object(result, log.start_error))
+    else:
+        from kafkaviz.cli.common.lookup_text import render
+
+        output.say(render(result))
+    return 0
+
+
+def _search_index(args: argparse.Namespace) -> int:
+    from kafkaviz.analysis import paths
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.search import index
+    from kafkaviz.search.profile import profile
+
+    is_time = paths.index_kind(args.path) == "timeindex"
+    target = args.timestamp if is_time else args.offset
+    if not isinstance(target, int):
+        raise KafkavizError(
+            f"{args.path.name} is searched for "
+            f"{'a timestamp in milliseconds' if is_time else 'an offset'}"
+        )
+    search_profile = profile(args.kafka_version, args.search)
+    directory, segment = paths.open_index(args.path, args.kafka_version, args.as_is)
+    _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
+    search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)
+    answer = (
+        index.time_entry_of(search, segment)
+        if is_time
+        else search.entry or (segment.base_offset, 0)
+    )
+    if args.json:
+        from kafkaviz.search.lookup_object import index_object
+
+        output.say_json(
+            index_object(search, answer, search_profile.version, directory, segment.start_error)
+        )
+    else:
+        from kafkaviz.cli.common.lookup_text import render_index_search
+
+        output.say(render_index_search(search, answer, search_profile))
+    return 0
+
+
+def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
+    """On stderr, that no start gets so far, and that bytes are shown under the name of a file that
+    holds others.
+    """
+    from kafkaviz.analysis.lookups import (
+        describe_failed_start,
+        describe_recovered,
+        has_unopened_log,
+    )
+
+    if error := segments[0].start_error:
+        print(
+            output.to_one_line(
+                f"kafkaviz: {describe_failed_start(error, has_unopened_log(segments))}"
+            ),
+            file=sys.stderr,
+        )
+    if names:
+        print(f"kafkaviz: {describe_recovered(names)}; --as-is reads those", file=sys.stderr)
+
+
+def _parse_offset(text: str) -> int:
+    """A number that is an int64, as every offset is."""
+    return _parse_long(text, "offset", f"{text!r} is no offset: give a whole number")
+
+
+def _parse_long(text: str, what: str, message: str) -> int:
+    """argparse's error, otherwise where the text is no whole number in digits, for what is none."""
+    import re
+
+    if not re.fullmatch("[+-]?[0-9]+", text):
+        raise argparse.ArgumentTypeError(message)
+    number = int(text) if len(text) < 40 else 1 << 63  # Python refuses to read thousands of digits
+    if not -(1 << 63) <= number < 1 << 63:
+        raise argparse.ArgumentTypeError(f"no {what} is that large: they have 64 bits")
+    return number
+
+
+def _parse_timestamp(text: str) -> int | str:
+    """A number of milliseconds, a time as it is printed, or a name."""
+    from contextlib import suppress
+
+    from kafkaviz import units
+
+    if text in ("earliest", "latest", "max"):
+        return text
+    with suppress(ValueError):
+        if not text.isdecimal():  # 20260921 would be a date too
+            return units.timestamp_ms(text)
+    return _parse_long(
+        text,
+        "timestamp",
+        f"{text!r} is no number of milliseconds and no time; nor is it earliest, latest or max",
+    )
+
+
+def _unit_hint(timestamp: int | str | None) -> str | None:
+    """What a number may have been meant as."""
+    from kafkaviz import units
+
+    unit_guess = units.other_unit(timestamp) if isinstance(timestamp, int) else None
+    if not unit_guess:
+        return None
+    when = (
+        "a time in the early 1970s"
+        if unit_guess.timestamp_ms > cast(int, timestamp)
+        else "far in the future"
+    )
+    return (
+        f"{timestamp} ms is {when}; if these are {unit_guess.unit}, give {unit_guess.timestamp_ms}"
+    )

@@ -1,0 +1,209 @@
+"""kafkaviz rebuild: the indexes that Kafka's recovery would build from a .log alone, written
+somewhere else.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.rebuild_source import RebuildSource
+    from kafkaviz.simulate.startup.index_rebuild import RebuiltSegment
+
+EPILOG = """\
+Recovers and closes each .log as a broker does, and writes its .index, its .timeindex, and its
+.txnindex if there is or would be one, into OUT: also those that are empty. The .log is not copied;
+a tail that recovery would cut is named, and the indexes are those of what is left. Where recovery
+ends in an exception no file is written, and the status is 2; nor is one where OUT holds a file of
+Kafka's that is another.
+
+--set takes index.interval.bytes and segment.index.bytes, or the broker's log.index.interval.bytes
+and log.index.size.max.bytes. What is not set is as the broker directory around PATH tells, else
+Kafka's default.
+
+--json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
+roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, file, from_position, bytes,
+why}: "truncate", bytes that recovery cuts off. log_bytes is what is left of the .log; roll_reason
+is inferred, null where none is seen.
+
+Example: kafkaviz rebuild /var/lib/kafka/data/orders-0 --out rebuilt"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `rebuild` to the command line."""
+    parser = subparsers.add_parser(
+        "rebuild",
+        help="build the indexes anew, somewhere else",
+        description="Builds the indexes of a .log, or of each .log of a partition directory, as "
+        "the recovery of a broker would. Nothing in the directory is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=Path,
+        help="a partition directory, a .tar, .tar.gz or .zip of one, or a .log",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="OUT",
+        required=True,
+        type=parse_folder,
+        help="the folder to write into; made if it is not there",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=parse_setting,
+        help="a setting; may be repeated",
+    )
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that recovers (default: by the directory's traces)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Builds, writes, and says what was built."""
+    from kafkaviz import versions
+    from kafkaviz.analysis import paths
+    from kafkaviz.analysis.rebuild_source import open_rebuild_source
+    from kafkaviz.log import file
+
+    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG)
+    parsed = versions.parse(version)
+    source = open_rebuild_source(args.path, parsed, dict(args.typed))
+    out = file.absolute_path(args.out)
+    rebuilt_segments, files = _write_indexes(source, parsed, out)
+    if args.json:
+        output.say_json(_as_object(source, rebuilt_segments, files))
+    else:
+        print(
+            output.to_one_line(
+                f"recovered as Kafka {version} does it, with {_describe_settings(source)}"
+            ),
+            file=sys.stderr,
+        )
+        output.say(_render(source, rebuilt_segments, out))
+    return 0
+
+
+def _write_indexes(
+    source: "RebuildSource", release: tuple[int, ...], out: Path
+) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
+    """The segments, and of each the names and checksums of its files, which are put into OUT once
+    all are built.
+    """
+    from kafkaviz.simulate.directory.folder import new_files
+
+    segments, files = [], []
+    with new_files(out, (source.partition.path,), replacing_same=True) as staging:
+        for segment in source.rebuild_segments(release):
+            files.append(_write_files(segment, staging.path))
+            segments.append(segment)
+    return segments, files
+
+
+def _write_files(segment: "RebuiltSegment", folder: Path) -> dict[str, str]:
+    """Writes the files of a segment; their names and checksums."""
+    import hashlib
+
+    files = segment.files()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+
+
+def _as_object(
+    source: "RebuildSource",
+    rebuilt_segments: "Sequence[RebuiltSegment]",
+    files: list[dict[str, str]],
+) -> dict:
+    from kafkaviz.analysis.segment_object import segment_object
+
+    segments = [
+        segment_object(
+            segment.base_offset,
+            segment.recovered_segment.valid_bytes,
+            segment.recovered_segment.offset_entries,
+            segment.recovered_segment.time_entries,
+            reason,
+            names,
+        )
+        for segment, reason, names in zip(
+            rebuilt_segments, source.roll_reasons(rebuilt_segments), files, strict=True
+        )
+    ]
+    return {
+        "segments": segments,
+        "events": [event for segment in rebuilt_segments for event in _events(segment)],
+    }
+
+
+def _events(segment: "RebuiltSegment") -> Iterator[dict]:
+    """What recovery does to the .log."""
+    from kafkaviz.simulate.startup import way_outs
+    from kafkaviz.units import file_stem
+
+    if segment.recovered_segment.truncated_bytes:
+        why = way_outs.STOP_REASONS.get(
+            segment.recovered_segment.stop_reason, segment.recovered_segment.stop_reason
+        )
+        byte_range = {
+            "from_position": segment.recovered_segment.valid_bytes,
+            "bytes": segment.recovered_segment.truncated_bytes,
+        }
+        yield {
+            "event": "truncate",
+            "segment": segment.base_offset,
+            "file": f"{file_stem(segment.base_offset)}.log",
+            **byte_range,
+            "why": why,
+        }
+
+
+def _render(
+    source: "RebuildSource", segments: "Sequence[RebuiltSegment]", out: Path
+) -> Iterator[str]:
+    from kafkaviz import units
+
+    for segment in segments:
+        result, files = segment.recovered_segment, segment.files()
+        counts = ("offset", result.offset_entries), ("time", result.time_entries)
+        entries = ", ".join(
+            units.pluralize(len(values), f"{kind} entry", f"{kind} entries")
+            for kind, values in counts
+        )
+        aborted = (
+            f", {units.pluralize(len(result.aborted), 'aborted transaction')}"
+            if len(files) > 2
+            else ""
+        )
+        yield (
+            f"{next(iter(files)).removesuffix('.index')}  {result.valid_bytes} bytes of .log: "
+            f"{entries}{aborted}"
+        )
+        for event in _events(segment):
+            yield (
+                f"  recovery cuts {event['bytes']} bytes from byte {event['from_position']} on: "
+                f"{event['why']}"
+            )
+    count = sum(len(item.files()) for item in segments)
+    yield f"{count} files of {source.partition.directory} written into {out}"
+
+
+def _describe_settings(source: "RebuildSource") -> str:
+    """The settings, and where each came from."""
+    return " and ".join(f"{item.name} = {item.value} ({item.source})" for item in source.settings)

@@ -1,0 +1,249 @@
+"""kafkaviz report: one HTML file to hand on: what a broker directory holds, what is wrong, what to
+set.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import parse_setting
+
+if TYPE_CHECKING:
+    from kafkaviz.log.broker import Broker
+    from kafkaviz.report.subject import Subject
+
+EPILOG = """\
+The file is complete: inventory, findings with their evidence, the foretold start, retention, the
+tuning with its curves. It opens without a network, prints, and follows the reader's light or dark.
+FILE must end in .html; it may not lie in a directory of Kafka's. A report that is there already is
+replaced.
+
+What records hold is left out: of a .log no byte is shown, topic names are. --payload shows the last
+records of each topic.
+
+--json prints one object once the file is written: file; bytes; sha256, of the report; directory;
+kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts}, null
+where it cannot be foretold; recommendation, {verdict: keep|change, setting, value}, null where
+there is nothing to tune; inputs, with --sha256 a list of {file, bytes, sha256}, else null.
+
+Example: kafkaviz report /var/lib/kafka/data -o broker.html"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `report` to the command line."""
+    parser = subparsers.add_parser(
+        "report",
+        help="write all of it into one HTML file",
+        description="Reads a broker directory or one partition, and writes what it holds, what is "
+        "wrong, what the next start will do and what another index interval would cost into one "
+        "HTML file. Nothing in the directory is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path",
+        metavar="DIR",
+        type=Path,
+        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE.html",
+        required=True,
+        type=_parse_page,
+        help="the file to write",
+    )
+    parser.add_argument(
+        "--sha256", action="store_true", help="list every file of the directory with its SHA-256"
+    )
+    parser.add_argument("--payload", action="store_true", help="show a few records of each topic")
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that reads the directory (default: by its traces)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=parse_setting,
+        help=(
+            "a setting that the directory does not tell, such as log.retention.ms=-1; may be "
+            "repeated"
+        ),
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print what was written as one JSON object"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Gathers, writes the file, and says what it tells."""
+    import time
+
+    from kafkaviz import report
+    from kafkaviz.log.broker import open_broker
+    from kafkaviz.report.subject import gather
+
+    broker = open_broker(args.path)
+    out = _check_destination(args.out, broker)
+    progress = _ReportProgress()
+    options: dict[str, Any] = {
+        "with_payload": args.payload,
+        "with_sha256": args.sha256,
+        "watch": progress.show,
+    }
+    subject = gather(broker, args.kafka_version, dict(args.typed), **options)
+    progress.show("writing the report")
+    text = report.page(subject, int(time.time() * 1000)).encode()
+    _write(out, text)
+    progress.clear()
+    output.say_newer(subject.health.version.reason)
+    if args.json:
+        output.say_json(_as_object(subject, out, text))
+    else:
+        output.say(_render(subject, out, len(text)))
+    return 0
+
+
+class _ReportProgress:
+    """What is being done: on a terminal its last line, else a line for each kind of work."""
+
+    def __init__(self) -> None:
+        self._kind = ""
+
+    def show(self, what: str) -> None:
+        kind = what.split(" ")[0]
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{output.to_one_line(what)}\x1b[K")
+        elif kind != self._kind:
+            print(output.to_one_line(f"kafkaviz: {kind}"), file=sys.stderr)
+        self._kind = kind
+
+    def clear(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+
+
+# ---- the file
+
+
+def _parse_page(text: str) -> Path:
+    """A file that is a page by its name: no other is replaced by mistake."""
+    if not text.lower().endswith((".html", ".htm")) or Path(text).name.lower() in (".html", ".htm"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .html")
+    return Path(text)
+
+
+def _check_destination(out: Path, broker: "Broker") -> Path:
+    """The whole path of the file to write; CannotOpen where it lies in an input, or in any
+    directory of Kafka's.
+    """
+    from kafkaviz.analysis.health import is_lone
+    from kafkaviz.errors import CannotOpen, translate_os_errors
+    from kafkaviz.format import names
+    from kafkaviz.log import file
+
+    out = file.absolute_path(out)
+    with translate_os_errors(out):
+        target = out.resolve()
+        input_folders = {
+            path.resolve() for path in (broker.source, *(() if is_lone(broker) else (broker.path,)))
+        }
+        folders = [
+            folder
+            for folder in target.parents
+            if folder in input_folders
+            or (folder / names.META_PROPERTIES).exists()
+            or names.parse_directory(folder.name)
+        ]
+        if target.is_dir():
+            raise CannotOpen(out, "is a directory", "name a file in it")
+        if not target.parent.is_dir():
+            raise CannotOpen(target.parent, "is not there", "make the folder first", kind="missing")
+    kafka_folder = next(
+        (
+            folder
+            for folder in folders
+            if folder in input_folders
+            or (folder / names.META_PROPERTIES).exists()
+            or any(folder.glob("*.log"))
+        ),
+        None,
+    )
+    if kafka_folder:
+        raise CannotOpen(
+            out, f"lies in {kafka_folder}, where nothing is written", "name another folder"
+        )
+    return target
+
+
+def _write(out: Path, data: bytes) -> None:
+    """All of it or nothing: under another name first."""
+    import os
+
+    from kafkaviz.errors import translate_os_errors
+
+    temporary = out.with_name(f".{out.name}.{os.getpid()}")
+    with translate_os_errors(out):
+        try:
+            with open(temporary, "xb") as file:
+                file.write(data)
+            temporary.replace(out)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+# ---- what was written
+
+
+def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
+    import hashlib
+
+    health, recommendation = subject.health, subject.tuning.overall if subject.tuning else None
+    return {
+        "file": str(out),
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "directory": str(subject.broker.source),
+        "kafka_version": {"assumed": health.version.text, "because": health.version.reason},
+        "counts": health.counts,
+        "restart": health.restart
+        and {"clean": health.restart.clean, "starts": health.restart.starts},
+        "recommendation": recommendation
+        and {
+            "verdict": str(recommendation.verdict),
+            "setting": "index.interval.bytes",
+            "value": recommendation.value,
+        },
+        "inputs": None
+        if subject.digests is None
+        else [
+            {"file": digest.name, "bytes": digest.size_bytes, "sha256": digest.sha256}
+            for digest in subject.digests
+        ],
+    }
+
+
+def _render(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
+    from kafkaviz import units
+    from kafkaviz.report import health, tuning
+
+    health_view = health.view(subject)
+    yield f"{out}: {units.size(size_bytes)}"
+    yield f"  {health_view.verdict.title}"
+    yield f"  {health.describe_counts(health_view)}"
+    if subject.tuning:
+        yield (
+            f"  index.interval.bytes: {tuning.verdict_view(subject.tuning).headline}"
+            f"{tuning.describe_own_intervals(subject.tuning)}"
+        )
+    else:
+        yield f"  not tuned: {subject.untuned_reason}"

@@ -1,0 +1,272 @@
+"""kafkaviz simulate: real segments without a broker, of a workload or of a log that was there
+before.
+"""
+
+import argparse
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.cli.common import output
+from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.replay_source import ReplaySource
+    from kafkaviz.config_def import Release
+    from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
+
+EPILOG = """\
+Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it,
+and stops the broker in the end; with --crash it ends as a kill ends it. Where Kafka takes an append
+with an exception nothing is written, and the status is 2; what --live wrote before it stays.
+Nothing is written into a directory of Kafka's, and no file is replaced.
+
+WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. Its settings
+are judged by the release that writes. --replay TP_DIR instead appends the batches of a copied
+partition once more, with the settings that its directory tells; limits that it does not tell are
+inferred from its rolls. Each batch is an append of its own: where that was not so, or where a
+restart or a truncation fell in between, the indexes differ.
+
+--set takes a topic's name or the broker's, such as index.interval.bytes or
+log.index.interval.bytes. The settings are kept as server.properties in OUT, where other commands
+find them; its first line, a comment, says that OUT is simulated, and so does the page Broker.
+
+--live appends as time passes, from now on, and tells each roll; Ctrl-C stops the broker, status 0.
+OUT can be opened meanwhile.
+
+--json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
+roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, now_ms, offset, cause,
+found, limit, incoming_bytes}: "roll", of a segment that was full, with the offset of the next one,
+the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated.
+Of a replay also differing, a list of {file, from_position}: the copied indexes that came out
+otherwise, and from which byte on; and unread, a list of {file, from_position, bytes, why}: what of
+a .log is left out, as no whole batch is there.
+
+Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `simulate` to the command line."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="write real segments without a broker",
+        description=(
+            "Writes the segments that Kafka would write of a workload, or of the batches of a "
+            "copied partition once more."
+        ),
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "workload",
+        metavar="WORKLOAD",
+        nargs="?",
+        help="a TOML file, or the name of a workload that comes along",
+    )
+    what.add_argument(
+        "--replay",
+        metavar="TP_DIR",
+        type=Path,
+        help="append the batches of this partition directory, or archive of one",
+    )
+    what.add_argument("--list", action="store_true", help="tell of the workloads that come along")
+    parser.add_argument(
+        "--out",
+        metavar="OUT",
+        type=parse_folder,
+        help="the folder to write into; made if it is not there",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="typed",
+        action="append",
+        default=[],
+        type=parse_setting,
+        help="a setting; may be repeated",
+    )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        help="of all that comes by chance (default: the workload's own)",
+    )
+    parser.add_argument(
+        "--kafka-version",
+        metavar="V",
+        help="the release that writes (default: the workload's, or by TP_DIR's traces)",
+    )
+    parser.add_argument(
+        "--crash",
+        action="store_true",
+        help="end as a kill does: no clean stop, indexes as long as they may grow",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="append as time passes, until the workload or Ctrl-C ends it",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes, and says what was written."""
+    if args.list:
+        _say_presets(args.json)
+        return 0
+    from kafkaviz.analysis import paths
+    from kafkaviz.cli.common import simulation_text
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.log import file
+    from kafkaviz.simulate.directory.folder import resolve_output
+
+    if args.out is None:
+        raise KafkavizError("name the folder to write into with --out")
+    out = file.absolute_path(args.out)
+    if args.replay:
+        args.kafka_version = resolve_release(
+            args.kafka_version, args.replay, paths.ADVICE_PARTITION
+        )
+    source = _source(args) if args.replay else None
+    plan = _replay(args, source) if source else _workload(args)
+    inputs = source.inputs if source else ()
+    resolve_output(out, inputs)
+    if not args.json:
+        print(
+            output.to_one_line(
+                f"writing as Kafka {_version(plan)} does it, with "
+                f"{_describe_settings(plan, source)}"
+            ),
+            file=sys.stderr,
+        )
+    # its files are read where they were written
+    with (_live if args.live else _write_files)(plan, out, inputs, not args.crash) as simulated:
+        result = simulation_text.as_object(simulated, source) if args.json else None
+        lines = (
+            []
+            if args.json
+            else [
+                *simulation_text.render(simulated, out),
+                *simulation_text.render_comparison(source, simulated),
+            ]
+        )
+    if result is None:
+        output.say(lines)
+    else:
+        output.say_json(result)
+    return 0
+
+
+def _workload(args: argparse.Namespace) -> "SimulationPlan":
+    """The plan of a workload; in --live it starts now."""
+    import time
+    from dataclasses import replace
+
+    from kafkaviz.simulate.directory import simulation
+
+    settings = dict(args.typed)
+    workload = simulation.open_workload(args.workload, args.kafka_version, settings)
+    if args.live:
+        workload = replace(workload, start_ms=int(time.time() * 1000))
+    return simulation.plan_workload(workload, settings, args.seed, args.kafka_version)
+
+
+def _source(args: argparse.Namespace) -> "ReplaySource":
+    """The partition that is to be written once more."""
+    from kafkaviz.analysis.replay_source import open_replay_source
+
+    return open_replay_source(args.replay, _release(args))
+
+
+def _replay(args: argparse.Namespace, source: "ReplaySource") -> "SimulationPlan":
+    """The plan for it."""
+    from kafkaviz.simulate.directory import simulation
+
+    return simulation.plan_log(
+        source.log,
+        source.settings,
+        dict(args.typed),
+        1 if args.seed is None else args.seed,
+        _release(args),
+    )
+
+
+def _release(args: argparse.Namespace) -> "Release":
+    from kafkaviz import versions
+
+    return versions.parse(args.kafka_version)
+
+
+@contextmanager
+def _write_files(
+    plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], clean: bool
+) -> "Generator[Simulated]":
+    """Carries out a plan; the files appear in OUT when the block that looks at the result is
+    through.
+    """
+    from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
+    from kafkaviz.simulate.directory.simulation import Run
+
+    with new_files(out, inputs) as staging:
+        logs = DiskLogs(staging.path / plan.directory)
+        try:
+            simulated = Run(plan, logs).carry_out(clean)
+        finally:
+            logs.close()
+        write(simulated.files, staging.path, {f"{plan.directory}/{name}" for name in logs.names()})
+        yield simulated
+
+
+@contextmanager
+def _live(
+    plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], clean: bool
+) -> "Generator[Simulated]":
+    """The same at the speed of the clock."""
+    from kafkaviz.cli.common.live_simulation import live
+
+    yield live(plan, out, inputs, clean)
+
+
+def _say_presets(as_json: bool) -> None:
+    """Name, title and story of each."""
+    import textwrap
+
+    from kafkaviz.simulate.producers.workload import presets
+
+    workloads = presets()
+    if as_json:
+        output.say_json(
+            {
+                "workloads": [
+                    {"name": name, "title": item.title, "story": item.story}
+                    for name, item in workloads.items()
+                ]
+            }
+        )
+        return
+    for name, workload in workloads.items():
+        story = textwrap.wrap(
+            workload.story, 118, initial_indent=" " * 20, subsequent_indent=" " * 20
+        )
+        output.say([f"{name:<20}{workload.title}", *story])
+
+
+def _version(plan: "SimulationPlan") -> str:
+    return ".".join(map(str, plan.behaviour.release))
+
+
+def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
+    """The settings that are not the release's defaults, and which of them nobody told."""
+    inferred = source.inferred_settings if source else {}
+    notes = {
+        name: " (inferred from its rolls)" if inferred.get(name) == value else ""
+        for name, value in plan.settings.items()
+    }
+    return (
+        ", ".join(f"{name} = {value}{notes[name]}" for name, value in plan.settings.items())
+        or "Kafka's default settings"
+    )

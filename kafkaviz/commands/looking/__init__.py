@@ -1,1 +1,0 @@
-"""What only `kafkaviz lookup` uses."""

@@ -1,0 +1,61 @@
+"""A lookup that was made, and what is drawn around it: the log that answers, its batches and its
+records.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.slots import PAGE_BYTES
+
+
+class LookupRecord(NamedTuple):
+    """A record of the batch that was found: label is a word of what is in it, "" for none."""
+
+    offset: int
+    timestamp_ms: int
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class LookupContext:
+    """A lookup and what is drawn around it.
+
+    batches: of the segment with this base offset, all, at least with lookup_log.COLUMNS; records:
+    of the batch at that byte of it. page_bytes: of a lesson whose pages are small. is_index_alone:
+    there is an index and no log.
+    """
+
+    result: Lookup
+    log: LogView
+    batches: Callable[[int], np.ndarray]
+    records: Callable[[int, int], Sequence[LookupRecord]]
+    page_bytes: int = PAGE_BYTES
+    is_index_alone: bool = False
+
+    @property
+    def is_by_time(self) -> bool:
+        """Whether a timestamp was looked up."""
+        return self.result.timestamp_ms is not None
+
+    @property
+    def special_timestamp(self) -> int | None:
+        """EARLIEST, LATEST or another of Kafka's values below 0, where one was asked for in place
+        of a time.
+        """
+        timestamp_ms = self.result.timestamp_ms
+        return timestamp_ms if timestamp_ms is not None and timestamp_ms < 0 else None
+
+    @property
+    def target(self) -> int:
+        """The offset or the timestamp."""
+        # one of both was asked for
+        return cast(int, self.result.timestamp_ms if self.is_by_time else self.result.offset)
+
+    def find_segment(self, base_offset: int) -> SegmentView:
+        """One of the partition's segments."""
+        return next(segment for segment in self.log.segments if segment.base_offset == base_offset)

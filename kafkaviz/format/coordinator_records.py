@@ -1,0 +1,464 @@
+"""Keys and values of __consumer_offsets, __transaction_state and __share_group_state, as
+kafka-dump-log prints them.
+
+A key is an i16 record type and its fields, a value an i16 version and its fields; a null value
+deletes. 4.3.1, an offset commit:
+
+    key    0001 | 0002 6731 | 0006 6f7264657273 | 00000003       type 1: group "g1", topic "orders",
+    partition 3
+    value  0003 | 000000000000002a | 00000005 | 0000 | ...       version 3: offset 42, leader epoch
+    5, metadata "", time
+
+    printed(...) -> key: {"type":"1","data":{"group":"g1",...}} payload:
+    {"version":"3","data":{"offset":42,...}}
+
+Record types and words as CoordinatorRecordSerde and the message parsers of DumpLogSegments, 4.3.1.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import message, notation
+from kafkaviz.format.message import KafkaParseError, Structure, Values
+
+VERSION_BYTES = 2  # in front of every key and value
+TOMBSTONE = "<DELETE>"
+GROUP_METADATA, CONSUMER_PROTOCOL = 2, "consumer"
+
+
+@dataclass(frozen=True)
+class CoordinatorRecordType:
+    """One type of record: what its key and its value hold.
+
+    newest_version: of the value; flexible_from: the first version of the value in the flexible
+    form, None if there is none.
+    """
+
+    number: int
+    name: str
+    key: Structure
+    value: Structure
+    newest_version: int
+    flexible_from: int | None
+
+
+@dataclass(frozen=True)
+class CoordinatorRecord:
+    """A record of a coordinator's topic, and what kafka-dump-log prints of it.
+
+    key, value: the fields by name, None where they could not be read, or for the value of a
+    tombstone. key_text, payload_text: what stands behind "key: " and "payload: "; no payload where
+    something could not be read. problem: what could not be read, None if nothing.
+    """
+
+    type: CoordinatorRecordType | None
+    version: int | None  # of the value
+    key: Values | None
+    value: Values | None
+    is_tombstone: bool
+    key_text: str
+    payload_text: str | None
+    problem: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The part of the record's line that is printed of its body."""
+        return (
+            f"key: {self.key_text}"
+            if self.payload_text is None
+            else f"key: {self.key_text} payload: {self.payload_text}"
+        )
+
+
+def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRecordType]:
+    """The table's rows, each (number, name, key, value, newest version, flexible from), by
+    number.
+    """
+    part_items = tuple(parts.items())
+    return {
+        number: CoordinatorRecordType(
+            number, name, notation.schema(key), notation.schema(value, part_items), newest, flexible
+        )
+        for number, name, key, value, newest, flexible in rows
+    }
+
+
+GROUP, MEMBER = "groupId str", "groupId str, memberId str"
+TOPIC_PARTITIONS = "{topicId uuid, partitions [i32]}"
+OFFSETS = _types(
+    [
+        # classic groups and offsets
+        (
+            0,
+            "LegacyOffsetCommit",
+            "group str, topic str, partition i32",
+            "offset i64, metadata str, commitTimestamp i64",
+            0,
+            None,
+        ),
+        (
+            1,
+            "OffsetCommit",
+            "group str, topic str, partition i32",
+            "offset i64, leaderEpoch i32 v3+, metadata str, commitTimestamp i64, expireTimestamp i64 v1, #0 topicId uuid v4+ =zero",
+            4,
+            4,
+        ),
+        (
+            2,
+            "GroupMetadata",
+            "group str",
+            "protocolType str, generation i32, protocol str?, leader str?, currentStateTimestamp i64 v2+, members [{memberId str, "
+            "groupInstanceId str? v3+, clientId str, clientHost str, rebalanceTimeout i32 v1+, sessionTimeout i32, subscription bytes, "
+            "assignment bytes}]",
+            4,
+            4,
+        ),
+        # consumer groups (KIP-848)
+        (3, "ConsumerGroupMetadata", GROUP, "epoch i32, #0 metadataHash i64 =0", 0, 0),
+        (
+            4,
+            "ConsumerGroupPartitionMetadata",
+            GROUP,
+            "topics [{topicId uuid, topicName str, numPartitions i32, partitionMetadata [{partition i32, racks [str]}]}]",
+            0,
+            0,
+        ),
+        (
+            5,
+            "ConsumerGroupMemberMetadata",
+            MEMBER,
+            "instanceId str?, rackId str?, clientId str, clientHost str, subscribedTopicNames [str], subscribedTopicRegex str?, "
+            "rebalanceTimeoutMs i32, serverAssignor str?, "
+            "#0 classicMemberMetadata {sessionTimeoutMs i32, supportedProtocols [{name str, metadata bytes}]}? =empty",
+            0,
+            0,
+        ),
+        (
+            6,
+            "ConsumerGroupTargetAssignmentMetadata",
+            GROUP,
+            "assignmentEpoch i32, #0 assignmentTimestamp i64 =0",
+            0,
+            0,
+        ),
+        (
+            7,
+            "ConsumerGroupTargetAssignmentMember",
+            MEMBER,
+            "topicPartitions [TopicPartitions]",
+            0,
+            0,
+        ),
+        (
+            8,
+            "ConsumerGroupCurrentMemberAssignment",
+            MEMBER,
+            "memberEpoch i32, previousMemberEpoch i32, state i8, assignedPartitions [AssignedPartitions], "
+            "partitionsPendingRevocation [AssignedPartitions]",
+            0,
+            0,
+        ),
+        (
+            16,
+            "ConsumerGroupRegularExpression",
+            "groupId str, regularExpression str",
+            "topics [str], version i64, timestamp i64",
+            0,
+            0,
+        ),
+        # share groups
+        (
+            10,
+            "ShareGroupMemberMetadata",
+            MEMBER,
+            "rackId str?, clientId str, clientHost str, subscribedTopicNames [str]",
+            0,
+            0,
+        ),
+        (11, "ShareGroupMetadata", GROUP, "epoch i32, metadataHash i64", 0, 0),
+        (
+            12,
+            "ShareGroupTargetAssignmentMetadata",
+            GROUP,
+            "assignmentEpoch i32, #0 assignmentTimestamp i64 =0",
+            0,
+            0,
+        ),
+        (13, "ShareGroupTargetAssignmentMember", MEMBER, "topicPartitions [TopicPartitions]", 0, 0),
+        (
+            14,
+            "ShareGroupCurrentMemberAssignment",
+            MEMBER,
+            "memberEpoch i32, previousMemberEpoch i32, state i8, assignedPartitions [TopicPartitions]",
+            0,
+            0,
+        ),
+        (
+            15,
+            "ShareGroupStatePartitionMetadata",
+            GROUP,
+            "initializingTopics [NamedPartitions], initializedTopics [NamedPartitions], deletingTopics [{topicId uuid, topicName str}]",
+            0,
+            0,
+        ),
+        # streams groups
+        (
+            17,
+            "StreamsGroupMetadata",
+            GROUP,
+            "epoch i32, metadataHash i64, #0 validatedTopologyEpoch i32 =-1, #1 lastAssignmentConfigs [KeyValue]? =empty, "
+            # the last two: 4.4.0
+            "#2 storedDescriptionTopologyEpoch i32 =-1, #3 failedDescriptionTopologyEpoch i32 =-1",
+            0,
+            0,
+        ),
+        (
+            19,
+            "StreamsGroupMemberMetadata",
+            MEMBER,
+            "instanceId str?, rackId str?, clientId str, clientHost str, rebalanceTimeoutMs i32, topologyEpoch i32, processId str, "
+            "userEndpoint {host str, port u16}?, clientTags [KeyValue]",
+            0,
+            0,
+        ),
+        (
+            20,
+            "StreamsGroupTargetAssignmentMetadata",
+            GROUP,
+            "assignmentEpoch i32, #0 assignmentTimestamp i64 =0",
+            0,
+            0,
+        ),
+        (
+            21,
+            "StreamsGroupTargetAssignmentMember",
+            MEMBER,
+            "activeTasks [Task], standbyTasks [Task], warmupTasks [Task]",
+            0,
+            0,
+        ),
+        (
+            22,
+            "StreamsGroupCurrentMemberAssignment",
+            MEMBER,
+            "memberEpoch i32, previousMemberEpoch i32, state i8, activeTasks [AssignedTask], standbyTasks [AssignedTask], "
+            "warmupTasks [AssignedTask], activeTasksPendingRevocation [AssignedTask], standbyTasksPendingRevocation [AssignedTask], "
+            "warmupTasksPendingRevocation [AssignedTask]",
+            0,
+            0,
+        ),
+        (
+            23,
+            "StreamsGroupTopology",
+            GROUP,
+            "epoch i32, subtopologies [{subtopologyId str, sourceTopics [str], sourceTopicRegex [str], stateChangelogTopics [TopicInfo], "
+            "repartitionSinkTopics [str], repartitionSourceTopics [TopicInfo], copartitionGroups [{sourceTopics [i16], "
+            "sourceTopicRegex [i16], repartitionSourceTopics [i16]}]}]",
+            0,
+            0,
+        ),
+    ],
+    {
+        "TopicPartitions": TOPIC_PARTITIONS,
+        "AssignedPartitions": "{topicId uuid, partitions [i32], #0 assignmentEpochs [i32]? =empty}",
+        "NamedPartitions": "{topicId uuid, topicName str, partitions [i32]}",
+        "Task": "{subtopologyId str, partitions [i32]}",
+        "AssignedTask": "{subtopologyId str, partitions [i32], #0 assignmentEpochs [i32]? =empty}",
+        "TopicInfo": "{name str, partitions i32, replicationFactor i16, topicConfigs [KeyValue]}",
+        "KeyValue": "{key str, value str}",
+    },
+)
+TRANSACTIONS = _types(
+    [
+        (
+            0,
+            "TransactionLog",
+            "transactionalId str",
+            "producerId i64, #0 previousProducerId i64 v1+ =-1, #1 nextProducerId i64 v1+ =-1, producerEpoch i16, "
+            "#3 nextProducerEpoch i16 v1+ =-1, transactionTimeoutMs i32, transactionStatus i8, "
+            "transactionPartitions [{topic str, partitionIds [i32]}]?, transactionLastUpdateTimestampMs i64, "
+            "transactionStartTimestampMs i64, #2 clientTransactionVersion i16 v1+ =0",
+            1,
+            1,
+        ),
+    ],
+    {},
+)
+SHARE_PARTITION = "groupId str, topicId uuid, partition i32"
+SHARE_STATE = _types(
+    [
+        (
+            0,
+            "ShareSnapshot",
+            SHARE_PARTITION,
+            "snapshotEpoch i32, stateEpoch i32, leaderEpoch i32, startOffset i64, #0 deliveryCompleteCount i32 =-1, "
+            "createTimestamp i64, writeTimestamp i64, stateBatches [StateBatch]",
+            0,
+            0,
+        ),
+        (
+            1,
+            "ShareUpdate",
+            SHARE_PARTITION,
+            "snapshotEpoch i32, leaderEpoch i32, startOffset i64, #0 deliveryCompleteCount i32 =-1, stateBatches [StateBatch]",
+            0,
+            0,
+        ),
+    ],
+    {"StateBatch": "{firstOffset i64, lastOffset i64, deliveryState i8, deliveryCount i16}"},
+)
+DECODERS = {"offsets": OFFSETS, "transactions": TRANSACTIONS, "share": SHARE_STATE}
+DECODER_OF_TOPIC = {
+    "__consumer_offsets": "offsets",
+    "__transaction_state": "transactions",
+    "__share_group_state": "share",
+}
+EMBEDDED_VERSION = 3  # the newest of what a consumer puts into a group's metadata
+EMBEDDED = {  # always in the plain form, behind an i16 version (ConsumerProtocol)
+    "subscription": notation.schema(
+        "topics [str], userData bytes?, ownedPartitions [{topic str, partitions [i32]}] v1+, generationId i32 v2+, rackId str? v3+"
+    ),
+    "assignment": notation.schema(
+        "assignedPartitions [{topic str, partitions [i32]}], userData bytes?"
+    ),
+}
+
+
+def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> CoordinatorRecord:
+    """A record's key and value, in Python and as printed; decoder: "offsets", "transactions" or
+    "share".
+
+    Raises KafkaParseError, a CorruptBytes, for a record without a key: kafka-dump-log ends there.
+    """
+    if key is None:
+        problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"
+        raise message.kafka_error(0, problem)
+    if len(key) < VERSION_BYTES:
+        return _skip(offset, "Could not read version from key's buffer.")
+    number = _i16(key)
+    type_ = DECODERS[decoder].get(number)
+    if type_ is None:
+        text = f"Unknown record type {number} at offset {offset}, skipping."
+        return CoordinatorRecord(
+            None, None, None, None, False, text, None, f"Unknown record type {number}"
+        )
+    try:
+        key_values, _ = message.read(type_.key, key, flexible=False, position=VERSION_BYTES)
+    except KafkaParseError as fault:
+        return _skip(offset, _read_error_text(number, "key", fault), type_)
+    key_text = f'{{"type":"{number}","data":{message.text(type_.key, key_values)}}}'
+    if value is None:
+        return CoordinatorRecord(type_, None, key_values, None, True, key_text, TOMBSTONE)
+    return _decode_value(type_, key_values, key_text, value, offset)
+
+
+def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> str:
+    """What kafka-dump-log prints of the body behind the record's metadata: "key: ... payload: ...";
+    KafkaParseError as decode.
+    """
+    return decode(key, value, offset, decoder).text
+
+
+def _decode_value(
+    type_: CoordinatorRecordType, key: Values, key_text: str, value: bytes, offset: int
+) -> CoordinatorRecord:
+    """The rest of a record that is no tombstone."""
+    if len(value) < VERSION_BYTES:
+        return _skip(offset, "Could not read version from value's buffer.", type_, key)
+    version = _i16(value)
+    if not 0 <= version <= type_.newest_version:
+        return _skip(
+            offset, f"Found an unknown record version {version} for {type_.number} type", type_, key
+        )
+    is_flexible = type_.flexible_from is not None and version >= type_.flexible_from
+    try:
+        values, _ = message.read(type_.value, value, version, is_flexible, VERSION_BYTES)
+    except KafkaParseError as fault:
+        return _skip(offset, _read_error_text(version, "value", fault), type_, key)
+    payload = f'{{"version":"{version}","data":{_value_text(type_, values, version)}}}'
+    return CoordinatorRecord(type_, version, key, values, False, key_text, payload)
+
+
+def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
+    """The JSON of a value; the members of a consumer group with their subscription and assignment
+    decoded.
+    """
+    if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
+        return message.text(type_.value, values, version)
+    return _GROUP_METADATA_VALUE.text(values, version)
+
+
+class _EmbeddedMessage(message.SizedValue):
+    """Bytes that hold a message of their own, printed decoded if that works; name: a key of
+    EMBEDDED.
+    """
+
+    name: str
+
+    def __init__(self, name: str) -> None:
+        super().__init__("bytes")
+        object.__setattr__(self, "name", name)
+
+    def text(self, value: Any, version: int) -> str:
+        """The JSON of what the bytes hold, or base64."""
+        try:
+            values, embedded_version = decode_embedded(value, self.name)
+        except CorruptBytes:
+            return super().text(value, version)
+        return message.text(EMBEDDED[self.name], values, embedded_version)
+
+
+def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
+    """(values, version) of a member's "subscription" or "assignment"; KafkaParseError if it is none."""
+    version, position = message.read(notation.schema("version i16"), data, flexible=False)
+    values, _ = message.read(
+        EMBEDDED[name], data, version["version"], False, position, EMBEDDED_VERSION
+    )
+    return values, version["version"]
+
+
+def _replace_embedded(structure: Structure) -> Structure:
+    """The same structure, its fields that are named in EMBEDDED printed decoded."""
+    fields = []
+    for field in structure.fields:
+        type_ = field.type
+        if field.name in EMBEDDED:
+            type_ = _EmbeddedMessage(field.name)
+        elif isinstance(type_, message.Array) and isinstance(type_.item, Structure):
+            type_ = message.Array(_replace_embedded(type_.item), type_.nullable)
+        fields.append(
+            message.Field(
+                field.name, type_, field.first_version, field.last_version, field.tag, field.default
+            )
+        )
+    return Structure(tuple(fields), structure.nullable, structure.is_nested)
+
+
+_GROUP_METADATA_VALUE = _replace_embedded(OFFSETS[GROUP_METADATA].value)
+
+
+def _skip(
+    offset: int, problem: str, type_: CoordinatorRecordType | None = None, key: Values | None = None
+) -> CoordinatorRecord:
+    """A record that could not be read: its key's text says so, and it has no payload."""
+    return CoordinatorRecord(
+        type_,
+        None,
+        key,
+        None,
+        False,
+        f"Error at offset {offset}, skipping. {problem}",
+        None,
+        problem,
+    )
+
+
+def _read_error_text(version: int, part: str, fault: KafkaParseError) -> str:
+    text = "null" if fault.java_message is None else fault.java_message
+    return f"Could not read record with version {version} from {part}'s buffer due to: {text}."
+
+
+def _i16(data: bytes) -> int:
+    return int.from_bytes(data[:VERSION_BYTES], "big", signed=True)

@@ -1,0 +1,386 @@
+"""Messages (.log) of magic 0 and 1, as Kafka wrote them before 0.11: single ones, and wrappers
+around compressed ones.
+
+Kafka's LegacyRecord and AbstractLegacyRecordBatch, 4.3.1. The message (k1, v1) of magic 1 at offset
+7, time 5; magic 0 has no timestamp:
+
+    0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 | 00000002 6b31 |
+    00000002 7631
+    offset           | size     | CRC-32   | magic | attributes | timestamp        | key           |
+    value
+
+A size of -1 is a key or value that is null. A wrapper is a message that names a codec; its value is
+whole messages, compressed, its offset that of the last of them. Inside, magic 0 has offsets as they
+are, magic 1 relative ones: 0, 1, 2 in a wrapper at offset 12 are 10, 11, 12.
+"""
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.binary import codec
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.batch import (
+    CODEC_MASK,
+    LEGACY_HEADER,
+    LENGTH_END,
+    LOG_APPEND_TIME,
+    MIN_LENGTH,
+)
+
+# one message, in the machine's own byte order; positions are bytes of Messages.data
+ROW: np.dtype = np.dtype(
+    [
+        ("position", "i4"),
+        ("size_bytes", "i4"),  # with the offset and the size in front
+        ("offset", "i8"),
+        ("crc", "u4"),
+        (
+            "magic",
+            "i1",
+        ),  # what a message inside says is its own: old writers mixed them (KAFKA-4298)
+        ("attributes", "i1"),
+        ("timestamp_type", "i1"),  # the place in TIMESTAMP_TYPES
+        ("timestamp_ms", "i8"),  # -1 for none
+        ("key_position", "i4"),
+        ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
+        ("value_position", "i4"),
+        ("value_size_bytes", "i4"),  # negative for null; Kafka writes -1
+    ]
+)
+TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
+NO_TIMESTAMP, CREATE_TIME, APPEND_TIME = range(3)
+LIMIT_BYTES = codec.LIMIT_BYTES
+
+_SIZE_AT = field_start(LEGACY_HEADER, "message_size_bytes")
+_CRC_AT = field_start(LEGACY_HEADER, "crc")
+_MAGIC_AT = field_start(LEGACY_HEADER, "magic")
+_ATTRIBUTES_AT = field_start(LEGACY_HEADER, "attributes")
+_TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
+_KEY_SIZE_AT = _TIMESTAMP_AT, LEGACY_HEADER.itemsize  # of magic 0, of any other
+_OFFSET_AND_SIZE, _INT = struct.Struct(">qi"), struct.Struct(">i")
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What a batch of magic 0 or 1 holds: the one message, or those of the wrapper.
+
+    rows: one ROW a message that can be read, with its real offset and time. data: the bytes they
+    lie in, the batch itself or what the wrapper held, decompressed. fault: None, or what Kafka
+    raises after those messages; its position is a byte of the batch.
+    """
+
+    data: bytes | memoryview
+    rows: np.ndarray
+    fault: CorruptBytes | None = None
+
+
+def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
+    """The messages of one whole batch; never raises: what is wrong is the fault.
+
+    A wrapper is read as a whole before its first message comes out, so most of what is wrong in it
+    leaves none. limit_bytes: of the decompressed messages.
+    """
+    buffer, rows = _array(batch), np.zeros(1, ROW)
+    if not _count(buffer)[0]:
+        return Messages(
+            batch, rows[:0], CorruptBytes(0, f"no whole message in {len(buffer)} bytes")
+        )
+    _, fault, position, found_size, available_size = _fill(buffer, rows)
+    codec_id = int(rows["attributes"][0]) & CODEC_MASK
+    if codec_id:
+        return _unwrap(
+            batch, rows[0], _corrupt(fault, position, found_size, available_size), limit_bytes
+        )
+    if fault:
+        return Messages(batch, rows[:0], _corrupt(fault, position, found_size, available_size))
+    return Messages(batch, rows)
+
+
+def are_crcs_valid(messages: Messages) -> np.ndarray:
+    """Whether the CRC-32 of each message is that of its bytes from magic on."""
+    data, rows = memoryview(messages.data), messages.rows
+    starts, ends = rows["position"] + _MAGIC_AT, rows["position"] + rows["size_bytes"]
+    crcs = [
+        zlib.crc32(data[start:end])
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    return rows["crc"] == np.array(crcs, np.uint32)
+
+
+def build(
+    magic: int,
+    offset: int,
+    key: bytes | None,
+    value: bytes | None,
+    timestamp_ms: int = -1,
+    attributes: int = 0,
+) -> bytes:
+    """The bytes of one message; of a wrapper too, whose value is the compressed messages and whose
+    key is null.
+    """
+    timestamp = b"" if magic == 0 else struct.pack(">q", timestamp_ms)
+    body = bytes([magic, attributes]) + timestamp + _prefix_size(key) + _prefix_size(value)
+    return (
+        _OFFSET_AND_SIZE.pack(offset, len(body) + _MAGIC_AT - _CRC_AT)
+        + struct.pack(">I", zlib.crc32(body))
+        + body
+    )
+
+
+def _prefix_size(part: bytes | None) -> bytes:
+    """A key or value behind its size."""
+    return _INT.pack(-1) if part is None else _INT.pack(len(part)) + part
+
+
+# ---- wrappers
+
+
+def _unwrap(
+    batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
+) -> Messages:
+    """The messages inside a wrapper; its row is there even if its value cannot be reached, which is
+    the fault.
+    """
+    position = int(wrapper["value_position"])
+    try:
+        data = _decompress(batch, wrapper, fault, limit_bytes)
+    except CorruptBytes as error:
+        return Messages(b"", np.empty(0, ROW), error)
+    try:
+        rows, inner_fault = _read_inner(data, wrapper)
+    except CorruptBytes as error:
+        return Messages(data, np.empty(0, ROW), _wrap_fault(error, position))
+    return Messages(data, rows, inner_fault and _wrap_fault(inner_fault, position))
+
+
+def _decompress(
+    batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
+) -> bytes:
+    """The messages as bytes, with the refusals of DeepRecordsIterator in its order."""
+    magic, name = (
+        int(wrapper["magic"]),
+        _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT),
+    )
+    if magic not in (0, 1):
+        raise CorruptBytes(
+            _MAGIC_AT, f"Invalid wrapper magic found in legacy deep record iterator {magic}"
+        )
+    if name == "zstd":
+        raise CorruptBytes(
+            _ATTRIBUTES_AT,
+            f"Invalid wrapper compressionType found in legacy deep record iterator {magic}",
+        )
+    position, size_bytes = int(wrapper["value_position"]), int(wrapper["value_size_bytes"])
+    if fault:  # behind a key that is too long there is no value; the key itself is never looked at
+        raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
+    if size_bytes < 0:
+        raise CorruptBytes(
+            position - _INT.size,
+            f"Found invalid compressed record set with null value (magic = {magic})",
+        )
+    try:
+        return codec.decompress(
+            name,
+            memoryview(batch)[position : position + size_bytes],
+            limit_bytes,
+            lz4_header_checked=magic == 1,
+        )
+    except CorruptBytes as error:
+        raise CorruptBytes(position + error.position, error.what) from None
+
+
+def _codec_name(codec_id: int, position: int) -> str:
+    try:
+        return codec.name(codec_id)
+    except CorruptBytes as fault:
+        raise CorruptBytes(position, fault.what) from None
+
+
+def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
+    """A fault of the decompressed bytes, told of the wrapper's value."""
+    return CorruptBytes(
+        position, f"byte {fault.position} of the decompressed messages: {fault.what}"
+    )
+
+
+def _read_inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes | None]:
+    """The messages that come out one by one, and what Kafka raises in place of the next;
+    CorruptBytes if none comes out.
+    """
+    buffer = _array(data)
+    count, bad_position = _count(buffer)
+    if bad_position >= 0:
+        raise CorruptBytes(
+            bad_position + _SIZE_AT,
+            f"Record size is less than the minimum record overhead ({MIN_LENGTH})",
+        )
+    if not count:
+        raise CorruptBytes(0, "Found invalid compressed record set with no inner records")
+    rows = np.zeros(count, ROW)
+    readable_count, fault, position, found_size, available_size = _fill(buffer, rows)
+    _resolve(rows, wrapper)
+    nested_rows = np.flatnonzero(rows["attributes"][: readable_count + 1] & CODEC_MASK)
+    if len(nested_rows):  # what Kafka sees before it looks for the message's key
+        return rows[: nested_rows[0]], _nested_error(rows[nested_rows[0]])
+    return rows[:readable_count], _corrupt(fault, position, found_size, available_size)
+
+
+def _nested_error(row: np.void) -> CorruptBytes:
+    position = int(row["position"]) + _ATTRIBUTES_AT
+    try:
+        _codec_name(int(row["attributes"]) & CODEC_MASK, position)
+    except CorruptBytes as fault:
+        return fault
+    return CorruptBytes(position, "Inner messages must not be compressed")
+
+
+def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
+    """Offsets and times of the messages inside, in place; 64 bits that wrap around, as Java's."""
+    # 0: what some versions of librdkafka produced, the offsets are real
+    if wrapper["magic"] == 1 and wrapper["offset"] != 0:
+        last = rows["offset"][-1]
+        if wrapper["offset"] < last:
+            raise CorruptBytes(
+                int(rows["position"][-1]),
+                (
+                    "Found invalid wrapper offset in compressed v1 message set, wrapper offset '"
+                    f"{wrapper['offset']}' "
+                    f"is less than the last inner message offset '{last}' and it is not zero."
+                ),
+            )
+        rows["offset"] += np.array(wrapper["offset"]).reshape(1) - rows["offset"][-1:]
+    has_time = rows["magic"] == 1
+    rows["timestamp_type"][has_time] = wrapper["timestamp_type"]
+    if wrapper["timestamp_type"] == APPEND_TIME:
+        rows["timestamp_ms"][has_time] = wrapper["timestamp_ms"]
+
+
+# ---- the pass over the bytes
+
+_OUT_OF_BOUNDS, _TOO_LONG = 1, 2
+
+
+def _corrupt(
+    fault: int, position: int, found_size: int, available_size: int
+) -> CorruptBytes | None:
+    """What Java says when the key or the value is asked for, which Kafka's iterator does not do."""
+    return _java_fault(fault, position, found_size, available_size) if fault else None
+
+
+def _java_fault(fault: int, position: int, found_size: int, available_size: int) -> CorruptBytes:
+    return CorruptBytes(
+        position,
+        "IndexOutOfBoundsException"
+        if fault == _OUT_OF_BOUNDS
+        else f"newLimit > capacity: ({found_size} > {available_size})",
+    )
+
+
+def _array(data: bytes | memoryview) -> np.ndarray:
+    """One type of array, so that one compiled version serves all."""
+    buffer = np.frombuffer(data, np.uint8)
+    buffer.flags.writeable = False
+    return buffer
+
+
+@njit(cache=True, boundscheck=True)
+def _count(data: np.ndarray) -> tuple[int, int]:
+    """(whole messages, -1), or where one lies that says it is shorter than any; a last one that is
+    cut is left out.
+    """
+    position, end, count = 0, len(data), 0
+    while end - position >= LENGTH_END:
+        size = _int32(data, position + _SIZE_AT)
+        if size < MIN_LENGTH:
+            return count, position
+        if size > end - position - LENGTH_END:
+            break
+        position += LENGTH_END + size
+        count += 1
+    return count, -1
+
+
+@njit(cache=True, boundscheck=True)
+def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]:
+    """Fills a row a message, the bytes of which are there; a first one that is not in order ends
+    it.
+
+    (messages in order, fault or 0, the byte it is at, the size found there, what was there
+    instead).
+    """
+    position = 0
+    for message in range(len(table)):
+        row = table[message]
+        end = position + LENGTH_END + _int32(data, position + _SIZE_AT)
+        row.position, row.size_bytes = position, end - position
+        row.offset = (_int32(data, position) << 32) | (_int32(data, position + 4) & 0xFFFFFFFF)
+        row.crc = np.uint32(_int32(data, position + _CRC_AT) & 0xFFFFFFFF)
+        row.magic, row.attributes = (
+            np.int8(data[position + _MAGIC_AT]),
+            np.int8(data[position + _ATTRIBUTES_AT]),
+        )
+        position = end
+    readable_count, fault, fault_position, found_size, available_size = len(table), 0, 0, 0, 0
+    for message in range(len(table)):
+        row = table[message]
+        code, code_position, size, available = _body(data, row)
+        if code and not fault:
+            readable_count, fault, fault_position, found_size, available_size = (
+                message,
+                code,
+                code_position,
+                size,
+                available,
+            )
+    return readable_count, fault, fault_position, found_size, available_size
+
+
+@njit(cache=True, boundscheck=True)
+def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
+    """Time, key and value of a message whose fixed fields are read; the answer is that of _fill
+    without its first part.
+
+    Any magic but 0 has the layout of magic 1, as in LegacyRecord.
+    """
+    end = row.position + row.size_bytes
+    row.timestamp_type, row.timestamp_ms, position = (
+        NO_TIMESTAMP,
+        -1,
+        row.position + _KEY_SIZE_AT[0],
+    )
+    if row.magic != 0:
+        row.timestamp_type = APPEND_TIME if row.attributes & LOG_APPEND_TIME else CREATE_TIME
+        row.timestamp_ms = (_int32(data, position) << 32) | (
+            _int32(data, position + 4) & 0xFFFFFFFF
+        )
+        position = row.position + _KEY_SIZE_AT[1]
+    if end - position < 4:
+        return _OUT_OF_BOUNDS, position, 0, 0
+    row.key_position, row.key_size_bytes = position + 4, _int32(data, position)
+    value_at = row.key_position + max(row.key_size_bytes, 0)
+    if end - value_at >= 4:
+        row.value_position, row.value_size_bytes = value_at + 4, _int32(data, value_at)
+    if row.key_size_bytes > end - row.key_position:
+        return _TOO_LONG, position, row.key_size_bytes, end - row.key_position
+    if end - value_at < 4:
+        return _OUT_OF_BOUNDS, value_at, 0, 0
+    if row.value_size_bytes > end - row.value_position:
+        return _TOO_LONG, value_at, row.value_size_bytes, end - row.value_position
+    return 0, end, 0, 0
+
+
+@njit(cache=True, boundscheck=True)
+def _int32(data: np.ndarray, position: int) -> int:
+    """A signed big-endian integer of four bytes."""
+    high = np.int64(np.int8(data[position]))
+    return (
+        (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int
+        | (np.int64(data[position + 1]) << 16)
+        | (np.int64(data[position + 2]) << 8)
+        | np.int64(data[position + 3])
+    )

@@ -1,0 +1,216 @@
+"""Records of __remote_log_metadata: which segments lie in tiered storage, printed as kafka-dump-log
+prints them.
+
+A value is framed as in format/metadata.py; the line is not JSON but the toString of Kafka's
+classes. 4.3.1, type 2:
+
+    01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe57 3b8 00 00
+    payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3,
+    state=DELETE_PARTITION_MARKED, ...}
+
+Words as RemoteLogMetadataSerde and its classes, 4.3.1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kafkaviz.format import message, metadata, notation
+from kafkaviz.format.message import KafkaParseError, Structure, Values
+
+SEGMENT_STATES = (
+    "COPY_SEGMENT_STARTED",
+    "COPY_SEGMENT_FINISHED",
+    "DELETE_SEGMENT_STARTED",
+    "DELETE_SEGMENT_FINISHED",
+)
+DELETE_STATES = ("DELETE_PARTITION_MARKED", "DELETE_PARTITION_STARTED", "DELETE_PARTITION_FINISHED")
+NO_VALUE = (
+    'Cannot invoke "java.nio.ByteBuffer.remaining()" because the return value of '
+    '"org.apache.kafka.common.record.internal.Record.value()" is null'
+)
+
+
+@dataclass(frozen=True)
+class RemoteRecordType:
+    """One type of record: its name, its fields and how they are printed."""
+
+    number: int
+    name: str
+    body: Structure
+    show: Callable[[Values], str]
+    newest_version: int = 0
+
+
+@dataclass(frozen=True)
+class RemoteRecord:
+    """A record that could be read."""
+
+    type: RemoteRecordType
+    version: int
+    values: Values
+    text: str
+
+
+def decode(value: bytes | None) -> RemoteRecord:
+    """The record in a value; KafkaParseError, a CorruptBytes, with the words that kafka-dump-log
+    prints of one it cannot read.
+    """
+    if value is None:
+        raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")
+    type_, version, values = metadata.read_framed_record(value, RECORD_TYPES)
+    return RemoteRecord(type_, version, values, type_.show(values))
+
+
+def dump_text(value: bytes | None, offset: int) -> str:
+    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a
+    record's fault included.
+    """
+    try:
+        return f"payload: {decode(value).text}"
+    except KafkaParseError as fault:
+        return (
+            f"payload: Error at offset {offset}, skipping. "
+            f"{'null' if fault.java_message is None else fault.java_message}"
+        )
+
+
+def _segment(values: Values) -> str:
+    start_offset, end_offset = values["startOffset"], values["endOffset"]
+    if start_offset < 0:
+        raise _refusal(
+            f"Unexpected start offset = {start_offset}. StartOffset for a remote segment cannot be "
+            "negative"
+        )
+    if end_offset < start_offset:
+        raise _refusal(
+            f"Unexpected end offset = {end_offset}. EndOffset for a remote segment "
+            f"cannot be less than startOffset = {start_offset}"
+        )
+    return (
+        f"RemoteLogSegmentMetadata{{remoteLogSegmentId={_segment_id(values)}, startOffset="
+        f"{values['startOffset']}, "
+        f"endOffset={values['endOffset']}, brokerId={values['brokerId']}, maxTimestampMs="
+        f"{values['maxTimestampMs']}, "
+        f"eventTimestampMs={values['eventTimestampMs']}, segmentLeaderEpochs={_epochs(values)}, "
+        f"segmentSizeInBytes={values['segmentSizeInBytes']}, customMetadata="
+        f"{_custom_metadata(values)}, "
+        f"state={_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, txnIdxEmpty="
+        f"{str(values['txnIndexEmpty']).lower()}}}"
+    )
+
+
+def _update(values: Values) -> str:
+    return (
+        f"RemoteLogSegmentMetadataUpdate{{remoteLogSegmentId={_segment_id(values)}, "
+        f"customMetadata={_custom_metadata(values)}, state="
+        f"{_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, "
+        f"eventTimestampMs={values['eventTimestampMs']}, brokerId={values['brokerId']}}}"
+    )
+
+
+def _delete(values: Values) -> str:
+    return (
+        f"RemotePartitionDeleteMetadata{{topicPartition="
+        f"{_topic_partition(values['topicIdPartition'])}, "
+        f"state={_state(DELETE_STATES, values['remotePartitionDeleteState'], java_message=None)}, "
+        f"eventTimestampMs={values['eventTimestampMs']}, brokerId={values['brokerId']}}}"
+    )
+
+
+def _snapshot(values: Values) -> str:
+    state = _state(SEGMENT_STATES, values["remoteLogSegmentState"])
+    return (
+        f"RemoteLogSegmentMetadataSnapshot{{segmentId={values['segmentId']}, startOffset="
+        f"{values['startOffset']}, "
+        f"endOffset={values['endOffset']}, maxTimestampMs={values['maxTimestampMs']}, "
+        f"segmentLeaderEpochs={_epochs(values)}, segmentSizeInBytes={values['segmentSizeInBytes']}"
+        ", "
+        f"customMetadata={_custom_metadata(values)}, state={state}, txnIdxEmpty="
+        f"{str(values['txnIndexEmpty']).lower()}}}"
+    )
+
+
+def _epochs(values: Values) -> str:
+    epochs = {entry["leaderEpoch"]: entry["offset"] for entry in values["segmentLeaderEpochs"]}
+    if not epochs:
+        raise _refusal("segmentLeaderEpochs can not be null or empty")
+    return f"{{{', '.join(f'{epoch}={offset}' for epoch, offset in sorted(epochs.items()))}}}"
+
+
+def _refusal(java_message: str) -> KafkaParseError:
+    """What a class says of values that it does not take."""
+    return message.kafka_error(0, java_message, "java.lang.IllegalArgumentException")
+
+
+def _state(
+    names: tuple[str, ...], number: int, java_message: str | None = "state can not be null"
+) -> str:
+    if 0 <= number < len(names):
+        return names[number]
+    raise KafkaParseError(
+        0, f"there is no state {number}", "java.lang.NullPointerException", java_message
+    )
+
+
+def _segment_id(values: Values) -> str:
+    segment = values["remoteLogSegmentId"]
+    return (
+        f"RemoteLogSegmentId{{topicIdPartition={_topic_partition(segment['topicIdPartition'])}, "
+        f"id={segment['id']}}}"
+    )
+
+
+def _topic_partition(values: Values) -> str:
+    return f"{values['id']}:{values['name']}-{values['partition']}"
+
+
+def _custom_metadata(values: Values) -> str:
+    custom_metadata = values["customMetadata"]
+    return (
+        "Optional.empty"
+        if custom_metadata is None
+        else f"Optional[CustomMetadata{{{len(custom_metadata)} bytes}}]"
+    )
+
+
+_PARTITION_ID = "topicIdPartition {name str, id uuid, partition i32}"
+_SEGMENT_ID = f"remoteLogSegmentId {{{_PARTITION_ID}, id uuid}}"
+RECORD_TYPES: dict[int, RemoteRecordType] = {
+    number: RemoteRecordType(number, name, notation.schema(body), show)
+    for number, name, body, show in (
+        (
+            0,
+            "RemoteLogSegmentMetadataRecord",
+            f"{_SEGMENT_ID}, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
+            "eventTimestampMs i64, "
+            "segmentLeaderEpochs [{leaderEpoch i32, offset i64}], segmentSizeInBytes i32, "
+            "customMetadata bytes?, "
+            "remoteLogSegmentState i8, #0 txnIndexEmpty bool =false",
+            _segment,
+        ),
+        (
+            1,
+            "RemoteLogSegmentMetadataUpdateRecord",
+            (
+                f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, "
+                "remoteLogSegmentState i8"
+            ),
+            _update,
+        ),
+        (
+            2,
+            "RemotePartitionDeleteMetadataRecord",
+            f"{_PARTITION_ID}, brokerId i32, eventTimestampMs i64, remotePartitionDeleteState i8",
+            _delete,
+        ),
+        (
+            3,
+            "RemoteLogSegmentMetadataSnapshotRecord",  # written into no topic by 4.3.1, but read
+            "segmentId uuid, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
+            "eventTimestampMs i64, segmentLeaderEpochs [{leaderEpoch i32, offset i64}], "
+            "segmentSizeInBytes i32, customMetadata bytes?, remoteLogSegmentState i8, #0 "
+            "txnIndexEmpty bool =false",
+            _snapshot,
+        ),
+    )
+}

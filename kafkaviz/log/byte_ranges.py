@@ -1,0 +1,178 @@
+"""A stretch of any file of a broker directory, as bytes and as named spans, without reading the
+file from its start.
+"""
+
+from typing import NamedTuple
+
+from kafkaviz import units
+from kafkaviz.binary import spans
+from kafkaviz.binary.spans import PAYLOAD, UNWRITTEN, Span, torn_span
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import names, offset_index, spans_batch, spans_table, spans_text, time_index
+from kafkaviz.log import file, log_regions
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.log_regions import LogRegion
+
+TEXT_BYTES = 1 << 20  # a text file is read whole; what is larger is no checkpoint of Kafka's
+LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata is batches too
+TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)
+
+
+class FileByteRange(NamedTuple):
+    """Bytes start to stop of a file of size_bytes, and the spans that have one of them, whole: they
+    may begin before and end behind.
+    """
+
+    start: int
+    stop: int
+    size_bytes: int
+    data: bytes
+    spans: list[Span]
+
+
+class DecompressedByteRange(NamedTuple):
+    """The records of a compressed batch, decompressed: their number of bytes, a stretch of them,
+    and its spans.
+    """
+
+    start: int
+    stop: int
+    size_bytes: int
+    data: bytes
+    spans: list[Span]
+
+
+def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRange:
+    """The bytes from start to stop of any file, by default all, and what they are.
+
+    Raises CannotOpen.
+    """
+    stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
+    start = max(0, min(start, stop))
+    file_spans = (
+        spans.find_overlapping(_spans(info, start, stop), start, stop) if start < stop else []
+    )
+    return FileByteRange(
+        start, stop, info.size_bytes, file.read(info.path, start, stop - start), file_spans
+    )
+
+
+def read_decompressed(
+    log: FileInfo, position: int, start: int = 0, stop: int | None = None
+) -> DecompressedByteRange | None:
+    """What the compressed batch at a position holds, from byte start to stop of it; None where the
+    batch is not compressed.
+
+    Raises CannotOpen, and CorruptFile where the bytes cannot be decompressed.
+    """
+    try:
+        content = spans_batch.decompress(
+            log_regions.LogFile(log).batch(position), start=start, stop=stop
+        )
+    except CorruptBytes as fault:
+        raise fault.in_file(log.path, position) from None
+    if content is None:
+        return None
+    stop = len(content.data) if stop is None else min(stop, len(content.data))
+    start = max(0, min(start, stop))
+    return DecompressedByteRange(
+        start,
+        stop,
+        len(content.data),
+        content.data[start:stop],
+        spans.find_overlapping(content.spans, start, stop),
+    )
+
+
+def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
+    """The spans of a file that may have a byte in [start, stop)."""
+    name = names.parse_file(info.name)
+    kind = "checkpoint" if info.name == names.BOOTSTRAP else name.kind if name else ""
+    base_offset = name.base_offset if name else 0
+    if kind in LOGS:
+        log = log_regions.LogFile(info)
+        return [
+            span
+            for region in log.regions(start, stop)
+            for span in _region_spans(log, region, start, stop)
+        ]
+    if kind == "index":
+        return _index_spans(
+            info, offset_index, spans_table.offset_entries(base_offset), start, stop
+        )
+    if kind == "timeindex":
+        return _index_spans(info, time_index, spans_table.time_entries(base_offset), start, stop)
+    if kind == "txnindex":
+        return _row_spans(info, spans_table.txn_entries(), info.size_bytes, start, stop)
+    return _small_file_spans(info, kind)
+
+
+def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
+    """The spans of a batch, or of what is none."""
+    size_bytes = region.end - region.position
+    if region.kind in (log_regions.BATCH, log_regions.TORN):
+        data = file.read(log.info.path, region.position, min(size_bytes, log_regions.BATCH_BYTES))
+        return spans_batch.batch(data, region.position, size_bytes, start, stop)
+    if region.kind == log_regions.GARBAGE:
+        return [
+            torn_span(
+                region.position,
+                region.end,
+                "no batch",
+                "These bytes are no batch and no start of one.",
+            )
+        ]
+    note = (
+        "Zeros, set ahead and never written."
+        if size_bytes <= log_regions.TAIL_BYTES
+        else "Zeros as far as it was looked at."
+    )
+    return [
+        Span(region.position, region.end, "zero padding", units.size(size_bytes), UNWRITTEN, note)
+    ]
+
+
+def _index_spans(
+    info: FileInfo, layout, row_format: spans_table.RowFormat, start: int, stop: int
+) -> list[Span]:
+    """The slots of an index, which may end in unwritten ones."""
+    data, _ = file.read_data(info.path)
+    slots = layout.parse(data.ljust(len(data) + -len(data) % row_format.layout.itemsize, b"\0"))
+    return _row_spans(
+        info, row_format, layout.count_entries(slots) * row_format.layout.itemsize, start, stop
+    )
+
+
+def _row_spans(
+    info: FileInfo, row_format: spans_table.RowFormat, written_bytes: int, start: int, stop: int
+) -> list[Span]:
+    """The rows that have a byte in the stretch."""
+    row_bytes = row_format.layout.itemsize
+    first, last = start - start % row_bytes, stop + -stop % row_bytes
+    data = file.read(info.path, first, max(0, min(last, written_bytes) - first))
+    return spans_table.rows(row_format, data, first, last, written_bytes, info.size_bytes)
+
+
+def _small_file_spans(info: FileInfo, kind: str) -> list[Span]:
+    """A snapshot, a text, or a file that is none of Kafka's; these are small, or told by nothing
+    but their size.
+    """
+    if info.size_bytes > TEXT_BYTES and kind != "snapshot":
+        return [_unknown_file_span(info)]
+    data = file.read(info.path)
+    if kind == "snapshot":
+        return spans_table.snapshot(data)
+    if info.name in TEXTS or info.name.endswith("-checkpoint"):
+        return spans_text.lines(data, info.name)
+    return [_unknown_file_span(info)]
+
+
+def _unknown_file_span(info: FileInfo) -> Span:
+    return Span(
+        0,
+        info.size_bytes,
+        "unknown file",
+        units.size(info.size_bytes),
+        PAYLOAD,
+        "No file of Kafka’s has this name.",
+    )

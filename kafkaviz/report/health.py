@@ -1,0 +1,251 @@
+"""What the report says is wrong, what the next start of the broker will do, and what keeps each
+segment.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from kafkaviz import units
+from kafkaviz.analysis.finding import ERROR
+from kafkaviz.analysis.health import is_lone
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import checkup, checkup_tables
+from kafkaviz.figures.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
+from kafkaviz.figures.checkup_tables import HealthTable
+from kafkaviz.log import file
+from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
+from kafkaviz.report.subject import Subject
+
+# what is in these tells nothing of a record's content
+INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
+IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
+ROW_BYTES = checkup.ROW_BYTES
+GAPS_PX = 200  # that the gaps of the strip may take in all
+# of the cells of both tables, as html.table has them
+KINDS = {"steps": "lwlw", "retention": "wllw"}
+
+
+def section(subject: Subject) -> ReportSection:
+    """The section."""
+    checkup_view = view(subject)
+    verdict = tag(
+        "div",
+        mark(checkup_view.verdict.kind),
+        tag("div", tag("h3", checkup_view.verdict.title), tag("p", checkup_view.verdict.text)),
+    )
+    head = tag("div", verdict, class_=f"verdict {checkup_view.verdict.kind}")
+    alone = note(
+        "One partition was read, not the broker directory around it: the start is told for this "
+        "partition alone."
+    )
+    tables = _table(checkup_view.steps), _table(checkup_view.retention)
+    body = (
+        head,
+        alone if is_lone(subject.broker) else "",
+        _strip(checkup_view.strip),
+        _findings(checkup_view),
+        *tables,
+    )
+    return ReportSection("health", "What is wrong, and what the next start will do", join(body))
+
+
+def view(subject: Subject) -> checkup.HealthView:
+    """The same as the Health page shows; bytes that can be a record's content stay away unless
+    records were asked for.
+    """
+    broker, health = subject.broker, subject.health
+    segments = (
+        (partition.directory, segment)
+        for partition in broker.partitions
+        for segment in partition.segments
+    )
+    logs = {
+        (directory, segment.base_offset): segment.log.size_bytes
+        for directory, segment in segments
+        if segment.log
+    }
+
+    def read(name: str, position: int, length: int) -> bytes:
+        if subject.samples is None and not _is_index(name):
+            return b""
+        with suppress(KafkavizError):
+            return file.read(broker.path / name, position, length)
+        return b""
+
+    options = health.retention, broker.shutdown_state != "unknown", health.version.version
+    return checkup.view(
+        health.findings, health.restart, logs, read, len(broker.partitions), *options
+    )
+
+
+def describe_counts(checkup_view: checkup.HealthView) -> str:
+    """1 error, 13 warnings, 17 worth knowing."""
+    pairs = ((checkup_view.counts[severity], severity) for severity in ("error", "warning"))
+    severity_counts = (
+        f"{units.group(count)} {severity}{'' if count == 1 else 's'}" for count, severity in pairs
+    )
+    return f"{', '.join(severity_counts)}, {units.group(checkup_view.counts['info'])} worth knowing"
+
+
+def _is_index(name: str) -> bool:
+    """Whether a file holds no content; of a KRaft snapshot, which is a .checkpoint, and of a .log
+    nobody can say that.
+    """
+    stem = name.rpartition("/")[2]
+    for suffix in (".deleted", ".cleaned", ".swap"):
+        stem = stem.removesuffix(suffix)
+    return stem.endswith(INDEXES)
+
+
+def _strip(strip: RecoveryStrip | None) -> Html:
+    """The logs that the start reads, in proportion."""
+    if strip is None:
+        return Html("")
+    bars = (
+        tag(
+            "span",
+            tag("b", bar.name) if bar.share > 0.06 else "",
+            class_="bad" if bar.fails or bar.cut_bytes else None,
+            style=f"flex:{bar.share:.4f} 1 0",
+            title=f"{bar.name}: {bar.words}",
+        )
+        for bar in strip.bars
+    )
+    words, gaps = (
+        f"{strip.title}. {strip.below or strip.aside}",
+        f"gap:{min(2, GAPS_PX / len(strip.bars)):.3g}px",
+    )
+    foot = tag("p", tag("span", strip.below, class_="bad"), tag("span", strip.aside), class_="foot")
+    return tag(
+        "div",
+        note(strip.title),
+        tag("div", *bars, class_="bars", style=gaps, role="img", aria_label=words),
+        foot,
+        class_="strip",
+    )
+
+
+# ---- findings
+
+
+def _findings(checkup_view: checkup.HealthView) -> Html:
+    if not checkup_view.items:
+        return join(
+            (tag("h3", "Findings"), note("Nothing was found, not even something worth knowing."))
+        )
+    return join(
+        (tag("h3", f"Findings: {describe_counts(checkup_view)}"), *map(_item, checkup_view.items))
+    )
+
+
+def _item(item: FindingItem) -> Html:
+    head = tag("h4", mark(item.severity), item.title, " ", mono(item.code))
+    place_note = note(item.where) if item.count > 1 else ""
+    full = IN_FULL if item.severity == ERROR else 1
+    members = list(map(_member, item.members[:full]))
+    return tag(
+        "article",
+        head,
+        place_note,
+        *members,
+        _render_others(item, full),
+        class_=f"finding {item.severity}",
+    )
+
+
+def _member(member: FindingMember) -> Html:
+    texts = (
+        tag("p", words)
+        for words in dict.fromkeys((member.message, member.found, member.expected))
+        if words
+    )
+    pairs = (
+        ("What is there", join(texts)),
+        ("", _dump(member.dump) if member.dump else ""),
+        ("What Kafka does", tag("p", member.consequence)),
+        ("A safe next step", tag("p", member.next_step)),
+        ("See", tag("p", member.reference) if member.reference else ""),
+    )
+    blocks = (
+        tag("div", tag("h5", name) if name else "", block, class_="block")
+        for name, block in pairs
+        if block
+    )
+    return tag("div", tag("p", mono(member.where)), *blocks, class_="member")
+
+
+def _render_others(item: FindingItem, full: int) -> Html:
+    """Where else, and what else is said there."""
+    rest = item.count - full
+    if rest <= 0:
+        return Html("")
+    body = table(
+        f"{item.title}: the others",
+        ("Where", "What is there"),
+        ((member.where, member.message) for member in item.members[full:]),
+        "cw",
+    )
+    unsent = item.count - len(item.members)
+    more = (
+        note(f"and {units.group(unsent)} more: kafkaviz check --json lists all")
+        if unsent > 0
+        else ""
+    )
+    return details(f"{units.group(rest)} more of these", body, more)
+
+
+def _dump(dump: HexDump) -> Html:
+    """Lines of 16 bytes, those that the finding is about marked."""
+    data, rows = bytes.fromhex(dump.digits), []
+    for start in range(0, len(data), ROW_BYTES):
+        line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
+        runs = join((tag("mark", words) if is_bad else words for words, is_bad in line), " ")
+        rows.append(join((tag("i", units.group(dump.start + start).rjust(12)), "  ", runs)))
+    words = f"Bytes from {dump.start} on; marked are {dump.bad[0]} to {dump.bad[1] - 1}"
+    return tag(
+        "pre",
+        Html("\n".join(rows)),
+        class_=f"hex {dump.kind}",
+        tabindex="0",
+        role="region",
+        aria_label=words,
+    )
+
+
+def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
+    """The bytes of a line in runs of the same kind: (their digits, whether the finding is about
+    them).
+    """
+    start = 0
+    kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]
+    for place in range(1, len(data) + 1):
+        if place == len(data) or kinds[place] != kinds[start]:
+            yield data[start:place].hex(" "), kinds[start]
+            start = place
+
+
+# ---- the next start, retention
+
+
+def _table(table_view: HealthTable | None) -> Html:
+    if table_view is None:
+        return Html("")
+    rows = (
+        tuple(_render_cell(row, place, cell, table_view) for place, cell in enumerate(row.cells))
+        for row in table_view.rows
+    )
+    body = table(table_view.title, table_view.columns, rows, KINDS[table_view.name])
+    more = (
+        note(f"and {units.group(table_view.more)} more: kafkaviz check --json lists all")
+        if table_view.more
+        else ""
+    )
+    return join((tag("h3", table_view.title), *map(note, table_view.notes), body, more))
+
+
+def _render_cell(
+    row: checkup_tables.HealthRow, place: int, cell: str, table_view: HealthTable
+) -> object:
+    """A cell with its mark, its name in the face of names."""
+    text = mono(row.hover[place] or cell) if place in table_view.code and row.is_one else cell
+    return join((mark(row.kind), text)) if place == 0 and row.kind else text

@@ -1,0 +1,60 @@
+"""The files that a report is made of, with their SHA-256: whoever has the directory can tell
+whether it is the same.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.analysis.health import is_lone
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log import archive, file
+from kafkaviz.log.broker import Broker
+
+PIECE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A file by its path below the directory, or the archive itself; sha256: None where it could
+    not be read, fault says why.
+    """
+
+    name: str
+    size_bytes: int
+    sha256: str | None
+    fault: str = ""
+    is_archive: bool = False
+
+
+def digests(broker: Broker, watch: Callable[[str], None] = lambda what: None) -> Iterator[Digest]:
+    """The archive first, if there is one; then each file of the directory, or of the one partition
+    that was opened, by name.
+    """
+    if archive.is_archive(broker.source):
+        watch(f"sha256 of {broker.source.name}")
+        yield replace(_digest(broker.source, broker.source.name), is_archive=True)
+    root = broker.partitions[0].path if is_lone(broker) else broker.path
+    for folder, subfolders, names in os.walk(root):
+        subfolders.sort()
+        watch(f"sha256 of {Path(folder).name}")
+        for name in sorted(names):
+            path = Path(folder) / name
+            if path.is_file() and not path.is_symlink():
+                yield _digest(path, str(path.relative_to(broker.path)))
+
+
+def _digest(path: Path, name: str) -> Digest:
+    digest, buffer, done_bytes = hashlib.sha256(), np.empty(PIECE_BYTES, np.uint8), 0
+    try:
+        with file.reader(path) as read:
+            while length := read(done_bytes, buffer):
+                digest.update(buffer[:length].data)
+                done_bytes += length
+    except KafkavizError as fault:
+        return Digest(name, done_bytes, None, getattr(fault, "what", str(fault)))
+    return Digest(name, done_bytes, digest.hexdigest())

@@ -1,0 +1,102 @@
+"""A few records of each topic, for a report whose reader asked for payloads: the last ones of its
+largest partition.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from kafkaviz import units
+from kafkaviz.analysis.existing_file import existing_file
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import is_control
+from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.log import log_regions
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+
+TOPICS, RECORDS = 200, 3
+STRETCH_BYTES = 1 << 20  # of a .log, whose headers are read at once
+# of a key, a value or a header; of bytes that are no text; of a record
+CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Records of one topic-partition as text; fault: why there are none."""
+
+    partition: str
+    rows: tuple[tuple[str, str, str, str, str], ...] = ()  # offset, time, key, value, headers
+    fault: str = ""
+
+
+def samples(broker: Broker, watch: Callable[[str], None] = lambda what: None) -> Iterator[Sample]:
+    """Of each topic but Kafka's own, by name; of one without a record nothing."""
+    largest: dict[str, Partition] = {}
+    for partition in broker.partitions:
+        if partition.state == "current" and not partition.topic.startswith("__"):
+            largest[partition.topic] = max(
+                partition, largest.get(partition.topic, partition), key=_log_bytes
+            )
+    for topic in sorted(largest)[:TOPICS]:
+        watch(f"records of {largest[topic].directory}")
+        sample = _sample(largest[topic])
+        if sample.rows or sample.fault:
+            yield sample
+
+
+def _log_bytes(partition: Partition) -> int:
+    return sum(segment.log.size_bytes for segment in partition.live if segment.log)
+
+
+def _sample(partition: Partition) -> Sample:
+    try:
+        for segment in reversed(partition.live):
+            for position in _from_the_end(segment):
+                if last_records := deque(segment.iterate(position), RECORDS):
+                    return Sample(partition.directory, tuple(map(_row, last_records)))
+    except KafkavizError as fault:
+        return Sample(partition.directory, fault=getattr(fault, "what", str(fault)))
+    return Sample(partition.directory)
+
+
+def _from_the_end(segment: Segment) -> Iterator[int]:
+    """Where each batch that holds data begins, the last one first; headers are read by stretches
+    from an index entry on.
+    """
+    log_file = existing_file(segment.log)
+    log, stop = log_regions.LogFile(log_file), log_file.size_bytes
+    while stop:
+        start = log.batch_start_before(max(0, stop - STRETCH_BYTES))
+        positions_by_chunk = [
+            batches["position"][~is_control(batches)] for batches in segment.scan(start, stop)
+        ]
+        for positions in reversed(positions_by_chunk):
+            yield from positions[::-1].tolist()
+        stop = start
+
+
+def _row(record: BatchRecord) -> tuple[str, str, str, str, str]:
+    headers = [f"{_text(name)}: {_text(value)}" for name, value in record.headers[:HEADERS]]
+    more = [f"and {len(record.headers) - HEADERS} more"] if len(record.headers) > HEADERS else []
+    return (
+        units.group(record.offset),
+        units.moment(record.timestamp_ms),
+        _text(record.key),
+        _text(record.value),
+        ", ".join(headers + more),
+    )
+
+
+def _text(data: bytes | str | None) -> str:
+    """Bytes as text, the end cut off; those that are none in hexadecimal digits."""
+    if data is None:
+        return "null"
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+    except UnicodeDecodeError:
+        more = "…" if len(data) > HEX_BYTES else ""
+        return f"{cast(bytes, data)[:HEX_BYTES].hex(' ')}{more} ({units.size(len(data))})"
+    return text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"

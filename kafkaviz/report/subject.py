@@ -1,0 +1,211 @@
+"""All that a report tells of, worked out before a line of it is written: inventory, checkup,
+tuning, and what else was asked for.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kafkaviz.analysis import calibration, cost_model, health, overview, tail, tuning
+from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.health import Health
+from kafkaviz.analysis.inference.version import InferredRelease, infer_release
+from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
+from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.broker import Broker, Problem
+from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import open_settings
+from kafkaviz.pipeline.content import Content, content, merge
+from kafkaviz.pipeline.rows import codec_names
+from kafkaviz.report import inputs, records
+from kafkaviz.report.inputs import Digest
+from kafkaviz.report.records import Sample
+
+ProgressListener = Callable[[str], None]  # told what is being read
+
+
+@dataclass(frozen=True)
+class ReportTuning:
+    """The tuning of all that was opened: the answer of each topic by its name, that for all
+    together, and each interval with its prices.
+    """
+
+    source: TuningSource
+    answers: Mapping[str, Recommendation | None]
+    overall: Recommendation
+    intervals: tuple[IntervalPrice, ...]
+    budgets: Budgets
+    costs: LookupPrices
+
+    @property
+    def case(self) -> TuningCase:
+        """All of it together."""
+        return self.source.total
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a report tells of.
+
+    tails: what stands behind the last whole batch, in words, by topic-partition directory and base
+    offset. tuning: None where nothing can be tuned, untuned says why. samples, digests: None where
+    nobody asked for records or checksums.
+    """
+
+    overview: BrokerOverview
+    looks: InferredRelease
+    tails: Mapping[tuple[str, int], str]
+    health: Health
+    tuning: ReportTuning | None
+    untuned_reason: str = ""
+    samples: tuple[Sample, ...] | None = None
+    digests: tuple[Digest, ...] | None = None
+
+    @property
+    def broker(self) -> Broker:
+        """The directory."""
+        return self.overview.broker
+
+
+def gather(
+    broker: Broker,
+    version: str | None = None,
+    typed: Mapping[str, str] | None = None,
+    checkup: Health | None = None,
+    with_payload: bool = False,
+    with_sha256: bool = False,
+    watch: ProgressListener = lambda what: None,
+) -> Subject:
+    """Reads the directory. version, typed: as for a checkup. checkup: a checkup that there is
+    already, by the same release.
+
+    RefusedSetting, CannotOpen; a broken segment is left out and named.
+    """
+    settings = (
+        open_settings(broker, health.assumed_version(broker, version).version, typed)
+        if typed
+        else None
+    )
+    checkup = checkup or health.check(
+        broker,
+        version,
+        settings=settings,
+        watch=lambda partition: watch(f"checking {partition.directory}"),
+    )
+    inventory, tails = _count_segments(broker, watch)
+    report_tuning, why = _tune(broker, checkup.version.text, typed or {}, watch)
+    samples = tuple(records.samples(broker, watch)) if with_payload else None
+    digests = tuple(inputs.digests(broker, watch)) if with_sha256 else None
+    return Subject(
+        inventory, infer_release(broker), tails, checkup, report_tuning, why, samples, digests
+    )
+
+
+# ---- the inventory
+
+
+def _count_segments(
+    broker: Broker, watch: ProgressListener
+) -> tuple[BrokerOverview, dict[tuple[str, int], str]]:
+    """The listing with what every header and every index tells, and what stands behind the last
+    batches.
+    """
+    inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
+    rows, codecs, entries = inventory.segments.copy(), {}, []
+    for place, partition in enumerate(broker.partitions):
+        watch(f"counting {partition.directory}")
+        position_before, used_codecs = 0, 0
+        for row, segment in zip(
+            rows[inventory.starts[place] : inventory.starts[place + 1]],
+            partition.segments,
+            strict=True,
+        ):
+            try:
+                positions, segment_content, tail_text = _count_segment(segment, row)
+            except KafkavizError as fault:
+                row["left_out"] = True
+                problems.append(Problem.from_fault(segment.files[0].path, fault))
+            else:
+                entries.append(
+                    (
+                        place,
+                        positions[(positions >= 0) & (positions < row["log_bytes"])]
+                        + position_before,
+                    )
+                )
+                used_codecs |= segment_content.codecs
+                if tail_text:
+                    tails[partition.directory, segment.base_offset] = tail_text
+            position_before += int(row["log_bytes"])
+        codecs[partition.directory] = codec_names(used_codecs)
+    places = [np.full(len(positions), place, np.int32) for place, positions in entries]
+    positions = np.concatenate([np.empty(0, np.int64), *(part for _, part in entries)])
+    dense = overview.EntryPositions(np.concatenate([np.empty(0, np.int32), *places]), positions)
+    all_problems = tuple({problem.path: problem for problem in problems}.values())
+    return replace(
+        inventory, segments=rows, entries=dense, codecs=codecs, problems=all_problems
+    ), tails
+
+
+def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, str]:
+    """Fills the counts of a segment's row; (the positions in its offset index, what its headers
+    tell, what stands behind them).
+    """
+    segment_copy = replace(
+        segment
+    )  # a segment keeps the indexes that it read for as long as it lives
+    positions, times = segment_copy.offset_index["position"], len(segment_copy.time_index)
+    scan = segment_copy.scan() if segment_copy.log else None
+    segment_content = merge(map(content, scan)) if scan else Content()
+    valid_bytes = scan.end.position if scan else 0
+    values = {
+        "batches": segment_content.batches,
+        "records": segment_content.records,
+        "valid_bytes": valid_bytes,
+        "torn_bytes": int(row["log_bytes"]) - valid_bytes,
+        "last_offset": segment_content.last_offset,
+        "max_timestamp_ms": segment_content.max_timestamp_ms,
+        "offset_entries": len(positions),
+        "time_entries": times,
+    }
+    for name, value in values.items():
+        row[name] = UNKNOWN if value is None else value
+    tail_text = (
+        tail.read(segment_copy.log, valid_bytes, segment_content.last_offset)
+        if segment_copy.log
+        else None
+    )
+    return positions, segment_content, tail_text.summary if tail_text and segment.is_in_use else ""
+
+
+# ---- the tuning
+
+
+def _tune(
+    broker: Broker, version: str, typed: Mapping[str, str], watch: ProgressListener
+) -> tuple[ReportTuning | None, str]:
+    """(the tuning, ""), or (None, why there is none)."""
+    try:
+        source = open_source(
+            broker.source, version, typed, on_progress=lambda name, share: watch(f"tuning {name}")
+        )
+        costs = cost_model.lookup_prices(
+            source.by_base_offset, None, calibration=calibration.load_calibration()
+        )
+    except KafkavizError as fault:
+        return None, str(fault)
+    budgets = Budgets()
+    answers, overall = tuning.recommend_all(source.cases, source.total, budgets, costs)
+    if overall is None:
+        return None, "there is no batch, and so no lookup"
+    return ReportTuning(
+        source,
+        answers,
+        overall,
+        tuning.price_all(source.total.measurement, costs, budgets),
+        budgets,
+        costs,
+    ), ""

@@ -1,0 +1,390 @@
+"""What the report says of the index interval: keep or change, with both curves, today beside
+another, limits and assumptions.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeGuard, cast
+
+from kafkaviz import units
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.tuning import SETTING, IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning.source import BROKER, TuningCase
+from kafkaviz.figures import (
+    before_after,
+    inactive_segment_text,
+    limit_map,
+    tornado,
+    tuning_curve,
+    tuning_verdict,
+)
+from kafkaviz.figures.tuning_terms import micros, range_text
+from kafkaviz.report.html import (
+    Drawing,
+    Html,
+    ReportSection,
+    details,
+    join,
+    mark,
+    mono,
+    note,
+    table,
+    tag,
+)
+from kafkaviz.report.subject import ReportTuning, Subject
+
+TOPICS = 400
+ELSEWHERE = tuning_curve.COMPARED_BYTES
+CHANGES = {before_after.BETTER: "better", before_after.WORSE: "worse"}
+HEADING = "What another index interval would have cost"
+
+
+def section(subject: Subject) -> ReportSection:
+    """The section; of a directory where nothing can be tuned, why."""
+    if subject.tuning is None:
+        return ReportSection(
+            "tuning", HEADING, note(f"Nothing is told of it: {subject.untuned_reason}.")
+        )
+    report_tuning = subject.tuning
+    curves, other_drawings = _curves(report_tuning), _other_drawings(report_tuning)
+    drawings = (*curves, *other_drawings)
+    omissions = inactive_segment_text.left_out_text(
+        report_tuning.source.inactive_segments, report_tuning.source.metadata_left_out
+    )
+    middle = _intervals(report_tuning), _topics(report_tuning), _comparison(report_tuning)
+    body = (
+        _verdict(report_tuning),
+        *(drawing.html for drawing in curves),
+        *middle,
+        *(drawing.html for drawing in other_drawings),
+        _omissions(report_tuning),
+    )
+    return ReportSection(
+        "tuning", HEADING, join((note(omissions), *body) if omissions else body), drawings
+    )
+
+
+def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
+    """The answer in words, as on the Tuning page."""
+    cases = report_tuning.source.cases
+    existing = [case.disk_entries for case in cases if case.disk_entries is not None]
+    existing_entries = _sum_pairs(existing) if len(existing) == len(cases) else None
+    entries = tuning_verdict.EntryCounts(
+        _sum_pairs(case.replayed_entries for case in cases), existing_entries, topics=len(cases)
+    )
+    return tuning_verdict.view(
+        report_tuning.overall,
+        report_tuning.case.measurement,
+        report_tuning.case.today,
+        report_tuning.budgets,
+        report_tuning.costs,
+        entries,
+    )
+
+
+def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    offsets, times = zip(*pairs, strict=True)
+    return sum(offsets), sum(times)
+
+
+def describe_own_intervals(report_tuning: ReportTuning) -> str:
+    """Of several topics, how many would gain by an interval of their own; empty of one."""
+    changing_count = sum(map(_changes, report_tuning.answers.values()))
+    if len(report_tuning.source.cases) < 2:
+        return ""
+    topics_text = (
+        f"{units.group(changing_count)} of {units.group(len(report_tuning.source.cases))} topics "
+        "would gain by an interval of their own"
+    )
+    return f"; {topics_text if changing_count else 'no topic would gain by another interval'}"
+
+
+def compared_interval(report_tuning: ReportTuning) -> IntervalPrice:
+    """What today is held against: what the budgets alone would choose, or where that is today's a
+    longer interval, to see the price.
+    """
+    overall = report_tuning.overall
+    if overall.considered_bytes != overall.current_price.interval_bytes:
+        return next(
+            interval
+            for interval in report_tuning.intervals
+            if interval.interval_bytes == overall.considered_bytes
+        )
+    return next(
+        (interval for interval in report_tuning.intervals if interval.interval_bytes >= ELSEWHERE),
+        overall.current_price,
+    )
+
+
+# ---- the answer
+
+
+def _verdict(report_tuning: ReportTuning) -> Html:
+    verdict = verdict_view(report_tuning)
+    boxes = (tag("p", tag("b", f"{word}: "), text) for word, text in verdict.boxes)
+    reasons = (tag("li", tuning_text.describe_reason(why)) for why in report_tuning.overall.reasons)
+    head = tag(
+        "div", mark(verdict.mark), tag("div", tag("h3", verdict.headline), tag("p", verdict.reason))
+    )
+    why = details("Every reason", tag("ul", *reasons))
+    return join(
+        (
+            tag("div", head, class_=f"verdict {verdict.mark}"),
+            tag("div", *boxes, class_="boxes"),
+            why,
+        )
+    )
+
+
+def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
+    overall, measured = report_tuning.overall, report_tuning.case.measurement
+    least = measured.parts.least_batch_bytes
+    curve = tuning_curve.view(
+        report_tuning.intervals,
+        overall.current_price,
+        overall.considered_bytes,
+        measured.log_bytes,
+        least,
+        report_tuning.budgets,
+        report_tuning.costs,
+    )
+    draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
+    captions = tuning_curve.captions()
+    return tuple(
+        Drawing(name, title, words, lambda mode, how=how: how(curve, mode))
+        for name, title, words, how in zip(
+            ("headers", "bytes"), curve.titles, captions, draw, strict=True
+        )
+    )
+
+
+def _intervals(report_tuning: ReportTuning) -> Html:
+    heads = (
+        "Interval",
+        "Entries",
+        "Both indexes",
+        "Of the log",
+        "Headers, mean",
+        "p50",
+        "p99",
+        "max",
+        "p99 in page cache, modelled",
+    )
+    rows = [
+        (
+            units.group(interval.interval_bytes),
+            units.group(int(interval.row["entries"])),
+            units.size(int(interval.row["index_bytes"])),
+            units.share(interval.index_share, 1),
+            f"{interval.row['headers_mean']:.1f}",
+            *(units.group(int(interval.row[f"headers_{name}"])) for name in ("p50", "p99", "max")),
+            range_text(interval.p99_us),
+        )
+        for interval in report_tuning.intervals
+    ]
+    today = next(
+        place
+        for place, interval in enumerate(report_tuning.intervals)
+        if interval.interval_bytes == report_tuning.overall.current_price.interval_bytes
+    )
+    return details(
+        "Every interval as a table",
+        table("Every interval, today’s marked", heads, rows, "rrrrrrrrr", today),
+    )
+
+
+# ---- topic by topic
+
+
+def _topics(report_tuning: ReportTuning) -> Html:
+    if len(report_tuning.source.cases) < 2:
+        return Html("")
+    cases = sorted(report_tuning.source.cases, key=lambda case: (-case.index_share, case.name))
+    heads = (
+        "Topic",
+        "Log",
+        "Batch, mean",
+        "Interval",
+        "Index, of the log",
+        "Headers, mean",
+        "p99 in page cache",
+        "Answer",
+    )
+    rows = (_topic(report_tuning, case) for case in cases[:TOPICS])
+    more = (
+        f"{units.group(len(cases) - TOPICS)} more are not listed. " if len(cases) > TOPICS else ""
+    )
+    metadata = (
+        "__cluster_metadata is left as it is: its small batches need their index."
+        if report_tuning.source.metadata_left_out
+        else ""
+    )
+    foot = note(more + metadata) if more or metadata else ""
+    head = tag(
+        "h3", f"Topic by topic, the densest index first{describe_own_intervals(report_tuning)}"
+    )
+    return join((head, table("Topics, the densest index first", heads, rows, "crrrrrrl"), foot))
+
+
+def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
+    answer = report_tuning.answers.get(case.name)
+    if answer is None:
+        return case.name, "0 B", *[units.MISSING] * 5, "no batch"
+    says = (
+        "keep"
+        if answer.verdict == tuning.TuningVerdict.KEEP
+        else tag("b", units.group(answer.value))
+    )
+    return (
+        case.name,
+        units.size(case.measurement.log_bytes),
+        units.size(case.measurement.batch_bytes),
+        units.group(answer.current_price.interval_bytes),
+        units.share(answer.current_price.index_share, 1),
+        f"{answer.current_price.row['headers_mean']:.1f}",
+        f"≈ {micros(answer.current_price.p99_us.typical)}",
+        says,
+    )
+
+
+# ---- before and after
+
+
+def _comparison(report_tuning: ReportTuning) -> Html:
+    today, other = report_tuning.overall.current_price, compared_interval(report_tuning)
+    if today.interval_bytes == other.interval_bytes:
+        return Html("")
+    measured, names = (
+        report_tuning.case.measurement,
+        [units.size(interval.interval_bytes) for interval in (today, other)],
+    )
+    times = today.time_entries, other.time_entries
+    config = report_tuning.case.today.config
+    limit_before, limit_after = (
+        tuning.limits_at(measured, config, interval.interval_bytes).binding
+        for interval in (today, other)
+    )
+    rows = [
+        (
+            row.name,
+            row.before,
+            row.after,
+            tag("span", row.change, class_=CHANGES.get(row.kind)),
+            row.basis,
+        )
+        for row in before_after.rows(
+            today,
+            other,
+            report_tuning.costs,
+            report_tuning.budgets,
+            times,
+            (limit_before, limit_after),
+        )
+    ]
+    head = tag("h3", f"{names[0]}, as it is, beside {names[1]}")
+    heads = ("What", names[0], names[1], "Change", "How it is known")
+    return join(
+        (
+            head,
+            table(f"{names[0]} beside {names[1]}", heads, rows, "wrrrw"),
+            _command(report_tuning, other),
+        )
+    )
+
+
+def _command(report_tuning: ReportTuning, other: IntervalPrice) -> Html:
+    """The line that changes it, where that is proposed or was considered; where topics differ one
+    for each that changes.
+    """
+    if any(reason.code == "topic-by-topic" for reason in report_tuning.overall.reasons):
+        lines = [
+            tuning_text.alter_line(SETTING, answer.value, name)
+            for name, answer in sorted(report_tuning.answers.items())
+            if _changes(answer)
+        ]
+        return (
+            _lines("Topic by topic, where the answer is another interval:", lines)
+            if lines
+            else note("No change is proposed.")
+        )
+    if other.interval_bytes != report_tuning.overall.considered_bytes:
+        return note(
+            "No change is proposed: the right column shows what a longer interval would cost."
+        )
+    topic = None if report_tuning.source.kind == BROKER else report_tuning.case.today.topic
+    return _lines(
+        verdict_view(report_tuning).command_lead,
+        [tuning_text.alter_line(SETTING, other.interval_bytes, topic)],
+    )
+
+
+def _changes(recommendation: Recommendation | None) -> TypeGuard[Recommendation]:
+    return recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
+
+
+def _lines(lead: str, lines: Sequence[str]) -> Html:
+    code = tag("pre", tag("code", "\n".join(lines)), class_="command", tabindex="0")
+    return join((tag("p", lead, class_="lead"), code, note(tuning_text.describe_reach(SETTING))))
+
+
+# ---- limits and assumptions
+
+
+def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
+    config, overall = report_tuning.case.today.config, report_tuning.overall
+    limits = limit_map.view(
+        report_tuning.case.measurement, config, overall.considered_bytes, config.segment_index_bytes
+    )
+    words = limit_map.index_size_text(limits, report_tuning.case.measurement, config)
+    heads = ("Interval", "Safe segment.index.bytes", "First with today’s")
+    rows = (
+        (units.group(interval), units.group(safe), cause)
+        for interval, safe, cause in limit_map.rows(limits)
+    )
+    safe = details(
+        "As a table, and the index that is safe",
+        note(words),
+        table(limits.title, heads, rows, "rrl"),
+    )
+    inputs = (
+        report_tuning.case.measurement,
+        report_tuning.case.today,
+        report_tuning.budgets,
+        report_tuning.costs,
+    )
+    recommendation = cast(Recommendation, tuning.recommend(*inputs))
+    tornado_view = tornado.view(
+        tuning.tornado(*inputs),
+        (str(recommendation.verdict), recommendation.value),
+        recommendation.current_price.p99_us.typical,
+        report_tuning.budgets.p99_us,
+    )
+    ends = details(
+        "As a table",
+        table(tornado_view.title, tornado.column_titles(), tornado.rows(tornado_view), "wrrrrll"),
+    )
+    return (
+        Drawing(
+            "limits",
+            limits.title,
+            limit_map.caption(),
+            lambda mode: limit_map.figure(limits, mode),
+            safe,
+        ),
+        Drawing(
+            "assumptions",
+            tornado_view.title,
+            tornado.caption(),
+            lambda mode: tornado.figure(tornado_view, mode),
+            ends,
+        ),
+    )
+
+
+def _omissions(report_tuning: ReportTuning) -> Html:
+    """What could not be read for it."""
+    lines = [
+        tag("li", mono(problem.path.name), f": {problem.what}")
+        for problem in report_tuning.source.problems
+    ]
+    return join((tag("h3", "Left out of the tuning"), tag("ul", *lines))) if lines else Html("")

@@ -1,0 +1,260 @@
+"""A partition as a broker has it open: what a search reads, wherever the bytes come from.
+
+Made of the files as they lie there (view_partition), or, by a floor above, of what a recovery would
+leave of them.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.format import names, offset_index, time_index, txn_index
+from kafkaviz.log import file
+from kafkaviz.log.file import READ_LIMIT_BYTES, FileInfo
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.search.batches import LogReader, Read
+from kafkaviz.units import file_stem
+
+SearchResult = TypeVar("SearchResult")
+
+NO_TIMESTAMP = -1
+ON_DISK, AFTER_RECOVERY = "disk", "recovered"
+
+
+@dataclass(frozen=True)
+class FileView:
+    """A file: opened is a context manager that gives read(position, buffer) while it is open.
+
+    path: for messages; the name where there is no more to say. source: "disk" where these are the
+    bytes that lie there, "recovered" where a start would leave others under this name.
+    """
+
+    name: str
+    size_bytes: int
+    open_reader: Callable[[], AbstractContextManager[Read]]
+    modified_ms: int = 0
+    path: str = ""
+    source: str = ON_DISK
+
+    def content(self, position: int = 0, size_bytes: int | None = None) -> bytes:
+        """A stretch of its bytes, by default all; fewer where it ends.
+
+        CannotOpen where they are more than WHOLE_BYTES.
+        """
+        rest_bytes = max(0, self.size_bytes - position)
+        length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
+        if length_bytes > READ_LIMIT_BYTES:
+            raise CannotOpen(
+                self.path or self.name,
+                f"holds {length_bytes} bytes, more than the {READ_LIMIT_BYTES} that are read",
+                kind="large",
+            )
+        buffer = np.empty(length_bytes, np.uint8)
+        with self.open_reader() as read:
+            return buffer[: read(position, buffer)].tobytes()
+
+
+class KeyColumn:
+    """A column of an index with the base offset added to each value when it is asked for; a search
+    reads some twenty of them.
+    """
+
+    def __init__(self, column: np.ndarray, base: int = 0) -> None:
+        self._column, self._base = column, base
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, slot: int) -> int:
+        return int(self._column[slot]) + self._base
+
+
+@dataclass(frozen=True)
+class SegmentView:
+    """A segment that a broker has open.
+
+    An index that has no file has no entries; one that has believes every slot of it.
+
+    start_error: Kafka's exception where the start that would recover the log ends with one, else
+    None; no broker has it open then.
+    """
+
+    base_offset: int
+    log: FileView
+    index: FileView | None = None
+    timeindex: FileView | None = None
+    txnindex: FileView | None = None
+    start_error: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the .log."""
+        return self.log.size_bytes
+
+    @property
+    def recovered_files(self) -> tuple[str, ...]:
+        """The names of its files that hold other bytes than those on disk."""
+        files = (self.log, self.index, self.timeindex, self.txnindex)
+        return tuple(view.name for view in files if view and view.source == AFTER_RECOVERY)
+
+    def file_name(self, kind: str) -> str:
+        """The name of its index or timeindex, whether there is one or not."""
+        return f"{file_stem(self.base_offset)}.{kind}"
+
+    @cached_property
+    def offset_slots(self) -> np.ndarray:
+        """Every whole slot of the .index (offset_index.ENTRY), written or not."""
+        return offset_index.parse(self.index.content() if self.index else b"")
+
+    @cached_property
+    def time_slots(self) -> np.ndarray:
+        """Every whole slot of the .timeindex (time_index.ENTRY), written or not."""
+        return time_index.parse(self.timeindex.content() if self.timeindex else b"")
+
+    @cached_property
+    def aborted(self) -> np.ndarray:
+        """The entries of the .txnindex (txn_index.ENTRY)."""
+        return txn_index.parse(self.txnindex.content() if self.txnindex else b"")
+
+    @cached_property
+    def max_timestamp(self) -> tuple[int, int]:
+        """(largest timestamp, its offset) that the broker remembers: of the last slot of the time
+        index, (-1, base offset) without one.
+
+        LogSegment.readMaxTimestampAndOffsetSoFar from 2.3 on. Earlier releases read the batches
+        behind the last entry too, which comes to the same where the segment was closed.
+        """
+        entry_bytes = time_index.ENTRY.itemsize
+        slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
+        last = (
+            time_index.parse(self.timeindex.content((slots - 1) * entry_bytes, entry_bytes))
+            if self.timeindex and slots
+            else ()
+        )
+        return (
+            (int(last[0]["timestamp_ms"]), int(last[0]["relative_offset"]) + self.base_offset)
+            if len(last)
+            else (-1, self.base_offset)
+        )
+
+    @property
+    def largest_timestamp_ms(self) -> int:
+        """What decides whether a timestamp is looked for in here (LogSegment.largestTimestamp): the
+        time of the file if none is known.
+        """
+        return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
+
+    def run_search(self, search: Callable[[LogReader], SearchResult]) -> SearchResult:
+        """What a search in the open .log gives; CorruptFile where the bytes break their format."""
+        with self.log.open_reader() as read:
+            try:
+                return search(LogReader(read, self.log.size_bytes))
+            except CorruptBytes as fault:
+                raise fault.in_file(self.log.path or self.log.name) from None
+
+
+@dataclass(frozen=True)
+class LogView:
+    """A partition: its segments by base offset, at least one.
+
+    checkpointed_start: what log-start-offset-checkpoint says. snapshots: the producer snapshots by
+    their offset.
+    """
+
+    name: str
+    segments: tuple[SegmentView, ...]
+    checkpointed_start: int | None = None
+    snapshots: Mapping[int, FileView] = field(default_factory=dict)
+
+    @property
+    def log_start_offset(self) -> int:
+        """The larger of the checkpointed log start and the first base offset."""
+        return max(self.segments[0].base_offset, self.checkpointed_start or 0)
+
+    @property
+    def recovered_files(self) -> tuple[str, ...]:
+        """The names of the files that hold other bytes than those on disk."""
+        return tuple(name for segment in self.segments for name in segment.recovered_files)
+
+    @property
+    def start_error(self) -> str | None:
+        """As of its segments."""
+        return self.segments[0].start_error
+
+    @property
+    def active(self) -> SegmentView:
+        """The last segment."""
+        return self.segments[-1]
+
+    def floor(self, offset: int) -> int | None:
+        """Which segment has the greatest base offset that is not above an offset; None where all
+        are.
+        """
+        return max(
+            (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
+            default=None,
+        )
+
+
+def view_partition(partition: Partition) -> LogView:
+    """A partition with the bytes that lie there, wrong ones included: what a broker makes of a
+    directory that was stopped cleanly.
+    """
+    segments = tuple(map(view_segment, partition.live))
+    snapshots = {offset: view_file(info) for offset, info in partition.snapshots.items()}
+    return LogView(partition.directory, segments, partition.checkpoints.log_start, snapshots)
+
+
+def view_segment(segment: Segment) -> SegmentView:
+    """A segment with the bytes that lie there; it has a .log."""
+    index, timeindex, txnindex = (
+        view_file(info) if info else None
+        for info in (segment.index, segment.timeindex, segment.txnindex)
+    )
+    return SegmentView(segment.base_offset, view_file(segment.log), index, timeindex, txnindex)
+
+
+def view_file(info: FileInfo) -> FileView:
+    """A file on disk."""
+    return FileView(
+        info.name,
+        info.size_bytes,
+        lambda: file.reader(info.path),
+        info.mtime_ns // 1_000_000,
+        str(info.path),
+    )
+
+
+def view_files(
+    name: str, files: Mapping[str, FileView], checkpointed_start: int | None = None
+) -> LogView:
+    """A partition of files by their names, those of its segments that have a .log."""
+    parsed_names = ((names.parse_file(file_name), view) for file_name, view in files.items())
+    views = {
+        (parsed_name.base_offset, parsed_name.kind): view
+        for parsed_name, view in parsed_names
+        if parsed_name and not parsed_name.suffix
+    }
+    segments = tuple(
+        SegmentView(
+            base,
+            log,
+            views.get((base, "index")),
+            views.get((base, "timeindex")),
+            views.get((base, "txnindex")),
+        )
+        for (base, kind), log in sorted(views.items(), key=lambda item: item[0])
+        if kind == "log"
+    )
+    return LogView(
+        name,
+        segments,
+        checkpointed_start,
+        {base: view for (base, kind), view in views.items() if kind == "snapshot"},
+    )

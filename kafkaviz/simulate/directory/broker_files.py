@@ -1,0 +1,201 @@
+"""The files that lie in a broker directory beside its topic-partitions, for a simulated broker of
+one log.
+
+As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them;
+what a release does not have yet is left out, and so is the metadata log. A broker of 4.3.1 that was
+stopped after offset 40000 leaves: bootstrap.checkpoint, .kafka_cleanshutdown with
+{"version":0,"brokerEpoch":1}, meta.properties of version 1, and recovery-point-offset-checkpoint
+with "heartbeat 0 40000".
+"""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+from crc32c import crc32c
+
+from kafkaviz import config_def, versions
+from kafkaviz.config_def import Release, Value
+from kafkaviz.format import checkpoint, metadata, names, record
+from kafkaviz.format.batch import CONTROL, CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
+from kafkaviz.format.control import ControlType
+from kafkaviz.format.record import Record
+from kafkaviz.simulate.stored import StoredFile, in_memory
+
+NODE_ID, BROKER_EPOCH = 1, 1
+UUID_BYTES = 16
+CALENDAR_MS = 146_097 * 86_400_000  # 400 years
+
+
+@dataclass(frozen=True)
+class BrokerState:
+    """What a broker knew of its one log when it ended.
+
+    clean: it was stopped, and did not crash. log_start_offset: None where the first segment tells
+    it. settings: by topic name. ended_ms: when the files were written.
+    """
+
+    release: Release
+    topic: str
+    partition: int
+    clean: bool
+    high_watermark: int
+    recovery_point: int
+    log_start_offset: int | None
+    started_ms: int
+    ended_ms: int
+    seed: int = 0
+    settings: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Ids:
+    """The ids that a formatted directory and a new topic are given: by chance, the same for the
+    same seed.
+    """
+
+    def __init__(self, seed: int) -> None:
+        random = np.random.default_rng([seed & 0xFFFFFFFFFFFFFFFF, NODE_ID])
+        self.cluster, self.directory, self.topic = (_uuid(random) for _ in range(3))
+
+
+def own_files(state: BrokerState) -> Iterator[StoredFile]:
+    """The files of the broker directory itself."""
+    release, ids = state.release, Ids(state.seed)
+    yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
+    if versions.BOOTSTRAP_CHECKPOINT.applies_to(
+        release
+    ) and not versions.BOOTSTRAP_SNAPSHOT.applies_to(release):
+        yield in_memory(names.BOOTSTRAP, bootstrap(release, state.started_ms), state.started_ms)
+    for name, offset in _checkpoints(state):
+        entries = {} if offset is None else {(state.topic, state.partition): offset}
+        yield in_memory(name, checkpoint.build_offsets(entries), state.ended_ms)
+    if state.clean:
+        has_epoch = versions.CLEAN_SHUTDOWN_EPOCH.applies_to(release)
+        body = (
+            json.dumps({"version": 0, "brokerEpoch": BROKER_EPOCH}, separators=(",", ":"))
+            if has_epoch
+            else ""
+        )
+        yield in_memory(names.CLEAN_SHUTDOWN, body.encode(), state.ended_ms)
+    if not state.clean or not versions.LOCK_REMOVED.applies_to(release):
+        yield in_memory(names.LOCK, b"", state.started_ms)
+    yield in_memory(
+        names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms
+    )
+
+
+def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[StoredFile]:
+    """partition.metadata, where the release has it."""
+    if versions.TOPIC_IDS.applies_to(release):
+        yield in_memory(
+            names.PARTITION_METADATA,
+            checkpoint.build_partition_metadata(Ids(seed).topic),
+            created_ms,
+        )
+
+
+def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
+    """That all is simulated, and settings of a topic under a broker's names; Kafka does not look
+    for the file there.
+    """
+    id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
+    properties = {id_name: str(NODE_ID)}
+    for name, value in settings.items():
+        broker_name = _broker_name("segment.bytes" if name == "internal.segment.bytes" else name)
+        if broker_name and value is not None:
+            properties[broker_name] = str(value).lower() if isinstance(value, bool) else str(value)
+    return checkpoint.build_properties(
+        properties, [names.SIMULATED_COMMENT, " What the log was written with"]
+    )
+
+
+def bootstrap(release: Release, now_ms: int) -> bytes:
+    """bootstrap.checkpoint as `kafka-storage format` leaves it: the metadata.version, between the
+    head and the foot of a snapshot.
+    """
+    feature = metadata.build_feature_level(
+        metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
+    )
+    parts = (
+        (_control(ControlType.SNAPSHOT_HEADER, bytes(11)), CONTROL),
+        (Record(0, 0, None, feature), 0),
+        (_control(ControlType.SNAPSHOT_FOOTER, bytes(3)), CONTROL),
+    )
+    return b"".join(
+        _batch(offset, [entry], attributes, now_ms)
+        for offset, (entry, attributes) in enumerate(parts)
+    )
+
+
+def _meta_properties(state: BrokerState, ids: Ids) -> bytes:
+    is_kraft = versions.KRAFT_READY.applies_to(state.release)
+    properties = (
+        {"node.id": str(NODE_ID), "version": "1"}
+        if is_kraft
+        else {"broker.id": str(NODE_ID), "version": "0"}
+    )
+    if versions.DIRECTORY_IDS.applies_to(state.release):
+        properties["directory.id"] = ids.directory
+    return checkpoint.build_properties(
+        properties | {"cluster.id": ids.cluster}, ["", _java_date(state.started_ms)]
+    )
+
+
+def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
+    yield names.RECOVERY_POINT_CHECKPOINT, state.recovery_point
+    yield names.HIGH_WATERMARK_CHECKPOINT, state.high_watermark
+    if versions.LOG_START_CHECKPOINT.applies_to(state.release):
+        yield names.LOG_START_CHECKPOINT, state.log_start_offset
+
+
+def _broker_name(topic_name: str) -> str | None:
+    """The strongest of a broker's names for a setting."""
+    broker_names = config_def.TOPIC_SETTINGS[topic_name].broker_names
+    return broker_names[0][0] if broker_names else None
+
+
+def _java_date(ms: int) -> str:
+    """As java.util.Date prints it, in UTC, whose years have no end: a clock in microseconds is in
+    the year 58692.
+
+    After 400 years the days and their names come again (146 097 days, 20 871 weeks).
+    """
+    cycles, within_ms = divmod(ms, CALENDAR_MS)
+    moment = datetime.fromtimestamp(within_ms // 1000, UTC)
+    return f"{moment:%a %b %d %H:%M:%S} UTC {moment.year + 400 * cycles}"
+
+
+def _uuid(random: np.random.Generator) -> str:
+    """16 bytes in 22 characters, the first of which is no dash (Uuid.randomUuid)."""
+    while True:
+        text = base64.urlsafe_b64encode(random.bytes(UUID_BYTES)).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def _control(kind: ControlType, value: bytes) -> Record:
+    """A control record, of the version 0 in key and value."""
+    return Record(0, 0, bytes(2) + int(kind).to_bytes(2, "big"), value)
+
+
+def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:
+    """A batch of magic 2 of no producer."""
+    records = list(records)
+    body, header = record.build(records), np.zeros(1, HEADER)
+    header["base_offset"], header["batch_length_bytes"] = (
+        base_offset,
+        HEADER_BYTES - LENGTH_END + len(body),
+    )
+    header["magic"], header["attributes"], header["last_offset_delta"] = (
+        MAGIC_2,
+        attributes,
+        len(records) - 1,
+    )
+    header["base_timestamp_ms"] = header["max_timestamp_ms"] = now_ms
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    header["record_count"] = len(records)
+    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
+    return header.tobytes() + body

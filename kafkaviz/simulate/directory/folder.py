@@ -1,0 +1,319 @@
+"""A simulated log on disk: where it may be written, its .log files while they grow, and all the
+rest in the end.
+
+It makes new files alone: never in a directory of Kafka's, never over a file.
+"""
+
+import filecmp
+import os
+import shutil
+import tempfile
+from collections.abc import Container, Generator, Iterable
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, translate_os_errors
+from kafkaviz.format import names
+from kafkaviz.format.walk import ReadInto
+from kafkaviz.simulate.stored import StoredFile, in_memory
+from kafkaviz.units import file_stem
+
+MS_NS = 1_000_000
+STAGING_PREFIX = (
+    ".writing-"  # how the name of a folder begins that is filled; after a kill -9 it stays
+)
+PIECE_BYTES = 1 << 20
+HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on disk
+
+
+# ---- where
+
+
+def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
+    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any
+    directory that a broker may use.
+
+    Also for one that a killed run left half filled: to a broker that folder would be a
+    topic-partition of a bad name.
+    """
+    out = out.absolute()
+    with translate_os_errors(out):
+        real, input_paths = out.resolve(), [path.resolve() for path in inputs]
+        kafka_directory = next(
+            (
+                folder
+                for folder in (real, *real.parents)
+                if folder in input_paths or is_kafka_directory(folder)
+            ),
+            None,
+        )
+        leftovers = (
+            sorted(real.glob(f"{STAGING_PREFIX}*"))
+            if kafka_directory is None and real.is_dir()
+            else []
+        )
+        holds_log = kafka_directory is None and real.is_dir() and _holds_log(real)
+    if kafka_directory or holds_log:
+        what = (
+            f"lies in {kafka_directory}"
+            if kafka_directory not in (None, real)
+            else "is a directory of Kafka's"
+        )
+        raise CannotOpen(
+            out, f"{what}, where nothing is written", "name another folder", kind="file"
+        )
+    if leftovers:
+        raise CannotOpen(
+            leftovers[0],
+            "is what a run that was killed left behind",
+            "remove it, or name another folder",
+            kind="file",
+        )
+    return out
+
+
+def is_kafka_directory(folder: Path) -> bool:
+    """Whether a new folder in this one may lie in a broker's way: a broker directory, be its
+    meta.properties lost, or a topic-partition.
+
+    Told by any of a broker's own files but .lock, which others use too; by a segment's .log; by
+    several topic-partitions and no other folder. One that was copied by itself makes no broker
+    directory of the folder that it lies in.
+    """
+    if any(os.path.lexists(folder / name) for name in names.OWN_FILES if name != names.LOCK):
+        return True
+    try:
+        with os.scandir(folder) as entries:
+            directory_entries = list(entries)
+    except OSError:  # not there yet, or closed to us
+        return False
+    if any(_is_log(entry.name) for entry in directory_entries):
+        return True
+    folders = [
+        Path(entry.path)
+        for entry in directory_entries
+        if entry.is_dir() and entry.name not in names.NO_PARTITIONS
+    ]
+    return (
+        len(folders) > 1
+        and all(names.parse_directory(subfolder.name) for subfolder in folders)
+        and any(map(_is_partition, folders))
+    )
+
+
+def _holds_log(folder: Path) -> bool:
+    """Whether there is a .log in a folder, or in a topic-partition right below it."""
+    return any(folder.glob("*.log")) or any(
+        names.parse_directory(subfolder.name) and _is_partition(subfolder)
+        for subfolder in folder.iterdir()
+    )
+
+
+def _is_partition(folder: Path) -> bool:
+    """Whether there is a segment's .log in it."""
+    try:
+        return any(map(_is_log, os.listdir(folder)))
+    except OSError:
+        return False
+
+
+def _is_log(name: str) -> bool:
+    segment_name = names.parse_file(name)
+    return segment_name is not None and (segment_name.kind, segment_name.suffix) == ("log", "")
+
+
+@dataclass(frozen=True)
+class StagingFolder:
+    """A folder that is filled before anything appears where it was asked for: path, until all is
+    there; out, then.
+    """
+
+    path: Path
+    out: Path
+
+
+@contextmanager
+def new_files(
+    out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False
+) -> Generator[StagingFolder]:
+    """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is
+    left behind, no new folder either.
+
+    CannotOpen as elsewhere, and where a file would take another's place. replacing_same: one that
+    is the same to the byte may; OUT may hold no other file of Kafka's then.
+    """
+    out = resolve_output(out, inputs)
+    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
+    with translate_os_errors(out):
+        try:
+            make_folder(out)
+            with _writing(out):
+                staging = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=out))
+            try:
+                yield StagingFolder(staging, out)
+                if replacing_same:
+                    _refuse_other_files(out, staging)
+                else:
+                    refuse_taken(out, os.listdir(staging))
+                for path in sorted(staging.iterdir()):
+                    path.replace(out / path.name)
+                new_folders = []
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+        finally:
+            for folder in new_folders:
+                with suppress(OSError):
+                    folder.rmdir()
+
+
+def make_folder(out: Path) -> None:
+    """The folder itself, if it is not there. CannotOpen."""
+    with _writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def _writing(out: Path) -> Generator[None]:
+    """Where a new file is refused, nothing was moved or removed: one line says so."""
+    try:
+        yield
+    except OSError as fault:
+        what = f"nothing can be written there ({(fault.strerror or str(fault)).lower()})"
+        raise CannotOpen(out, what, "name another folder", kind="file") from None
+
+
+def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
+    """CannotOpen where something of such a name is there already."""
+    for name in sorted(new_names):
+        if os.path.lexists(out / name):
+            raise CannotOpen(
+                out / name, "is there already", "name another folder, or an empty one", kind="file"
+            )
+
+
+def _refuse_other_files(out: Path, staging: Path) -> None:
+    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be
+    put there.
+    """
+    own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
+    for path in sorted(out.iterdir()):
+        new_file, is_kafka_file = (
+            staging / path.name,
+            names.parse_file(path.name) or path.name in own_names,
+        )
+        if is_kafka_file and not (
+            new_file.exists() and path.is_file() and filecmp.cmp(path, new_file, shallow=False)
+        ):
+            what = "is a file of Kafka's, and not what would be written"
+            raise CannotOpen(path, what, "name another folder, or an empty one", kind="file")
+
+
+# ---- the .log files while they grow
+
+
+class DiskLogs:
+    """log_bytes.LogBytes as files in a new folder; the one that is written to stays open until
+    close.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """folder: made with the first file, if it is not there."""
+        self._folder, self._open, self._base = folder, None, -1
+        self._sizes: dict[int, int] = {}
+
+    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+        """As LogBytes; ValueError without bytes."""
+        if data is None:
+            raise ValueError("a batch came without its bytes")
+        with translate_os_errors(self._path(base_offset)):
+            if base_offset != self._base:
+                self._reopen(base_offset)
+            file, rest, position = cast(int, self._open), memoryview(data), self._sizes[base_offset]
+            while len(rest):
+                written_bytes = os.pwrite(file, rest, position)
+                rest, position = rest[written_bytes:], position + written_bytes
+            self._sizes[base_offset] = position
+
+    def cut(self, base_offset: int, size_bytes: int) -> None:
+        """As LogBytes."""
+        if base_offset in self._sizes:
+            os.truncate(self._path(base_offset), size_bytes)
+            self._sizes[base_offset] = size_bytes
+
+    def delete(self, base_offset: int) -> None:
+        """As LogBytes."""
+        if self._sizes.pop(base_offset, None) is not None:
+            self._path(base_offset).unlink()
+        if base_offset == self._base:
+            self.close()
+
+    def stored(self, base_offset: int) -> StoredFile:
+        """As LogBytes."""
+        path = self._path(base_offset)
+        if base_offset not in self._sizes:
+            return in_memory(path.name, b"")
+
+        @contextmanager
+        def open_reader() -> Generator[ReadInto]:
+            with translate_os_errors(path), open(path, "rb", buffering=0) as file:
+                yield lambda position, buffer: os.preadv(file.fileno(), [buffer.data], position)
+
+        return StoredFile(path.name, self._sizes[base_offset], open_reader)
+
+    def names(self) -> set[str]:
+        """The files that are there."""
+        return {self._path(base_offset).name for base_offset in self._sizes}
+
+    def close(self) -> None:
+        """Lets go of the file that was written to."""
+        if self._open is not None:
+            os.close(self._open)
+        self._open, self._base = None, -1
+
+    def _path(self, base_offset: int) -> Path:
+        return self._folder / f"{file_stem(base_offset)}.log"
+
+    def _reopen(self, base_offset: int) -> None:
+        self.close()
+        make_folder(self._folder)
+        flags = os.O_RDWR if base_offset in self._sizes else os.O_RDWR | os.O_CREAT | os.O_EXCL
+        self._open, self._base = os.open(self._path(base_offset), flags, 0o644), base_offset
+        self._sizes.setdefault(base_offset, 0)
+
+
+# ---- and all the rest
+
+
+def write(files: Iterable[StoredFile], folder: Path, existing_names: Container[str] = ()) -> None:
+    """Puts files under their names below a folder, with their times; those that are there already
+    get their length and time alone.
+    """
+    for file in files:
+        path = folder / file.name
+        with translate_os_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if file.name not in existing_names:
+                _copy(file, path)
+            os.truncate(path, file.size_bytes)
+            os.utime(path, ns=(file.modified_ms * MS_NS, file.modified_ms * MS_NS))
+
+
+def _copy(file: StoredFile, path: Path) -> None:
+    """The bytes of a file, with holes where there are only zeros."""
+    buffer = np.empty(PIECE_BYTES, np.uint8)
+    # no moment at which a reader finds it empty
+    with file.open_reader() as read, open(path, "r+b" if path.exists() else "xb") as out:
+        while length := read(out.tell(), buffer):
+            if not buffer[:length].any():
+                out.seek(length, os.SEEK_CUR)
+                continue
+            for start in range(0, length, HOLE_BYTES):
+                block = buffer[start : min(start + HOLE_BYTES, length)]
+                if block.any():
+                    out.write(block.data)
+                else:
+                    out.seek(len(block), os.SEEK_CUR)

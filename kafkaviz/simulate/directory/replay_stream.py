@@ -1,0 +1,198 @@
+"""A log that was there before as a stream of appends: to write it once more, with the same settings
+or with others.
+
+What a .log does not tell is which batches came in one append, and when. A leader's append of magic
+2 is one batch; of anything else the last offset of each append can be handed in. The clock is taken
+from the largest timestamp so far.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, record
+from kafkaviz.format.names import SegmentName, parse_file
+from kafkaviz.format.walk import ReadInto, Walk
+from kafkaviz.simulate.config import ReleaseBehaviour
+from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, AppendChunk
+from kafkaviz.simulate.recovery.batch_check import BatchCheck
+from kafkaviz.simulate.recovery.transactions import TransactionFault, marker
+from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
+from kafkaviz.simulate.stored import StoredFile, StoredLog, reader
+
+PIECE_BYTES = 8 << 20
+
+
+def chunks(
+    log: StoredLog,
+    behaviour: ReleaseBehaviour,
+    *,
+    append_ends: Sequence[int] | None = None,
+    payload: bool = True,
+) -> Iterator[AppendChunk]:
+    """The batches of every .log in use, in order, each chunk with its bytes or without.
+
+    append_ends: the last offset of each append, ascending; without it every batch is an append. A
+    batch that cannot be read to its end ends the stream of its segment, as it ends Kafka's;
+    unread() tells what is left out by that. Checksums are not looked at.
+    """
+    append_numbers, now_ms = _Numbers(append_ends), -1
+    for file in sorted(_logs(log), key=lambda log_file: log_file.name):
+        with file.open_reader() as read:
+            for batches in _pieces(Walk(read, 0, file.size_bytes)):
+                rows = _rows(resolve_first_offsets(read, batches))
+                clock = np.maximum.accumulate(np.concatenate([[now_ms], rows["max_timestamp_ms"]]))[
+                    1:
+                ]
+                now_ms = int(clock[-1])
+                rows["now_ms"] = np.where(clock < 0, file.modified_ms, clock)
+                rows["append"] = append_numbers.assign(rows)
+                if behaviour.deep_time_offsets:
+                    _fill_deep_offsets(read, rows)
+                if not payload:
+                    _fill_markers(read, rows)
+                yield AppendChunk(
+                    rows, _bytes_in(f"{log.directory}/{file.name}", read, rows) if payload else None
+                )
+
+
+@dataclass(frozen=True)
+class UnreadTail:
+    """The end of a .log that holds no whole batch. reason: why, as format.walk.End has it."""
+
+    name: str
+    from_position: int
+    size_bytes: int
+    reason: str
+
+
+def find_unread(log: StoredLog) -> list[UnreadTail]:
+    """What chunks() leaves out of each .log in use, for the length of a batch that leads nowhere.
+
+    Reads all headers once more.
+    """
+    unread_tails = []
+    for file in sorted(_logs(log), key=lambda log_file: log_file.name):
+        with file.open_reader() as read:
+            walk = Walk(read, 0, file.size_bytes)
+            for _ in walk:
+                pass
+        left_bytes = file.size_bytes - walk.end.position
+        unread_tails += (
+            [UnreadTail(file.name, walk.end.position, left_bytes, walk.end.reason)]
+            if left_bytes
+            else []
+        )
+    return unread_tails
+
+
+def count_valid(chunk: AppendChunk) -> int:
+    """How many of the first batches of a chunk have a right checksum; of one without bytes all."""
+    if chunk.data is None:
+        return len(chunk.rows)
+    rows = chunk.rows.copy()
+    rows["position"] = np.cumsum(rows["size_bytes"]) - rows["size_bytes"]
+    return BatchCheck(reader(chunk.data)).count_valid(rows)[0]
+
+
+def start_offset(log: StoredLog) -> int:
+    """The base offset of the first segment, where a log that is written once more begins."""
+    return min((name.base_offset for name, _ in _named_logs(log)), default=0)
+
+
+def _logs(log: StoredLog) -> list[StoredFile]:
+    return [file for _, file in _named_logs(log)]
+
+
+def _named_logs(log: StoredLog) -> list[tuple[SegmentName, StoredFile]]:
+    parsed_names = ((parse_file(file.name), file) for file in log.files)
+    return [
+        (name, file)
+        for name, file in parsed_names
+        if name and name.kind == "log" and not name.suffix
+    ]
+
+
+def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """The batches in stretches whose bytes are some megabytes, or one batch."""
+    for batches in walk:
+        ends = np.cumsum(batches["size_bytes"])
+        cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1
+        yield from (part for part in np.split(batches, cuts) if len(part))
+
+
+def _rows(batches: np.ndarray) -> np.ndarray:
+    rows = np.empty(len(batches), INCOMING)
+    for name in cast(tuple[str, ...], batches.dtype.names):
+        rows[name] = batches[name]
+    rows["deep_offset"], rows["marker"] = rows["last_offset"], NO_MARKER
+    return rows
+
+
+class _Numbers:
+    """Gives each batch the number of its append."""
+
+    def __init__(self, append_ends: Sequence[int] | None) -> None:
+        self._ends = None if append_ends is None else np.array(append_ends, np.int64)
+        self._next = 0
+
+    def assign(self, rows: np.ndarray) -> np.ndarray:
+        """The numbers of the next rows."""
+        if self._ends is not None:
+            return np.searchsorted(self._ends, rows["last_offset"], "left")
+        self._next += len(rows)
+        return np.arange(self._next - len(rows), self._next)
+
+
+def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
+    """Of uncompressed batches of magic 2 with the producer's times, the offset of the first record
+    that has the largest.
+    """
+    has_deep_offset = (
+        (rows["magic"] >= batch.MAGIC_2)
+        & (batch.codec(rows) == 0)
+        & ~batch.is_log_append_time(rows)
+    )
+    for row in np.flatnonzero(has_deep_offset & (rows["record_count"] > 1)).tolist():
+        data = _bytes(read, rows[row : row + 1])[batch.HEADER_BYTES :]
+        try:
+            table = record.rows(data, int(rows["record_count"][row]))
+        except CorruptBytes:
+            continue
+        newest = int(table["timestamp_delta_ms"].argmax())
+        rows["deep_offset"][row] = rows["base_offset"][row] + table["offset_delta"][newest]
+
+
+def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
+    """The kind of each marker, for those who do not see the bytes."""
+    for row in np.flatnonzero(batch.is_control(rows) & (rows["record_count"] > 0)).tolist():
+        try:
+            rows["marker"][row] = min(marker(read, rows[row], row).kind, np.iinfo(np.int8).max)
+        except TransactionFault:
+            continue
+
+
+def _bytes_in(name: str, read: ReadInto, rows: np.ndarray) -> bytes:
+    """The same as _bytes; CorruptFile, of the file of this name, where it has become shorter."""
+    try:
+        return _bytes(read, rows)
+    except CorruptBytes as fault:
+        raise fault.in_file(name) from None
+
+
+def _bytes(read: ReadInto, rows: np.ndarray) -> bytes:
+    """The bytes of batches that follow one another."""
+    start = int(rows["position"][0])
+    data = np.empty(int(rows["size_bytes"].sum()), np.uint8)
+    filled_bytes = 0
+    while filled_bytes < len(data):
+        length = read(start + filled_bytes, data[filled_bytes:])
+        if not length:
+            raise CorruptBytes(
+                start + filled_bytes, "the .log has become shorter while it was read"
+            )
+        filled_bytes += length
+    return data.tobytes()

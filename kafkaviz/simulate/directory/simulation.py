@@ -1,0 +1,468 @@
+"""A log written from beginning to end: a plan of settings and appends, the run that writes it, and
+what came out.
+
+    simulate("orders", {"index.interval.bytes": 1024}).segments[0].roll_reason.words()       "1 048
+    300 +
+    520 > 1 048 576 B"
+
+What comes out is a broker directory of one topic-partition; folder.write puts it on disk,
+packing.archive into a .tar.gz.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import NoReturn, cast
+
+import numpy as np
+
+from kafkaviz import config_def, versions
+from kafkaviz.config_def import Release, Value
+from kafkaviz.errors import KafkavizError, RefusedSetting
+from kafkaviz.format import names
+from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
+from kafkaviz.simulate.directory import broker_files, packing, replay_stream
+from kafkaviz.simulate.directory.broker_files import BrokerState
+from kafkaviz.simulate.incoming import AppendChunk
+from kafkaviz.simulate.log_bytes import LogBytes, MemoryLogs
+from kafkaviz.simulate.producers import streams
+from kafkaviz.simulate.producers.workload import PRESETS, Workload, load, preset
+from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.writer import CannotLoad, Event, UnifiedLog
+from kafkaviz.units import file_stem
+
+WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
+RECOVERY_POINT_EVERY_MS = 60_000  # log.flush.offset.checkpoint.interval.ms
+LAST_OFFSET = 2**63 - 1
+DIGEST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class SimulationPlan:
+    """What is to be written.
+
+    directory: the topic-partition's name. settings: by topic name, those that are not the release's
+    defaults. start_ms, start_offset: the clock and the log's end when the partition is made;
+    silent_ms: how long nothing comes at the end. chunks: the appends, each time from the first on.
+    has_valid_checksums: by the workload; of others the checksums are looked at first.
+    """
+
+    directory: str
+    config: LogConfig
+    behaviour: ReleaseBehaviour
+    settings: Mapping[str, Value]
+    seed: int
+    start_ms: int
+    chunks: Callable[[], Iterator[AppendChunk]]
+    start_offset: int = 0
+    silent_ms: int = 0
+    is_leader: bool = True
+    has_valid_checksums: bool = True
+
+
+@dataclass(frozen=True)
+class SimulatedSegment:
+    """A segment that was written.
+
+    offset_index, time_index: their entries, offset_index.ENTRY and time_index.ENTRY; log_bytes:
+    without what is preallocated. roll_reason: why it was rolled, None of the last and of one that
+    no rule rolled.
+    """
+
+    base_offset: int
+    log_bytes: int
+    offset_index: np.ndarray
+    time_index: np.ndarray
+    roll_reason: RollReason | None
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A broker directory of one topic-partition that was written.
+
+    files: all of it, each under its path in the directory. events: what happened beside the
+    appends, in their order.
+    """
+
+    directory: str
+    segments: tuple[SimulatedSegment, ...]
+    events: tuple[Event, ...]
+    files: tuple[StoredFile, ...]
+    log_start_offset: int
+    log_end_offset: int
+
+    @property
+    def has_records(self) -> bool:
+        """Whether anything was appended."""
+        return self.log_end_offset > self.log_start_offset
+
+    def write(self, folder: Path | str) -> Path:
+        """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of
+        Kafka's or where a file would go.
+        """
+        from kafkaviz.simulate.directory.folder import new_files, write
+
+        with new_files(Path(folder)) as staging:
+            write(self.files, staging.path)
+        return staging.out
+
+    def archive(self) -> bytes:
+        """The broker directory as a .tar.gz."""
+        return packing.archive(self.files, _partition(self.directory).topic)
+
+    def digests(self, base_offset: int) -> dict[str, str]:
+        """SHA-256 of each file of a segment, by name."""
+        stem = f"{self.directory}/{file_stem(base_offset)}."
+        return {
+            file.name.rpartition("/")[2]: digest(file)
+            for file in self.files
+            if file.name.startswith(stem)
+        }
+
+
+def simulate(
+    workload: Workload | Path | str,
+    settings: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+    version: str | None = None,
+    clean: bool = True,
+) -> Simulated:
+    """What Kafka writes of a workload, all of its bytes in memory.
+
+    workload: one that was read, the path of a TOML file, or the name of a preset. settings: by a
+    topic's or a broker's name, over those of the workload; RefusedSetting with Kafka's reason.
+    seed, version: instead of the workload's. clean: whether the broker is stopped in the end; else
+    it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot
+    be opened.
+    """
+    settings = settings or {}
+    return Run(
+        plan_workload(open_workload(workload, version, settings), settings, seed, version),
+        MemoryLogs(),
+    ).carry_out(clean)
+
+
+def open_workload(
+    workload: Workload | Path | str, version: str | None = None, typed: Iterable[str] = ()
+) -> Workload:
+    """A workload by the name of a preset, or by the path of its file; version, typed: as
+    workload.load takes them.
+    """
+    if isinstance(workload, Workload):
+        return workload
+    if workload in PRESETS:
+        return preset(workload, version, typed)
+    path = Path(workload)
+    if (
+        isinstance(workload, str)
+        and path.name == workload
+        and not path.suffix
+        and not path.exists()
+    ):
+        refuse_name(workload)
+    return load(path, version=version, typed=typed)
+
+
+def refuse_name(name: str) -> NoReturn:
+    """KafkavizError of a name that stands for nothing."""
+    raise KafkavizError(
+        f"{name}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}"
+    )
+
+
+def plan_workload(
+    workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None
+) -> SimulationPlan:
+    """The plan of a workload, under other settings, seed or release than its own where they are
+    given.
+    """
+    release = versions.parse(version or workload.kafka_version)
+    topic_settings = _settings(dict(workload.settings), settings, release)
+    return _plan(
+        workload,
+        log_config(topic_settings, release),
+        topic_settings,
+        workload.seed if seed is None else seed,
+        release_behaviour(release),
+    )
+
+
+def plan_config(workload: Workload, config: LogConfig) -> SimulationPlan:
+    """The plan of a workload with settings that are a LogConfig already, whatever they were in the
+    workload.
+    """
+    default_config = log_config({}, workload.release)
+    changed_values = {
+        field.name: getattr(config, field.name)
+        for field in fields(config)
+        if getattr(config, field.name) != getattr(default_config, field.name)
+    }
+    topic_settings = {name.replace("_", "."): value for name, value in changed_values.items()}
+    return _plan(
+        workload, config, topic_settings, workload.seed, release_behaviour(workload.release)
+    )
+
+
+def _plan(
+    workload: Workload,
+    config: LogConfig,
+    topic_settings: Mapping[str, Value],
+    seed: int,
+    behaviour: ReleaseBehaviour,
+) -> SimulationPlan:
+    silences_ms = [phase.silence_ms or 0 for phase in workload.phases]
+    silent_ms = sum(
+        silences_ms[place] for place in range(len(silences_ms)) if all(silences_ms[place:])
+    )
+    return SimulationPlan(
+        workload.directory,
+        config,
+        behaviour,
+        topic_settings,
+        seed,
+        workload.start_ms,
+        lambda: streams.chunks(workload, config, behaviour, seed),
+        workload.start_offset,
+        silent_ms,
+        workload.is_leader,
+    )
+
+
+def plan_log(
+    log: StoredLog,
+    log_settings: Mapping[str, Value],
+    settings: Mapping[str, Value],
+    seed: int,
+    release: Release,
+) -> SimulationPlan:
+    """The plan to append the batches of a log once more. log_settings: the settings of the log;
+    settings: as of simulate.
+    """
+    behaviour, topic_settings = (
+        release_behaviour(release),
+        _settings(dict(log_settings), settings, release),
+    )
+    first = next(iter(replay_stream.chunks(log, behaviour, payload=False)), None)
+    start_ms = 0 if first is None else int(first.rows["now_ms"][0])
+    return SimulationPlan(
+        log.directory,
+        log_config(topic_settings, release),
+        behaviour,
+        topic_settings,
+        seed,
+        start_ms,
+        lambda: replay_stream.chunks(log, behaviour),
+        replay_stream.start_offset(log),
+        has_valid_checksums=False,
+    )
+
+
+class Run:
+    """A plan while it is carried out."""
+
+    def __init__(self, plan: SimulationPlan, logs: LogBytes) -> None:
+        """KafkavizError where Kafka cannot make the log."""
+        self.plan, self.now_ms = plan, plan.start_ms
+        self._written_ms: dict[int, int] = {}  # of each segment, the moment of its last append
+        self._last_ms, self._watermark = plan.start_ms, plan.start_offset
+        try:
+            self.log = UnifiedLog(
+                plan.config,
+                plan.behaviour,
+                now_ms=plan.start_ms,
+                start_offset=plan.start_offset,
+                seed=plan.seed & 0xFFFFFFFFFFFFFFFF,
+                is_leader=plan.is_leader,
+                partition=plan.directory,
+                logs=logs,
+            )
+        except CannotLoad as fault:
+            raise KafkavizError(f"{plan.directory}: {fault.exception}") from None
+        logs.append(plan.start_offset, b"", 0)
+
+    def carry_out(self, clean: bool = True) -> Simulated:
+        """All of the plan; then the broker is stopped, or crashes. KafkavizError as take."""
+        for chunk in self.plan.chunks():
+            self.take(chunk)
+        self.silence(self.now_ms + self.plan.silent_ms)
+        return self.end(clean)
+
+    def take(self, chunk: AppendChunk) -> None:
+        """The next appends; KafkavizError with Kafka's exception."""
+        if not len(chunk.rows):
+            return
+        first = self.log.active.base_offset
+        try:
+            self.log.append(
+                chunk.rows,
+                chunk.data,
+                None if self.plan.has_valid_checksums else replay_stream.count_valid(chunk),
+            )
+        except AppendFailed as fault:
+            raise KafkavizError(
+                f"{self.plan.directory}, append {fault.append}: {fault.exception}"
+            ) from None
+        if self.log.log_end_offset > LAST_OFFSET:
+            raise KafkavizError(
+                f"{self.plan.directory}: its last offset is {LAST_OFFSET}, behind which a log has "
+                "no offset left"
+            )
+        self._note_times(chunk.rows, first)
+
+    def silence(self, until_ms: int) -> None:
+        """Nothing comes until then."""
+        self.now_ms = max(self.now_ms, until_ms)
+
+    def end(self, clean: bool = True) -> Simulated:
+        """The broker is stopped, or crashes; what it leaves."""
+        if clean:
+            self.log.close(self.now_ms)
+        return self.result(clean)
+
+    def result(self, clean: bool = False) -> Simulated:
+        """What there is by now; clean: after a close. Without, as a crash would leave it."""
+        log = self.log
+        segments = tuple(
+            SimulatedSegment(
+                segment.base_offset,
+                segment.log_bytes,
+                segment.index.entries.copy(),
+                segment.timeindex.entries.copy(),
+                segment.roll_reason,
+            )
+            for segment in log.segments
+        )
+        files = (*self._partition_files(clean), *broker_files.own_files(self._state(clean)))
+        return Simulated(
+            self.plan.directory,
+            segments,
+            tuple(log.events),
+            files,
+            log.log_start_offset,
+            log.log_end_offset,
+        )
+
+    def _note_times(self, rows: np.ndarray, first: int) -> None:
+        """When each segment was written to last, and how far the high watermark was when it was
+        kept last.
+        """
+        bases = [
+            segment.base_offset for segment in self.log.segments if segment.base_offset >= first
+        ]
+        ends = np.searchsorted(rows["base_offset"], [*bases[1:], np.iinfo(np.int64).max])
+        self._written_ms |= {
+            base: int(rows["now_ms"][end - 1])
+            for base, end in zip(bases, ends.tolist(), strict=True)
+            if end
+        }
+        self.now_ms = max(self.now_ms, int(rows["now_ms"][-1]))
+        watermark_count = int(
+            np.searchsorted(rows["now_ms"], self._checkpoint_ms(WATERMARK_EVERY_MS), "right")
+        )
+        if watermark_count:
+            self._watermark = int(rows["last_offset"][watermark_count - 1]) + 1
+        elif self._last_ms <= self._checkpoint_ms(WATERMARK_EVERY_MS):
+            self._watermark = int(rows["base_offset"][0])
+        self._last_ms = self.now_ms
+
+    def _checkpoint_ms(self, every_ms: int) -> int:
+        """When a checkpoint was written last that a broker writes again and again."""
+        return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
+
+    def _state(self, clean: bool) -> BrokerState:
+        log, name = self.log, _partition(self.plan.directory)
+        flushed = [
+            cast(int, event.offset)
+            for event in log.events
+            if event.kind == "roll" and event.now_ms <= self._checkpoint_ms(RECOVERY_POINT_EVERY_MS)
+        ]
+        start = log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None
+        return BrokerState(
+            self.plan.behaviour.release,
+            name.topic,
+            name.partition,
+            clean,
+            high_watermark=log.log_end_offset
+            if clean or self._last_ms <= self._checkpoint_ms(WATERMARK_EVERY_MS)
+            else self._watermark,
+            recovery_point=log.log_end_offset
+            if clean
+            else max(flushed, default=self.plan.start_offset),
+            log_start_offset=start,
+            started_ms=self.plan.start_ms,
+            ended_ms=self.now_ms,
+            seed=self.plan.seed,
+            settings=self.plan.settings,
+        )
+
+    def _partition_files(self, clean: bool) -> Iterator[StoredFile]:
+        """The topic-partition's directory, with the time of each file."""
+        plan = self.plan
+        rolled_ms = {
+            event.segment: event.now_ms for event in self.log.events if event.kind == "roll"
+        }
+        created_ms = {
+            event.offset: event.now_ms for event in self.log.events if event.kind == "roll"
+        }
+        for file in (
+            *self.log.stored_log().files,
+            *broker_files.partition_metadata(plan.behaviour.release, plan.seed, plan.start_ms),
+        ):
+            name, modified_ms = names.parse_file(file.name), self.now_ms
+            if name is None:  # leader-epoch-checkpoint, partition.metadata
+                modified_ms = plan.start_ms
+            elif name.kind == "log":
+                modified_ms = self._written_ms.get(
+                    name.base_offset, created_ms.get(name.base_offset, plan.start_ms)
+                )
+                if (
+                    not clean
+                    and plan.config.preallocate
+                    and name.base_offset == self.log.active.base_offset
+                ):
+                    file = file.pad(plan.config.segment_bytes)
+            elif name.kind == "snapshot":
+                modified_ms = created_ms.get(name.base_offset, self.now_ms)
+            else:
+                modified_ms = rolled_ms.get(name.base_offset, self.now_ms)
+            yield replace(file, name=f"{plan.directory}/{file.name}", modified_ms=modified_ms)
+
+
+def _partition(directory: str) -> names.PartitionName:
+    """What the name of a directory says that holds a topic-partition."""
+    return cast(names.PartitionName, names.parse_directory(directory))
+
+
+def digest(file: StoredFile) -> str:
+    """SHA-256 of a file."""
+    sha256, buffer, position = hashlib.sha256(), np.empty(DIGEST_BYTES, np.uint8), 0
+    with file.open_reader() as read:
+        while position < file.size_bytes:
+            length = read(position, buffer[: file.size_bytes - position])
+            if not length:
+                break
+            sha256.update(buffer[:length].data)
+            position += length
+    return sha256.hexdigest()
+
+
+def _settings(
+    own_settings: dict[str, Value], typed: Mapping[str, Value], release: Release
+) -> dict[str, Value]:
+    """The settings that count, by topic name; RefusedSetting for one that the release does not
+    take.
+    """
+    parsed_settings = {}
+    for name, value in typed.items():
+        topic_name, parsed_value = config_def.parse(
+            name, str(value).lower() if isinstance(value, bool) else str(value), release
+        )
+        if topic_name not in config_def.TOPIC_SETTINGS:
+            raise RefusedSetting(name, None, f"{name} is no setting of a topic")
+        parsed_settings[topic_name] = parsed_value
+    if "segment.bytes" in parsed_settings and "internal.segment.bytes" not in parsed_settings:
+        own_settings.pop("internal.segment.bytes", None)  # else what was typed would have no effect
+    return own_settings | parsed_settings

@@ -1,0 +1,183 @@
+"""Building record batches of magic 2 in compiled loops: varints, records, markers, then headers
+with their checksum.
+
+Records are laid behind a gap of 61 bytes; once all of a batch are there, or have been compressed,
+seal fills the gap:
+
+    |  61 bytes  | record | record | record ||  61 bytes  | record ...
+       seal: the header from the batch's row, and the CRC-32C of what it covers
+
+Byte for byte what format.record.build and the dtype of format.batch make; as DefaultRecord and
+DefaultRecordBatch of Kafka 4.3.1.
+"""
+
+import numpy as np
+
+from kafkaviz.binary.crc32c import checksum_range
+from kafkaviz.binary.layouts import field_names, field_start
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
+
+MARKER_BYTES = 78  # a batch with the end of a transaction
+NULL = -1  # a size: the one byte 01 and nothing behind it
+
+_SEVEN, _LOW, _MORE, _TEN, _ZERO = (
+    np.uint64(7),
+    np.uint64(127),
+    np.uint64(128),
+    np.uint64(10),
+    np.uint64(48),
+)
+_FIELD_STARTS = {name: field_start(HEADER, name) for name in field_names(HEADER)}
+_LENGTH, _EPOCH, _MAGIC, _CRC = (
+    _FIELD_STARTS["batch_length_bytes"],
+    _FIELD_STARTS["leader_epoch"],
+    _FIELD_STARTS["magic"],
+    _FIELD_STARTS["crc"],
+)
+_ATTRIBUTES, _LAST_DELTA, _BASE_MS, _MAX_MS = (
+    _FIELD_STARTS["attributes"],
+    _FIELD_STARTS["last_offset_delta"],
+    _FIELD_STARTS["base_timestamp_ms"],
+    _FIELD_STARTS["max_timestamp_ms"],
+)
+_PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = (
+    _FIELD_STARTS["producer_id"],
+    _FIELD_STARTS["producer_epoch"],
+    _FIELD_STARTS["base_sequence"],
+    _FIELD_STARTS["record_count"],
+)
+
+
+def seal(rows: np.ndarray, data: np.ndarray) -> None:
+    """Writes the header of each row into the gap in front of its records, and the checksum into the
+    row too.
+
+    rows: BATCH with any fields more; data (uint8): the batches one after another from 0, as long as
+    their size_bytes say. IndexError if they are longer than data.
+    """
+    if rows["size_bytes"].sum() > len(data) or (
+        len(rows) and rows["size_bytes"].min() < HEADER_BYTES
+    ):
+        raise IndexError(f"{rows['size_bytes'].sum()} bytes of batches in {len(data)}")
+    _seal(rows, data)
+
+
+@njit(cache=True)
+def _seal(rows: np.ndarray, data: np.ndarray) -> None:
+    """seal, compiled."""
+    position = 0
+    for place in range(len(rows)):
+        row = rows[place]
+        _put_header(data, position, row)
+        row.crc = checksum_range(data, position + CRC_START, position + row.size_bytes, 0)
+        put_int(data, position + _CRC, row.crc, 4)
+        position += row.size_bytes
+
+
+@njit(cache=True)
+def _put_header(data, position, row):
+    """The fields of a header but its checksum."""
+    put_int(data, position, row.base_offset, 8)
+    put_int(data, position + _LENGTH, row.size_bytes - LENGTH_END, 4)
+    put_int(data, position + _EPOCH, row.leader_epoch, 4)
+    put_int(data, position + _MAGIC, row.magic, 1)
+    put_int(data, position + _ATTRIBUTES, row.attributes, 2)
+    put_int(data, position + _LAST_DELTA, row.last_offset - row.base_offset, 4)
+    put_int(data, position + _BASE_MS, row.base_timestamp_ms, 8)
+    put_int(data, position + _MAX_MS, row.max_timestamp_ms, 8)
+    put_int(data, position + _PRODUCER, row.producer_id, 8)
+    put_int(data, position + _PRODUCER_EPOCH, row.producer_epoch, 2)
+    put_int(data, position + _SEQUENCE, row.base_sequence, 4)
+    put_int(data, position + _COUNT, row.record_count, 4)
+
+
+@njit(cache=True)
+def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: int) -> int:
+    """The one record of a control batch that ends a transaction (EndTransactionMarker), behind the
+    gap at a byte: where it ends.
+
+    kind: 0 ABORT, 1 COMMIT. Key: version 0 and the kind; value: version 0 and the epoch of the
+    coordinator.
+    """
+    # what follows: five varints of a byte, attributes, 4 bytes of key, 6 of value
+    position = put_varint(data, position + HEADER_BYTES, 16)
+    for field in range(3):
+        data[position + field] = 0  # attributes, both deltas
+    position = put_varint(data, position + 3, 4)
+    put_int(data, position, kind, 4)
+    position = put_varint(data, position + 4, 6)
+    put_int(data, position, 0, 2)
+    put_int(data, position + 2, coordinator_epoch, 4)
+    data[position + 6] = 0  # no headers
+    return position + 7
+
+
+@njit(cache=True)
+def varint_bytes(number: int) -> int:
+    """How many bytes a number takes as a varint or varlong."""
+    if -64 <= number < 64:
+        return 1
+    zigzag, count = np.uint64((number << 1) ^ (number >> 63)), 0
+    while zigzag > np.uint64(0):
+        zigzag >>= _SEVEN
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def put_varint(data: np.ndarray, position: int, number: int) -> int:
+    """A signed number as a varint or varlong: the byte behind it."""
+    zigzag = np.uint64((number << 1) ^ (number >> 63))
+    while zigzag > _LOW:
+        data[position] = np.uint8((zigzag & _LOW) | _MORE)
+        zigzag >>= _SEVEN
+        position += 1
+    data[position] = np.uint8(zigzag)
+    return position + 1
+
+
+@njit(cache=True)
+def put_int(data: np.ndarray, position: int, number: int, count: int) -> None:
+    """A number as count bytes, the highest first."""
+    for place in range(count):
+        data[position + place] = np.uint8((number >> (8 * (count - 1 - place))) & 255)
+
+
+@njit(cache=True)
+def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None:
+    """A number that is not negative as count decimal digits, zeros in front."""
+    remainder, end = np.uint64(number), np.uint64(position + count)
+    for place in range(1, count + 1):
+        higher = remainder // _TEN
+        data[end - np.uint64(place)] = np.uint8(_ZERO + (remainder - higher * _TEN))
+        remainder = higher
+
+
+@njit(cache=True)
+def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> None:
+    """count hexadecimal digits of a number, its lowest first, and again from the lowest."""
+    for place in range(count):
+        digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))
+        data[position + place] = np.uint8(48 + digit if digit < 10 else 87 + digit)
+
+
+@njit(cache=True)
+def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, start: int) -> None:
+    """count bytes of a pool from a byte on, and again from its beginning where it ends."""
+    while count > 0:
+        piece = min(count, len(pool) - start)
+        # numba looks at the sign of any other index, at each byte
+        target_position, source = np.uint64(position), np.uint64(start)
+        for place in range(np.uint64(piece)):
+            data[target_position + place] = pool[source + place]
+        position, count, start = position + piece, count - piece, 0
+
+
+@njit(cache=True)
+def digits(number: int) -> int:
+    """How many decimal digits a number that is not negative has."""
+    count, limit = 1, 10
+    while number >= limit and count < 19:
+        limit, count = limit * 10, count + 1
+    return count

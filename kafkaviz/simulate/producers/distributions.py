@@ -1,0 +1,185 @@
+"""Randomness that is the same on every machine: what is drawn depends on the seed and on whose turn
+it is, on nothing before.
+
+Batch 7 of seed 1 has its own stream of numbers, and so has each of its records: a stream that is
+made in other pieces, or without its payload, draws the same. Whole numbers alone: numpy promises no
+stream across its releases, and a logarithm is not the same in every machine's library. So a
+distribution is a table of its quantiles, made once with decimal's logarithms, which are:
+
+    table(Spread("exponential", mean=100))    0, .., 69.3, .., 893        what 0, .., 512, .., 1024
+    of 1024 draws lie below
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from kafkaviz.binary.lazy_njit import njit
+
+CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL = SHAPES = (
+    "constant",
+    "uniform",
+    "exponential",
+    "lognormal",
+)
+CELLS = 1024  # of a table, each as likely as the next
+FRACTION_BITS = 8  # of a table's numbers: a number of 3.5 is 896
+MOST = 2**31 - 1
+ONE_BITS = 20
+_DIGITS = 24  # that decimal works with
+_GOLDEN, _FIRST, _SECOND = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+_S30, _S27, _S31, _S54, _S32 = (
+    np.uint64(30),
+    np.uint64(27),
+    np.uint64(31),
+    np.uint64(54),
+    np.uint64(32),
+)
+_UINT64_ONE, _CELL_MASK = np.uint64(1), np.uint64((1 << ONE_BITS) - 1)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a whole number varies: a constant (the mean), uniform from least to most, or about a mean
+    and cut at least and most.
+
+    shape: one of SHAPES; sigma: of a lognormal number's logarithm.
+    """
+
+    shape: str = CONSTANT
+    mean: float = 1
+    least: int = 0
+    most: int = MOST
+    sigma: float = 1.0
+
+
+@lru_cache(maxsize=256)
+def table(spread: Spread) -> np.ndarray:
+    """(CELLS + 3,) int64: the least, the most, and the quantiles in 256ths, for drawn;
+    read-only.
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        quantiles = _quantiles(spread)
+        return _freeze(
+            spread.least,
+            spread.most,
+            [int((number * 2**FRACTION_BITS).to_integral_value()) for number in quantiles],
+        )
+
+
+@lru_cache(maxsize=64)
+def rank_table(count: int, exponent: float) -> np.ndarray:
+    """A table as table gives it, of ranks from 1 to count: rank r as often as 1 / r^exponent; 0 for
+    all alike.
+
+    A density over numbers that are rounded to ranks: within some per cent of Zipf's law. It begins
+    where rank 1 gets its share.
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        power, half = 1 - Decimal(str(exponent)), Decimal("0.5")
+        first, last = 1 + half, count + half
+        steps = [Decimal(cell) / CELLS for cell in range(CELLS + 1)]
+        if power == 0:
+            low, high = first.ln() - 1, last.ln()
+            ranks = [(low + (high - low) * step).exp() for step in steps]
+        else:
+            low, high = first**power - power, last**power
+            ranks = [(low + (high - low) * step) ** (1 / power) for step in steps]
+        return _freeze(
+            1, count, [int((rank * 2**FRACTION_BITS).to_integral_value()) for rank in ranks]
+        )
+
+
+@lru_cache(maxsize=1)
+def waits() -> np.ndarray:
+    """A table as table gives it of how long the next of events that come by chance takes; 2^20 is
+    the mean.
+    """
+    return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
+
+
+def _freeze(least: int, most: int, quantiles: list[int]) -> np.ndarray:
+    numbers = np.array([least, most, *quantiles], np.int64)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _quantiles(spread: Spread) -> list[Decimal]:
+    """CELLS + 1 numbers, the mean as it was asked for."""
+    mean = Decimal(str(spread.mean))
+    if spread.shape == CONSTANT:
+        return [mean] * (CELLS + 1)
+    if spread.shape == UNIFORM:  # half a number more on both sides: each whole number is as likely
+        low, high = spread.least - Decimal("0.5"), spread.most + Decimal("0.5")
+        return [low + (high - low) * cell / CELLS for cell in range(CELLS + 1)]
+    unit = _exponential() if spread.shape == EXPONENTIAL else _lognormal(spread.sigma)
+    unit_mean = (sum(unit) - (unit[0] + unit[-1]) / 2) / CELLS
+    return [min(number * mean / unit_mean, Decimal(MOST)) for number in unit]
+
+
+def _exponential() -> list[Decimal]:
+    """Of a mean of 1; the last cell has no end, so it ends where its own mean is right."""
+    body = [-(1 - Decimal(cell) / CELLS).ln() for cell in range(CELLS)]
+    return [*body, body[-1] + 2]
+
+
+def _lognormal(sigma: float) -> list[Decimal]:
+    """Of a median of 1. Six digits of the normal quantile are the same from any library."""
+    inner = [NormalDist().inv_cdf(cell / CELLS) for cell in range(1, CELLS)]
+    ends = NormalDist().inv_cdf(1 / (4 * CELLS))
+    return [(Decimal(str(sigma)) * Decimal(f"{z:.6f}")).exp() for z in (ends, *inner, -ends)]
+
+
+# ---- for compiled functions
+
+
+@njit(cache=True)
+def mix(number: np.uint64) -> np.uint64:
+    """The step of SplitMix64 that makes neighbours unlike (Stafford's variant 13)."""
+    number = (number ^ (number >> _S30)) * _FIRST
+    number = (number ^ (number >> _S27)) * _SECOND
+    return number ^ (number >> _S31)
+
+
+@njit(cache=True)
+def stream(parent: np.uint64, number: int) -> np.uint64:
+    """The stream of one batch of a seed, of one record of a batch, of one draw of a record."""
+    return mix(parent + _GOLDEN * (np.uint64(number) + _UINT64_ONE))
+
+
+@njit(cache=True)
+def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
+    """A number of a table, by a draw of 64 bits: the highest ten choose the cell, the next twenty
+    the place in it.
+    """
+    cell = np.int64(draw >> _S54)
+    place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)
+    low, high = numbers[cell + 2], numbers[cell + 3]
+    number = low + (((high - low) * place) >> ONE_BITS)
+    return min(max((number + 128) >> FRACTION_BITS, numbers[0]), numbers[1])
+
+
+@njit(cache=True)
+def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
+    """Whether something happens whose share is threshold / 2^32, by the low bits of a draw."""
+    return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
+
+
+def threshold(share: float) -> int:
+    """What happens takes for a share from 0 to 1."""
+    return int(Decimal(str(share)) * 2**32)
+
+
+def seed_stream(seed: int) -> np.uint64:
+    """The stream of a seed: any whole number."""
+    with np.errstate(over="ignore"):
+        return mix.py_func(np.uint64(seed % 2**64) + _GOLDEN)

@@ -1,0 +1,473 @@
+"""The compiled loop behind simulate.producers.streams: which batch comes next, when, with which
+records; laid where seal finds it.
+
+One turn is one batch, a data batch or the marker of a transaction:
+
+    time    0 ms     18 ms    36 ms           a batch of 9 records at 500 records a second stands
+    for 18 ms
+    batch   0 to 8   9 to 17  18 to 26
+"""
+
+import numpy as np
+
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, MAGIC_2, TRANSACTIONAL
+from kafkaviz.simulate.incoming import ABORT, COMMIT, NO_MARKER
+from kafkaviz.simulate.producers.batch_encoder import (
+    MARKER_BYTES,
+    NULL,
+    digits,
+    put_digits,
+    put_hex,
+    put_marker,
+    put_pieces,
+    put_varint,
+    varint_bytes,
+)
+from kafkaviz.simulate.producers.distributions import ONE_BITS, draw_number, happens, stream
+
+PLAN: np.dtype = np.dtype(
+    [  # a phase in numbers
+        ("unit_ns", "f8"),  # what a record, a byte or a batch takes at the phase's rate
+        ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
+        ("by_chance", "?"),
+        ("on_ns", "i8"),  # of a burst; 0 for no bursts
+        ("off_ns", "i8"),
+        ("most_ns", "i8"),
+        ("most_records", "i8"),
+        ("most_batches", "i8"),
+        ("most_bytes", "i8"),
+        ("start_ms", "i8"),  # of the workload
+        ("no_timestamps", "?"),
+        ("ahead_ms", "i8"),
+        ("other_time", "?"),  # from_ms on (-1 for the phase's own start), so many times as fast
+        ("from_ms", "i8"),
+        ("speed_thousandths", "i8"),
+        ("late_threshold", "i8"),
+        ("future_threshold", "i8"),
+        ("delay_ms", "i8"),
+        ("batch_bytes", "i8"),
+        ("key_bytes", "i8"),  # -1 for no keys
+        ("key_digits", "i8"),
+        ("key_count", "i8"),
+        ("keys_in_turn", "?"),
+        ("null_threshold", "i8"),
+        ("is_random", "?"),
+        ("header_count", "i8"),
+        ("attributes", "i8"),
+        ("marker_attributes", "i8"),
+        ("idempotent", "?"),
+        ("abort_threshold", "i8"),
+        ("leave_open", "?"),
+        ("epoch_each", "?"),  # a marker raises its producer's epoch (transaction.version 2)
+        ("leader_epoch", "i8"),
+        ("fetch_batches", "i8"),
+    ]
+)
+STATE: np.dtype = np.dtype(
+    [  # where a stream is; between two batches alone
+        ("seed", "u8"),
+        ("next_offset", "i8"),
+        ("batches", "i8"),  # data batches so far, in all phases
+        ("records", "i8"),
+        ("append", "i8"),
+        ("in_append", "i8"),  # batches of the append that is not whole yet
+        ("clock_ns", "i8"),  # since the start of the workload
+        ("phase_start_ns", "i8"),
+        ("busy_ns", "i8"),  # of the phase, the time between bursts left out
+        ("last_amount", "i8"),  # of what the rate counts, in the batch before
+        ("phase_batches", "i8"),
+        ("phase_records", "i8"),
+        ("phase_bytes", "i8"),
+        ("marker_due", "i8"),  # the producer whose transaction ends now, or NOBODY
+    ]
+)
+PRODUCER: np.dtype = np.dtype(
+    [
+        ("id", "i8"),
+        ("epoch", "i8"),
+        ("next_sequence", "i8"),
+        ("left", "i8"),  # batches until its transaction ends
+        ("open", "?"),
+    ]
+)
+HEADER_SPAN: np.dtype = np.dtype([("position", "i8"), ("size_bytes", "i8")])
+COUNTS, VALUES, RANKS, LATE, FUTURE, TRANSACTION, WAITS = range(7)  # rows of the tables
+FULL, NO_ROOM, DONE = 0, 1, 2
+NOBODY = -1
+MAX_EPOCH = 2**15 - 2  # a producer gets another id where its epoch is used up (ProducerIdAndEpoch)
+SEQUENCES = 1 << 31
+LONGEST_NS = 100 * 365 * 86_400 * 10**9
+JSON_BYTES = 11  # {"n":,"t":""} without its number, one for the shortest text less
+
+_DRAW_WAIT, _DRAW_COUNT, _DRAW_TRANSACTION, _DRAW_END = 0, 1, 2, 3
+_RECORDS_FROM = 16  # of a batch's stream: the records' own
+(
+    _DRAW_VALUE,
+    _DRAW_NULL,
+    _DRAW_KEY,
+    _DRAW_LATE,
+    _DRAW_LATE_BY,
+    _DRAW_FUTURE,
+    _DRAW_FUTURE_BY,
+    _DRAW_TEXT,
+    _DRAW_HEADER,
+) = range(9)
+_HEAD = np.frombuffer(b'{"n":', np.uint8)
+_MIDDLE = np.frombuffer(b',"t":"', np.uint8)
+_MS = 1_000_000
+
+
+@njit(cache=True)
+def generate(
+    plan,
+    tables,
+    prefix,
+    headers,
+    spans,
+    pool,
+    state,
+    producers,
+    rows,
+    data,
+    row_count,
+    used_bytes,
+    enough_bytes,
+    write,
+):
+    """Lays batches from rows[filled] and data[used] on: (FULL, NO_ROOM or DONE, rows filled, bytes
+    used).
+
+    FULL with the first append that brings it to enough_bytes, or where the rows are all used. A
+    batch for which data has no room changes nothing: with more room it comes out the same. NO_ROOM
+    does not come without write.
+    """
+    while row_count < len(rows) and (used_bytes < enough_bytes or state.in_append > 0):
+        producer_number = state.marker_due
+        wait_ns = _wait_ns(plan, tables, state)
+        if producer_number == NOBODY and _is_over(plan, state, wait_ns):
+            producer_number = _still_open(plan, producers)
+            if producer_number == NOBODY:
+                state.in_append, state.append = 0, state.append + (state.in_append > 0)
+                return DONE, row_count, used_bytes
+        if producer_number != NOBODY:
+            if write and used_bytes + MARKER_BYTES > len(data):
+                return NO_ROOM, row_count, used_bytes
+            _generate_marker(
+                plan, state, producers[producer_number], rows[row_count], data, used_bytes, write
+            )
+            state.marker_due = NOBODY
+        else:
+            turn = state.batches % len(producers) if len(producers) > 1 else 0
+            parts = (tables, prefix, headers, spans, pool)
+            if not _generate_batch(
+                plan,
+                parts,
+                state,
+                producers[turn],
+                turn,
+                wait_ns,
+                rows[row_count],
+                data,
+                used_bytes,
+                write,
+            ):
+                return NO_ROOM, row_count, used_bytes
+        used_bytes += rows[row_count].size_bytes
+        row_count += 1
+    return FULL, row_count, used_bytes
+
+
+@njit(cache=True)
+def _is_over(plan, state, wait_ns):
+    """Whether the next batch is not of this phase any more."""
+    if (
+        state.phase_records >= plan.most_records
+        or state.phase_batches >= plan.most_batches
+        or state.phase_bytes >= plan.most_bytes
+    ):
+        return True
+    since = _real_ns(plan, state.busy_ns + wait_ns)
+    return since >= plan.most_ns or state.phase_start_ns + since >= LONGEST_NS
+
+
+@njit(cache=True)
+def _wait_ns(plan, tables, state):
+    """What passes between the batch before and the next: as long as the one before stands for."""
+    wait = state.last_amount * plan.unit_ns
+    if plan.on_ns > 0:
+        wait = wait * plan.on_ns / (plan.on_ns + plan.off_ns)
+    if plan.by_chance:
+        wait = (
+            wait
+            * draw_number(tables[WAITS], stream(stream(state.seed, state.batches), _DRAW_WAIT))
+            / (1 << ONE_BITS)
+        )
+    return np.int64(min(wait, LONGEST_NS))
+
+
+@njit(cache=True)
+def _real_ns(plan, busy_ns):
+    """Busy time with the pauses between bursts, from the start of the phase."""
+    return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
+
+
+@njit(cache=True)
+def _still_open(plan, producers):
+    """The first producer whose transaction is open where the phase ends, and is to be ended."""
+    if not plan.leave_open and plan.attributes & TRANSACTIONAL:
+        for place in range(len(producers)):
+            if producers[place].open:
+                return place
+    return NOBODY
+
+
+# ---- a data batch
+
+
+@njit(cache=True)
+def _generate_batch(plan, parts, state, producer, turn, wait_ns, row, data, used_bytes, write):
+    """Lays the next data batch, wait_ns after the one before; False if it has no room."""
+    batch_stream, tables, headers = stream(state.seed, state.batches), parts[0], parts[2]
+    most = min(
+        _number_of(tables[COUNTS], batch_stream, _DRAW_COUNT),
+        plan.most_records - state.phase_records,
+    )
+    busy_ns, step_ns = state.busy_ns + wait_ns, wait_ns // most if most > 1 else 0
+    count, first_ms, max_ms, deep, position = (
+        0,
+        np.int64(-1),
+        np.int64(-1),
+        0,
+        used_bytes + HEADER_BYTES,
+    )
+    while count < most:
+        record_stream = stream(batch_stream, _RECORDS_FROM + count)
+        ms = _timestamp_ms(
+            plan, tables, state, busy_ns - step_ns * (most - 1 - count), record_stream
+        )
+        delta_ms = ms - first_ms if count else 0
+        value_bytes = _value_bytes(plan, tables, record_stream)
+        body = (
+            1
+            + varint_bytes(delta_ms)
+            + varint_bytes(count)
+            + varint_bytes(plan.key_bytes)
+            + max(plan.key_bytes, 0)
+        )
+        body += (
+            varint_bytes(value_bytes)
+            + max(value_bytes, 0)
+            + varint_bytes(plan.header_count)
+            + len(headers)
+        )
+        end = position + varint_bytes(body) + body
+        if count and end - used_bytes > plan.batch_bytes:
+            break
+        if write:
+            if end > len(data):
+                return False
+            number = state.records + count
+            _put_record(
+                plan,
+                parts,
+                data,
+                position,
+                body,
+                delta_ms,
+                count,
+                value_bytes,
+                number,
+                record_stream,
+            )
+        if count == 0:
+            first_ms = ms
+        if count == 0 or ms > max_ms:
+            max_ms, deep = ms, count
+        position, count = end, count + 1
+    state.busy_ns, state.clock_ns = busy_ns, state.phase_start_ns + _real_ns(plan, busy_ns)
+    _fill_row(plan, state, row, position - used_bytes, count, first_ms, max_ms, deep)
+    _number(plan, tables, state, producer, turn, row, batch_stream)
+    _count(plan, state, row, position - used_bytes)
+    return True
+
+
+@njit(cache=True)
+def _timestamp_ms(plan, tables, state, busy_ns, record_stream):
+    """When the producer says that a record came about."""
+    if plan.no_timestamps:
+        return np.int64(-1)
+    since_ns = _real_ns(plan, busy_ns)
+    if plan.other_time:
+        since_us = since_ns // 1000
+        ms = (
+            since_us // _MS * plan.speed_thousandths
+            + since_us % _MS * plan.speed_thousandths // _MS
+        )
+        ms += plan.start_ms + state.phase_start_ns // _MS if plan.from_ms < 0 else plan.from_ms
+    else:
+        ms = plan.start_ms + (state.phase_start_ns + since_ns) // _MS
+    ms += plan.ahead_ms
+    if plan.late_threshold and happens(stream(record_stream, _DRAW_LATE), plan.late_threshold):
+        ms -= draw_number(tables[LATE], stream(record_stream, _DRAW_LATE_BY))
+    if plan.future_threshold and happens(
+        stream(record_stream, _DRAW_FUTURE), plan.future_threshold
+    ):
+        ms += draw_number(tables[FUTURE], stream(record_stream, _DRAW_FUTURE_BY))
+    return max(ms, 0)
+
+
+@njit(cache=True)
+def _value_bytes(plan, tables, record_stream):
+    """The size of a value, NULL for none."""
+    if plan.null_threshold and happens(stream(record_stream, _DRAW_NULL), plan.null_threshold):
+        return NULL
+    return _number_of(tables[VALUES], record_stream, _DRAW_VALUE)
+
+
+@njit(cache=True)
+def _number_of(numbers, random_stream, draw):
+    """A number of a table, by one draw of a stream; a constant without it."""
+    if numbers[2] == numbers[len(numbers) - 1]:
+        return draw_number(numbers, np.uint64(0))
+    return draw_number(numbers, stream(random_stream, draw))
+
+
+@njit(cache=True)
+def _fill_row(plan, state, row, size_bytes, count, first_ms, max_ms, deep):
+    """The row of a data batch, but for its producer."""
+    _fill_position(plan, state, row, size_bytes, count)
+    row.attributes, row.marker = plan.attributes, NO_MARKER
+    row.base_timestamp_ms = first_ms
+    append_time = plan.attributes & LOG_APPEND_TIME != 0
+    row.max_timestamp_ms = row.now_ms if append_time else max_ms
+    uses_last_offset = append_time or plan.attributes & CODEC_MASK != 0
+    row.deep_offset = row.last_offset if uses_last_offset else row.base_offset + deep
+
+
+@njit(cache=True)
+def _fill_position(plan, state, row, size_bytes, count):
+    """Offsets, sizes, the append and its time, of a row of either kind."""
+    row.position, row.crc, row.magic, row.leader_epoch = 0, 0, MAGIC_2, plan.leader_epoch
+    row.size_bytes, row.record_count = size_bytes, count
+    row.base_offset, row.last_offset = state.next_offset, state.next_offset + count - 1
+    row.append, row.now_ms = state.append, plan.start_ms + state.clock_ns // _MS + plan.delay_ms
+    state.next_offset += count
+    state.in_append += 1
+    if state.in_append == plan.fetch_batches:
+        state.append, state.in_append = state.append + 1, 0
+
+
+@njit(cache=True)
+def _number(plan, tables, state, producer, turn, row, batch_stream):
+    """The producer's id, epoch and sequence, and whether its transaction ends with this batch."""
+    row.producer_id, row.producer_epoch, row.base_sequence = -1, -1, -1
+    if not plan.idempotent:
+        return
+    row.producer_id, row.producer_epoch, row.base_sequence = (
+        producer.id,
+        producer.epoch,
+        producer.next_sequence,
+    )
+    producer.next_sequence = (producer.next_sequence + row.record_count) % SEQUENCES
+    if plan.attributes & TRANSACTIONAL:
+        if not producer.open:
+            producer.open, producer.left = (
+                True,
+                draw_number(tables[TRANSACTION], stream(batch_stream, _DRAW_TRANSACTION)),
+            )
+        producer.left -= 1
+        if producer.left <= 0:
+            state.marker_due = turn
+
+
+@njit(cache=True)
+def _count(plan, state, row, size_bytes):
+    """One more batch."""
+    state.last_amount = (
+        row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
+    )
+    state.batches += 1
+    state.records += row.record_count
+    state.phase_batches += 1
+    state.phase_records += row.record_count
+    state.phase_bytes += size_bytes
+
+
+# ---- a marker
+
+
+@njit(cache=True)
+def _generate_marker(plan, state, producer, row, data, used_bytes, write):
+    """Lays the marker that ends a producer's transaction, at the time of the batch before it."""
+    aborts = happens(stream(stream(state.seed, state.batches), _DRAW_END), plan.abort_threshold)
+    _fill_position(plan, state, row, MARKER_BYTES, 1)
+    row.attributes, row.marker = plan.marker_attributes, ABORT if aborts else COMMIT
+    row.base_timestamp_ms, row.max_timestamp_ms, row.deep_offset = (
+        row.now_ms,
+        row.now_ms,
+        row.base_offset,
+    )
+    if plan.epoch_each:
+        producer.epoch, producer.next_sequence = producer.epoch + 1, 0
+    row.producer_id, row.producer_epoch, row.base_sequence = producer.id, producer.epoch, -1
+    if producer.epoch >= MAX_EPOCH:
+        producer.id, producer.epoch = producer.id + (1 << 32), 0
+    producer.open = False
+    if write:
+        put_marker(data, used_bytes, row.marker, 0)
+
+
+# ---- the bytes of a record
+
+
+@njit(cache=True)
+def _put_record(
+    plan, parts, data, position, body, delta_ms, delta, value_bytes, number, record_stream
+):
+    """A record whose body has that many bytes."""
+    tables, prefix, headers, spans, pool = parts
+    position = put_varint(data, position, body)
+    data[position] = 0  # attributes
+    position = put_varint(data, put_varint(data, position + 1, delta_ms), delta)
+    position = put_varint(data, position, plan.key_bytes)
+    if plan.key_bytes >= 0:
+        put_pieces(data, position, len(prefix), prefix, 0)
+        key = (
+            number % plan.key_count
+            if plan.keys_in_turn
+            else draw_number(tables[RANKS], stream(record_stream, _DRAW_KEY)) - 1
+        )
+        put_digits(data, position + len(prefix), key, plan.key_digits)
+        position += plan.key_bytes
+    position = put_varint(data, position, value_bytes)
+    if value_bytes > 0:
+        _put_value(plan, pool, data, position, value_bytes, number, record_stream)
+        position += value_bytes
+    position = put_varint(data, position, plan.header_count)
+    put_pieces(data, position, len(headers), headers, 0)
+    for place in range(len(spans)):
+        put_hex(
+            data,
+            position + spans[place].position,
+            stream(record_stream, _DRAW_HEADER + place),
+            spans[place].size_bytes,
+        )
+
+
+@njit(cache=True)
+def _put_value(plan, pool, data, position, count, number, record_stream):
+    """A value: a piece of the pool; as JSON around it where there is room for that:
+    {"n":17,"t":"paid berlin"}.
+    """
+    start = np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool)))
+    digit_count = digits(number)
+    if plan.is_random or count <= JSON_BYTES + digit_count + 1:
+        put_pieces(data, position, count, pool, start)
+        return
+    put_pieces(data, position, len(_HEAD), _HEAD, 0)
+    put_digits(data, position + len(_HEAD), number, digit_count)
+    put_pieces(data, position + len(_HEAD) + digit_count, len(_MIDDLE), _MIDDLE, 0)
+    text_start = len(_HEAD) + digit_count + len(_MIDDLE)
+    put_pieces(data, position + text_start, count - text_start - 2, pool, start)
+    data[position + count - 2], data[position + count - 1] = 34, 125  # "}

@@ -1,0 +1,427 @@
+"""The batches of a workload, in the order in which they reach the log: rows for a writer, and their
+bytes.
+
+    for chunk in chunks(load(text), config, profile((4, 3, 1))):
+        log.append(chunk.rows, chunk.data)
+
+The same workload and seed give the same records on every machine, in chunks of any size. A batch
+that is not compressed has the same bytes too; what a codec makes of it depends on the release of
+its library.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.binary import codec
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
+from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
+from kafkaviz.simulate.incoming import INCOMING, AppendChunk
+from kafkaviz.simulate.producers import batch_encoder, generator
+from kafkaviz.simulate.producers.distributions import (
+    MOST,
+    Spread,
+    rank_table,
+    seed_stream,
+    stream,
+    table,
+    threshold,
+    waits,
+)
+from kafkaviz.simulate.producers.generator import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
+from kafkaviz.simulate.producers.toml_fields import LONGEST_MS, duration_text
+from kafkaviz.simulate.producers.traffic import (
+    BATCHES,
+    BY_CHANCE,
+    BYTES,
+    CREATE,
+    MOST_RECORDS,
+    MOST_VALUE_BYTES,
+    RANDOM,
+    RECORDS,
+    Header,
+    Phase,
+)
+from kafkaviz.simulate.producers.workload import Workload
+
+BATCHES_PER_CHUNK = 1 << 16
+CHUNK_BYTES = 8 << 20  # and as much again as an append may go over
+FIRST_PRODUCER_ID = 1000
+MS_NS = 1_000_000
+POOL_BYTES = 1 << 16
+NOTHING = np.empty(0, np.uint8)
+WORDS = (
+    "order",
+    "paid",
+    "shipped",
+    "returned",
+    "invoice",
+    "customer",
+    "basket",
+    "checkout",
+    "refund",
+    "pending",
+    "amsterdam",
+    "berlin",
+    "lisbon",
+    "nairobi",
+    "osaka",
+    "quito",
+    "blue",
+    "green",
+    "small",
+    "large",
+    "express",
+    "standard",
+    "monday",
+    "friday",
+)
+
+
+class _Parts(NamedTuple):
+    """What the compiled loop reads of a phase besides its PLAN."""
+
+    tables: np.ndarray  # (rows of laying.Table, CELLS + 3)
+    prefix: np.ndarray  # of a key
+    headers: np.ndarray  # as they lie in a record, their values blank
+    header_values: np.ndarray  # HEADER_SPAN: where the values lie in them
+    pool: np.ndarray  # what values are cut out of
+
+
+def chunks(
+    workload: Workload,
+    config: LogConfig,
+    behaviour: ReleaseBehaviour,
+    seed: int | None = None,
+    payload: bool = True,
+    batches_per_chunk: int = BATCHES_PER_CHUNK,
+) -> Iterator[AppendChunk]:
+    """The batches of a workload, chunk after chunk; offsets from its start_offset, time from its
+    start_ms, at most 100 years of it.
+
+    Of the config the timestamp type counts, of the profile its release: since 4.0 each marker
+    raises its producer's epoch (KIP-890). seed: the workload's own if none is given. payload:
+    without it chunks have no data and crc is 0; what is compressed is made and compressed all the
+    same, as nothing else tells its size. No chunk ends within an append or goes on into the next
+    phase. KafkavizError for a codec that the release does not know.
+    """
+    state, producers = _begin(workload, seed)
+    for number, phase in enumerate(workload.phases):
+        if phase.silence_ms is not None:
+            _ensure_time(
+                int(state["clock_ns"][0]) + phase.silence_ms * MS_NS, f"phase {number + 1}, silence"
+            )
+            state["clock_ns"] += phase.silence_ms * MS_NS
+            continue
+        _check(phase, behaviour, number + 1)
+        _ensure_time(int(state["clock_ns"][0]) + 1, f"phase {number + 1}")
+        plan = _plan(phase, workload, config, behaviour)
+        _enter(state, phase)
+        yield from _phase_chunks(
+            phase, plan, state, producers[: phase.producers], payload, batches_per_chunk
+        )
+
+
+def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
+    """That the release takes such batches."""
+    what, feature = (
+        ("batch of zstd", versions.ZSTD)
+        if phase.codec == "zstd"
+        else ("record batch", versions.RECORD_BATCHES)
+    )
+    if not feature.applies_to(behaviour.release):
+        release = ".".join(map(str, behaviour.release))
+        raise KafkavizError(
+            f"phase {number}: Kafka {release} takes no {what}; the first that does is "
+            f"{versions.text(feature.first_release)}"
+        )
+
+
+def _ensure_time(end_ns: int, where: str) -> None:
+    """KafkavizError behind 100 years: nothing of the phase would be laid, and some time later the
+    clock would have no room.
+    """
+    if end_ns > generator.LONGEST_NS:
+        raise KafkavizError(
+            f"{where}: a workload lasts {duration_text(LONGEST_MS)} at most, and this goes beyond"
+        )
+
+
+def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """(STATE, PRODUCER a producer) before the first phase."""
+    state = np.zeros(1, STATE)
+    state["seed"], state["next_offset"] = (
+        seed_stream(workload.seed if seed is None else seed),
+        workload.start_offset,
+    )
+    producers = np.zeros(max(phase.producers for phase in workload.phases), PRODUCER)
+    producers["id"] = FIRST_PRODUCER_ID + np.arange(len(producers))
+    return state, producers
+
+
+def _enter(state: np.ndarray, phase: Phase) -> None:
+    """The state at the beginning of a phase."""
+    state["phase_start_ns"] = state["clock_ns"]
+    for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
+        state[name] = 0
+    state["marker_due"] = generator.NOBODY
+
+
+def _phase_chunks(
+    phase: Phase,
+    plan: tuple[np.ndarray, _Parts],
+    state: np.ndarray,
+    producers: np.ndarray,
+    payload: bool,
+    batches_per_chunk: int,
+) -> Iterator[AppendChunk]:
+    """The chunks of one phase: rows and bytes are laid, the clock is put to its end."""
+    write, is_over = payload or phase.codec != "none", False
+    row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
+    data = np.empty(2 * CHUNK_BYTES if write else 0, np.uint8)
+    while not is_over:
+        rows = np.empty(row_count, INCOMING)
+        filled_count, used_bytes, is_over, data = _fill(plan, state, producers, rows, data, write)
+        filled_rows = rows[:filled_count]
+        if phase.fetch_batches > 1:
+            _arrive_together(filled_rows)
+        if filled_count:
+            yield _chunk(filled_rows, data[:used_bytes], phase.codec, payload)
+    if phase.duration_ms is not None and state["phase_batches"][0] < plan[0]["most_batches"][0]:
+        _close(phase.duration_ms, plan[0], state)
+
+
+def _close(duration_ms: int, plan: np.ndarray, state: np.ndarray) -> None:
+    """A phase that its duration ended lasts as long as that."""
+    is_time_up = (
+        state["phase_records"][0] < plan["most_records"][0]
+        and state["phase_bytes"][0] < plan["most_bytes"][0]
+    )
+    if is_time_up:
+        state["clock_ns"] = state["phase_start_ns"] + duration_ms * MS_NS
+
+
+def _fill(
+    plan: tuple[np.ndarray, _Parts],
+    state: np.ndarray,
+    producers: np.ndarray,
+    rows: np.ndarray,
+    data: np.ndarray,
+    write: bool,
+) -> tuple[int, int, bool, np.ndarray]:
+    """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one
+    append that finds too little.
+    """
+    filled_count, used_bytes, enough_bytes = 0, 0, CHUNK_BYTES if write else np.iinfo(np.int64).max
+    while True:
+        outcome, filled_count, used_bytes = generator.generate(
+            plan[0][0],
+            *plan[1],
+            state[0],
+            producers,
+            rows,
+            data,
+            filled_count,
+            used_bytes,
+            enough_bytes,
+            write,
+        )
+        if outcome != NO_ROOM or (filled_count and state["in_append"][0] == 0):
+            return filled_count, used_bytes, outcome == DONE, data
+        data = np.concatenate([data, np.empty(max(len(data), CHUNK_BYTES), np.uint8)])
+
+
+def _arrive_together(rows: np.ndarray) -> None:
+    """The batches of one append arrive when the last of them does."""
+    last = np.flatnonzero(np.diff(rows["append"], append=-1))
+    rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
+
+
+def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, payload: bool) -> AppendChunk:
+    """The chunk of rows that have been laid, and their bytes, which have no headers yet."""
+    if codec_name != "none":
+        data = _compress(rows, data.data, codec_name)
+    if not payload:
+        return AppendChunk(rows)
+    batch_encoder.seal(rows, data)
+    return AppendChunk(rows, data.tobytes())
+
+
+def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
+    """The bytes with the records of each batch compressed, markers apart; the rows get the new
+    sizes.
+    """
+    ends = np.cumsum(rows["size_bytes"]).tolist()
+    gap, pieces, start = bytes(HEADER_BYTES), [], 0
+    for end, is_control in zip(ends, ((rows["attributes"] & CONTROL) != 0).tolist(), strict=True):
+        body = data[start + HEADER_BYTES : end]
+        pieces += [gap, body if is_control else codec.compress(codec_name, body)]
+        start = end
+    rows["size_bytes"] = [HEADER_BYTES + len(body) for body in pieces[1::2]]
+    return np.frombuffer(bytearray().join(pieces), np.uint8)
+
+
+# ---- a phase in numbers
+
+
+def _plan(
+    phase: Phase, workload: Workload, config: LogConfig, behaviour: ReleaseBehaviour
+) -> tuple[np.ndarray, _Parts]:
+    """The phase as the compiled loop takes it."""
+    plan = np.zeros(1, PLAN)
+    headers, values = _headers(phase.headers)
+    by_name = (
+        {
+            "unit_ns": 1e9 / phase.rate,
+            "rate_of": (RECORDS, BYTES, BATCHES).index(phase.rate_of),
+            "by_chance": phase.arrivals == BY_CHANCE,
+            "start_ms": workload.start_ms,
+            "delay_ms": phase.delay_ms,
+            "fetch_batches": phase.fetch_batches,
+            "leader_epoch": phase.leader_epoch,
+            "batch_bytes": phase.batch_bytes,
+            "header_count": len(phase.headers),
+            "is_random": phase.content == RANDOM,
+            "null_threshold": threshold(phase.null_share),
+        }
+        | _limits(phase)
+        | _times(phase, workload)
+        | _keys(phase)
+        | _producers(phase, config, behaviour)
+    )
+    for name, value in by_name.items():
+        plan[name] = value
+    pool = _random() if phase.content == RANDOM else _text()
+    prefix = np.frombuffer(phase.keys.prefix.encode(), np.uint8) if phase.keys else NOTHING
+    return plan, _Parts(_tables(phase), _freeze(prefix), _freeze(headers), values, pool)
+
+
+def _limits(phase: Phase) -> dict[str, int]:
+    """Where the phase ends; a number out of reach where it does not."""
+    most = np.iinfo(np.int64).max
+    return {
+        "most_ns": min(phase.duration_ms or LONGEST_MS, LONGEST_MS) * MS_NS,
+        "most_records": phase.records or most,
+        "most_batches": phase.batches or most,
+        "most_bytes": phase.size_bytes or most,
+    }
+
+
+def _times(phase: Phase, workload: Workload) -> dict[str, int]:
+    """How timestamps come about."""
+    return {
+        "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,
+        "off_ns": phase.bursts.off_ms * MS_NS if phase.bursts else 0,
+        "no_timestamps": phase.timestamps != CREATE,
+        "ahead_ms": phase.clock_ahead_ms,
+        "other_time": phase.events_from_ms is not None or phase.events_speed != 1,
+        "from_ms": -1 if phase.events_from_ms is None else phase.events_from_ms,
+        "speed_thousandths": round(phase.events_speed * 1000),
+        "late_threshold": threshold(phase.late.share) if phase.late else 0,
+        "future_threshold": threshold(phase.future.share) if phase.future else 0,
+    }
+
+
+def _keys(phase: Phase) -> dict[str, int]:
+    """What keys look like; a size of -1 for none."""
+    if not phase.keys:
+        return {"key_bytes": batch_encoder.NULL}
+    digits = len(str(phase.keys.count - 1))
+    return {
+        "key_bytes": len(phase.keys.prefix.encode()) + digits,
+        "key_digits": digits,
+        "key_count": phase.keys.count,
+        "keys_in_turn": phase.keys.in_turn,
+    }
+
+
+def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> dict[str, int]:
+    """Attributes of a batch, and how producers number theirs."""
+    append_time = LOG_APPEND_TIME if config.message_timestamp_type == "LogAppendTime" else 0
+    transactional = TRANSACTIONAL if phase.transactions else 0
+    return {
+        "attributes": codec.CODECS.index(phase.codec) | append_time | transactional,
+        "marker_attributes": CONTROL | TRANSACTIONAL | append_time,
+        "idempotent": phase.idempotent,
+        "abort_threshold": threshold(phase.transactions.abort_share) if phase.transactions else 0,
+        "leave_open": bool(phase.transactions and phase.transactions.leave_open),
+        "epoch_each": versions.MARKER_RAISES_EPOCH.applies_to(behaviour.release),
+    }
+
+
+def _tables(phase: Phase) -> np.ndarray:
+    """The table of each number that is drawn, in laying's order."""
+    nothing, keys = Spread(mean=0), phase.keys
+    return np.stack(
+        [
+            _limit_table(phase.records_per_batch, 1, MOST_RECORDS),
+            _limit_table(phase.value_bytes, 0, MOST_VALUE_BYTES),
+            rank_table(keys.count, keys.zipf) if keys else table(nothing),
+            _limit_table(phase.late.by_ms if phase.late else nothing, 0, MOST),
+            _limit_table(phase.future.by_ms if phase.future else nothing, 0, MOST),
+            _limit_table(
+                phase.transactions.batches if phase.transactions else nothing, 0, MOST_RECORDS
+            ),
+            waits(),
+        ]
+    )
+
+
+def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
+    """The table of a number that has limits of its own."""
+    return table(replace(spread, least=max(spread.least, least), most=min(spread.most, most)))
+
+
+def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(the headers of each record, where their values lie in them)."""
+    header_bytes, spans = bytearray(), []
+    for header in headers:
+        name, size = (
+            header.name.encode(),
+            batch_encoder.NULL if header.size_bytes is None else header.size_bytes,
+        )
+        header_bytes += _varint(len(name)) + name + _varint(size)
+        spans.append((len(header_bytes), max(size, 0)))
+        header_bytes += bytes(max(size, 0))
+    return np.frombuffer(bytes(header_bytes), np.uint8), np.array(spans, HEADER_SPAN)
+
+
+def _varint(number: int) -> bytes:
+    room = np.empty(10, np.uint8)
+    return room[: batch_encoder.put_varint(room, 0, number)].tobytes()
+
+
+# ---- what values are made of
+
+
+@lru_cache(maxsize=1)
+def _text() -> np.ndarray:
+    """Words and spaces, which stand in JSON as they are."""
+    words, count = [], 0
+    while count < POOL_BYTES:
+        word = WORDS[stream(np.uint64(0), len(words)) % len(WORDS)]
+        words.append(word)
+        count += len(word) + 1
+    return _freeze(np.frombuffer(" ".join(words).encode(), np.uint8))
+
+
+@lru_cache(maxsize=1)
+def _random() -> np.ndarray:
+    """Bytes that no codec makes smaller."""
+    return _freeze(
+        np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(
+            np.uint8
+        )
+    )
+
+
+def _freeze(data: np.ndarray) -> np.ndarray:
+    """Read-only and of one type, so that one compiled version serves all."""
+    array = np.array(data, np.uint8)
+    array.flags.writeable = False
+    return array

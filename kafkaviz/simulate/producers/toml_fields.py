@@ -1,0 +1,274 @@
+"""Dataclasses as TOML: one list of fields a class, by which a table is read and written; what is
+wrong is told with its key.
+
+    FIELDS = (Field("records", whole(1)), Field("duration", duration(), "duration_ms"))
+    read(Phase, FIELDS, {"records": 0}, "orders.toml: phase 1, ")    KafkavizError: orders.toml:
+    phase 1, records: 0 is below 1
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from kafkaviz.errors import KafkavizError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+Number = TypeVar("Number", int, float)
+UNITS_MS = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1000, "ms": 1}
+LONGEST_MS = 100 * 365 * UNITS_MS["d"]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST_MS = int(datetime(2200, 1, 1, tzinfo=UTC).timestamp()) * 1000
+_DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
+
+
+class ValueCodec(NamedTuple):
+    """How a value is read, with where it stands for the error, and how it is written."""
+
+    read: Callable[[object, str], Any]
+    write: Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class TomlField:
+    """A key of a table: of the attribute of its own name, unless another is given."""
+
+    key: str
+    kind: ValueCodec
+    attribute: str = ""
+
+    @property
+    def name(self) -> str:
+        """The attribute of the dataclass."""
+        return self.attribute or self.key
+
+
+def toml_error(where: str, what: str) -> KafkavizError:
+    """The one line: where has the file and the key."""
+    return KafkavizError(f"{where}: {what}")
+
+
+def read_table(
+    table_class: type[T],
+    known_fields: Sequence[TomlField],
+    table: object,
+    where: str,
+    **values: object,
+) -> T:
+    """The dataclass of a table; KafkavizError for a key that is not known or missing, or a value
+    that is no such thing.
+
+    where: what stands in front of a key in the error; values: what the class has from elsewhere.
+    """
+    if not isinstance(table, dict):
+        raise toml_error(where.rstrip(" .,"), f"{value_text(table)} is no table")
+    by_key = {field.key: field for field in known_fields}
+    for key in table:
+        if key not in by_key:
+            raise toml_error(f"{where}{_key(key)}", f"no such key; there are {', '.join(by_key)}")
+    values |= {
+        by_key[key].name: by_key[key].kind.read(value, f"{where}{key}")
+        for key, value in table.items()
+    }
+    needed = {
+        attribute.name
+        for attribute in fields(table_class)
+        if attribute.default is MISSING and attribute.default_factory is MISSING
+    }
+    for field in known_fields:
+        if field.name in needed and field.name not in values:
+            raise toml_error(f"{where}{field.key}", "is missing")
+    return table_class(**values)
+
+
+def lines(value: "DataclassInstance", known_fields: Sequence[TomlField]) -> list[str]:
+    """KEY = VALUE of each field that does not have its default."""
+    defaults = {attribute.name: attribute.default for attribute in fields(value)}
+    return [
+        f"{field.key} = {field.kind.write(getattr(value, field.name))}"
+        for field in known_fields
+        if getattr(value, field.name) != defaults[field.name]
+    ]
+
+
+def value_text(value: object) -> str:
+    """A value in an error: as TOML has it, and not too long."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = json.dumps(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def quote(text: str) -> str:
+    """A text as a basic string of TOML: on one line, with the escapes that JSON has too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch("[A-Za-z0-9_.-]{1,60}", key) else value_text(key)
+
+
+# ---- the kinds
+
+
+def text(longest: int = 2000) -> ValueCodec:
+    """A string."""
+
+    def read_text(value: object, where: str) -> str:
+        if not isinstance(value, str):
+            raise toml_error(where, f"{value_text(value)} is no text in quotes")
+        if len(value) > longest:
+            raise toml_error(where, f"{len(value)} characters, of {longest} at most")
+        return value
+
+    return ValueCodec(read_text, quote)
+
+
+def choice(options: Sequence[str]) -> ValueCodec:
+    """One of some words."""
+
+    def read_choice(value: Any, where: str) -> str:
+        if value not in options:
+            raise toml_error(where, f"{value_text(value)} is none of {', '.join(options)}")
+        return value
+
+    return ValueCodec(read_choice, quote)
+
+
+def flag() -> ValueCodec:
+    """true or false."""
+
+    def read_flag(value: object, where: str) -> bool:
+        if not isinstance(value, bool):
+            raise toml_error(where, f"{value_text(value)} is neither true nor false")
+        return value
+
+    return ValueCodec(read_flag, value_text)
+
+
+def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
+    """A whole number within limits."""
+
+    def read_whole(value: object, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise toml_error(where, f"{value_text(value)} is no whole number")
+        return _within(value, least, most, where)
+
+    return ValueCodec(read_whole, str)
+
+
+def number(least: float, most: float) -> ValueCodec:
+    """A number within limits."""
+
+    def read_number(value: object, where: str) -> float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
+            raise toml_error(where, f"{value_text(value)} is no number")
+        return _within(value, least, most, where)
+
+    return ValueCodec(read_number, lambda value: repr(value))
+
+
+def _within(value: Number, least: float, most: float, where: str) -> Number:
+    if value < least:
+        raise toml_error(where, f"{value_text(value)} is below {least}")
+    if value > most:
+        raise toml_error(where, f"{value_text(value)} is above {most}")
+    return value
+
+
+def duration(least_ms: int = 0) -> ValueCodec:
+    """A time in words, in milliseconds: "250ms", "10s", "5min", "2h", "7d"."""
+
+    def read_duration(value: object, where: str) -> int:
+        match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+        if not match:
+            raise toml_error(
+                where,
+                (
+                    f'{value_text(value)} is no duration; give one such as "250ms", "10s", "5min", '
+                    '"2h" or "7d"'
+                ),
+            )
+        ms = Decimal(match[1]) * UNITS_MS[match[2]]
+        if ms != int(ms):
+            raise toml_error(where, f"{value_text(value)} is no whole number of milliseconds")
+        if not least_ms <= ms <= LONGEST_MS:
+            raise toml_error(
+                where,
+                (
+                    f"{value_text(value)} is not between {duration_text(least_ms)} and "
+                    f"{duration_text(LONGEST_MS)}"
+                ),
+            )
+        return int(ms)
+
+    return ValueCodec(read_duration, lambda ms: quote(duration_text(ms)))
+
+
+def duration_text(ms: int) -> str:
+    """A time in the largest unit that leaves a whole number: 90min, 7d."""
+    unit = next(
+        unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms")
+    )
+    return f"{ms // UNITS_MS[unit]}{unit}"
+
+
+def moment() -> ValueCodec:
+    """A time of TOML in milliseconds since 1970, in UTC where it names no zone."""
+
+    def read_moment(value: object, where: str) -> int:
+        if not isinstance(value, datetime):
+            raise toml_error(where, f"{value_text(value)} is no time such as 2026-03-01T08:00:00Z")
+        aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+        ms = (aware - EPOCH) // timedelta(milliseconds=1)
+        if not 0 <= ms <= LATEST_MS:
+            raise toml_error(where, f"{value.isoformat()} is not between 1970 and 2200")
+        return ms
+
+    return ValueCodec(read_moment, moment_text)
+
+
+def moment_text(ms: int) -> str:
+    """Milliseconds since 1970 as TOML has a time."""
+    return (
+        (EPOCH + timedelta(milliseconds=ms))
+        .isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
+        .replace("+00:00", "Z")
+    )
+
+
+def table_of(
+    table_class: type["DataclassInstance"], known_fields: Sequence[TomlField]
+) -> ValueCodec:
+    """A table in a table."""
+
+    def write(value: "DataclassInstance") -> str:
+        return f"{{ {', '.join(lines(value, known_fields))} }}"
+
+    return ValueCodec(
+        lambda value, where: read_table(table_class, known_fields, value, f"{where}."), write
+    )
+
+
+def list_of(kind: ValueCodec, most: int) -> ValueCodec:
+    """A list."""
+
+    def read_several(value: object, where: str) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) > most:
+            raise toml_error(where, f"{value_text(value)} is no list of at most {most}")
+        return tuple(kind.read(item, f"{where}[{place}]") for place, item in enumerate(value))
+
+    return ValueCodec(
+        read_several, lambda values: "[" + ", ".join(kind.write(item) for item in values) + "]"
+    )

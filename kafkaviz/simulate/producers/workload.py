@@ -1,0 +1,306 @@
+"""A workload: what producers send to one topic-partition, as a small TOML file tells it, phase
+after phase.
+
+    topic = "orders"
+    start = 2026-03-01T08:00:00Z
+
+    [settings]
+    "index.interval.bytes" = 1024
+
+    [[phase]]                           # ten seconds of 500 records a second, nine in a batch
+    duration = "10s"
+    records_per_s = 500
+    records_per_batch = 9
+    value_bytes = { shape = "lognormal", mean = 200 }
+
+    [[phase]]
+    silence = "8d"
+
+streams, beside this, makes the batches. A key that is not there has the value of the dataclass's
+field; presets() are files like this one.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import cast
+
+from kafkaviz import config_def, versions
+from kafkaviz.config_def import Release, Value
+from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
+from kafkaviz.simulate.producers import toml_fields
+from kafkaviz.simulate.producers.distributions import Spread
+from kafkaviz.simulate.producers.toml_fields import (
+    LONGEST_MS,
+    number,
+    quote,
+    toml_error,
+    value_text,
+)
+from kafkaviz.simulate.producers.traffic import MOST_RECORDS, Phase
+from kafkaviz.simulate.producers.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
+
+MOST_PHASES = 1000
+FILE_BYTES = 1 << 20  # the largest file that is read
+PRESETS = (  # as they are told best
+    "heartbeat",
+    "orders",
+    "clickstream",
+    "iot",
+    "backfill",
+    "bad-clock",
+    "late-phones",
+    "append-time",
+    "no-timestamps",
+    "follower",
+    "strimzi",
+    "day",
+    "steady",
+)
+
+_TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Phases, and the log they are for: settings are (a topic's setting, its value), as
+    kafka_version takes them.
+    """
+
+    phases: tuple[Phase, ...]
+    title: str = ""
+    story: str = ""
+    topic: str = "simulated"
+    partition: int = 0
+    start_ms: int = 1_772_352_000_000  # 2026-03-01 08:00 UTC
+    start_offset: int = 0
+    seed: int = 1
+    kafka_version: str = versions.NEWEST
+    settings: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def release(self) -> Release:
+        """The release whose ways it is for."""
+        return versions.parse(self.kafka_version)
+
+    @property
+    def directory(self) -> str:
+        """The name of the topic-partition's directory."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether each append holds one batch, as a leader's does."""
+        return all(phase.fetch_batches == 1 for phase in self.phases)
+
+
+def load(
+    source: str | Path,
+    name: str = "workload",
+    version: str | None = None,
+    typed: Iterable[str] = (),
+) -> Workload:
+    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or
+    name) and the key.
+
+    version: the release that is to run it, in place of its own: that one judges its settings.
+    typed: names of settings whose values somebody gives in place of the workload's, which then
+    nobody asks about.
+    """
+    if isinstance(source, Path):
+        return load(_file_text(source), source.name, version, typed)
+    try:
+        table = tomllib.loads(source)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
+        raise KafkavizError(f"{name}: {' '.join(str(fault).split())}") from None
+    phases = table.pop("phase", None)
+    if not isinstance(phases, list) or not 0 < len(phases) <= MOST_PHASES:
+        raise toml_error(name, f"give one to {MOST_PHASES} phases, each below a line [[phase]]")
+    settings = table.pop("settings", {})
+    if version is not None:
+        versions.parse(version)  # the fault of whoever gave it, not of the file
+        table["kafka_version"] = version
+    parsed_phases = tuple(
+        _phase(phase_table, f"{name}: phase {place}")
+        for place, phase_table in enumerate(phases, start=1)
+    )
+    workload = toml_fields.read_table(Workload, WORKLOAD, table, f"{name}: ", phases=parsed_phases)
+    return _check(
+        replace(workload, settings=_settings(settings, workload, f"{name}: settings", typed)), name
+    )
+
+
+def to_toml(workload: Workload) -> str:
+    """The text of a file from which load gives the same workload."""
+    head = toml_fields.lines(workload, WORKLOAD)
+    settings = [
+        f"{quote(name)} = {quote(value) if isinstance(value, str) else value_text(value)}"
+        for name, value in workload.settings
+    ]
+    parts = [head] if head else []
+    parts += [["[settings]", *settings]] if settings else []
+    parts += [["[[phase]]", *_phase_lines(phase)] for phase in workload.phases]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def presets() -> dict[str, Workload]:
+    """The workloads that come along, by name, with a title and a story each."""
+    return {name: preset(name) for name in PRESETS}
+
+
+def preset(name: str, version: str | None = None, typed: Iterable[str] = ()) -> Workload:
+    """One of them, as load reads it; KafkavizError if there is none of that name."""
+    return load(preset_text(name), f"{name}.toml", version, typed)
+
+
+def preset_text(name: str) -> str:
+    """Its file, with the comments in it."""
+    if name not in PRESETS:
+        raise KafkavizError(
+            f"there is no preset {value_text(name)}; there are {', '.join(PRESETS)}"
+        )
+    return (resources.files(cast(str, __package__)) / "presets" / f"{name}.toml").read_text(
+        encoding="utf-8"
+    )
+
+
+# ---- reading
+
+
+def _file_text(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(FILE_BYTES + 1)
+    except OSError as fault:
+        raise CannotOpen(path, fault.strerror or str(fault)) from None
+    if len(data) > FILE_BYTES:
+        raise CannotOpen(path, f"more than {FILE_BYTES} bytes is no workload")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise CannotOpen(path, "is no UTF-8 text") from None
+
+
+def _phase(table: object, where: str) -> Phase:
+    """One phase; that its keys go together is looked at here, the value of each before."""
+    if not isinstance(table, dict):
+        raise toml_error(where, f"{value_text(table)} is no table")
+    rates = [key for key in RATE_KEYS if key in table]
+    if "silence" in table:
+        if other_keys := sorted(table.keys() - {"silence", "name"}):
+            raise toml_error(f"{where}, {other_keys[0]}", "has no place in a phase of silence")
+        return toml_fields.read_table(Phase, PHASE, table, f"{where}, ")
+    if len(rates) != 1:
+        raise toml_error(where, f"give one rate: {', '.join(RATE_KEYS)}")
+    if not table.keys() & set(ENDS):
+        raise toml_error(where, f"give it an end: {', '.join(ENDS)}")
+    rate = number(1e-6, 1e9).read(table[rates[0]], f"{where}, {rates[0]}")
+    phase_keys = {key: value for key, value in table.items() if key != rates[0]}
+    phase = replace(
+        toml_fields.read_table(Phase, PHASE, phase_keys, f"{where}, "),
+        rate=rate,
+        rate_of=RATE_KEYS[rates[0]],
+    )
+    return _fill_batches(phase, "records_per_batch" not in table and "batch_bytes" in table)
+
+
+def _fill_batches(phase: Phase, fills_batches: bool) -> Phase:
+    """A batch that only its size limits takes as many records as go in."""
+    return replace(phase, records_per_batch=Spread(mean=MOST_RECORDS)) if fills_batches else phase
+
+
+def _phase_lines(phase: Phase) -> list[str]:
+    """The lines below [[phase]]."""
+    if phase.silence_ms is not None:
+        return toml_fields.lines(phase, PHASE)
+    rate = next(key for key, unit in RATE_KEYS.items() if unit == phase.rate_of)
+    phase_lines = [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
+    # without it batch_bytes alone would count
+    if not any(line.startswith("records_per_batch") for line in phase_lines):
+        phase_lines.append(f"records_per_batch = {phase.records_per_batch.mean}")
+    return phase_lines
+
+
+def _settings(
+    table: object, workload: Workload, where: str, typed: Iterable[str]
+) -> tuple[tuple[str, Value], ...]:
+    """The settings by topic name, as the release of the workload takes them, without those that
+    were typed.
+    """
+    if not isinstance(table, dict):
+        raise toml_error(where, f"{value_text(table)} is no table")
+    try:
+        release = workload.release
+    except KafkavizError as fault:
+        raise toml_error(f"{where.rpartition(':')[0]}: kafka_version", str(fault)) from None
+    replaced_names = {_topic_name(name) for name in typed}
+    parsed_settings = []
+    for name, value in table.items():
+        if _topic_name(name) in replaced_names:
+            continue
+        if isinstance(value, (dict, list)):
+            raise toml_error(
+                f"{where}, {name}",
+                'is no single value; write the name in quotes: "segment.bytes" = 1048576',
+            )
+        try:
+            setting = config_def.parse(
+                name, value_text(value) if not isinstance(value, str) else value, release
+            )
+        except RefusedSetting as fault:
+            raise toml_error(f"{where}, {name}", str(fault)) from None
+        if setting[0] not in config_def.TOPIC_SETTINGS:
+            raise toml_error(f"{where}, {name}", "is no setting of a topic")
+        parsed_settings.append(setting)
+    return tuple(dict(parsed_settings).items())
+
+
+def _topic_name(name: str) -> str:
+    """The topic's setting behind a name of either kind; of an unknown name that itself."""
+    setting = config_def.topic_name(name)
+    return setting.name if setting else name
+
+
+def _check(workload: Workload, name: str) -> Workload:
+    """The workload, if its phases are what brokers and producers allow."""
+    if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
+        raise toml_error(f"{name}: topic", f"{value_text(workload.topic)} is no name of a topic")
+    epoch = 0
+    for place, phase in enumerate(workload.phases, start=1):
+        where = f"{name}: phase {place}"
+        if phase.transactions and not phase.idempotent:
+            raise toml_error(f"{where}, transactions", "need idempotent = true")
+        if phase.silence_ms is None and phase.leader_epoch < epoch:
+            raise toml_error(
+                f"{where}, leader_epoch",
+                f"{phase.leader_epoch} is below {epoch}, that of a phase before",
+            )
+        epoch = max(epoch, phase.leader_epoch)
+    _check_length(workload, name)
+    return workload
+
+
+def _check_length(workload: Workload, name: str) -> None:
+    """KafkavizError where silences and durations leave a phase no time: a workload lasts LONGEST_MS
+    at most.
+    """
+    passed_ms = 0
+    for place, phase in enumerate(workload.phases, start=1):
+        key, longest = (
+            "silence" if phase.silence_ms is not None else "duration",
+            toml_fields.duration_text(LONGEST_MS),
+        )
+        own_ms = (phase.duration_ms or 0) if phase.silence_ms is None else phase.silence_ms
+        # may end long before
+        is_bounded = phase.silence_ms is None and (
+            phase.records or phase.batches or phase.size_bytes
+        )
+        passed_ms += 0 if is_bounded else own_ms
+        if passed_ms > LONGEST_MS:
+            raise toml_error(
+                f"{name}: phase {place}, {key}",
+                f"a workload lasts {longest} at most, this is {own_ms} ms of {passed_ms} ms",
+            )

@@ -1,0 +1,98 @@
+"""Which segments a load reads anew: those that were not flushed, and those with an index that it
+does not believe.
+
+Of Kafka 4.3.1 the transaction index alone is looked at, up to 2.2 all three (KAFKA-7283).
+
+As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that
+is wrong and passes is followed blindly. What is asked for here are the bytes of one segment,
+wherever they lie: a load asks for them, and so does a lookup that wants to know whether a load
+would change what it reads.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol, cast
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import offset_index, time_index, txn_index
+from kafkaviz.simulate.config import ReleaseBehaviour
+
+
+class ReadableFile(Protocol):
+    """A file and its bytes."""
+
+    @property
+    def name(self) -> str:
+        """As it lies in the directory."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How long it is."""
+
+    def content(self) -> bytes:
+        """All of them."""
+
+
+# "index", "timeindex" or "txnindex" of a segment, None where there is no such file
+FileGetter = Callable[[str], ReadableFile | None]
+
+
+class Distrust(NamedTuple):
+    """Why the indexes of a segment are built anew: its cause, as a Step names it, and in words."""
+
+    cause: str
+    why: str
+
+
+def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
+    """The segments that an unclean start recovers: from the one on that holds the recovery point
+    (LogLoader.recoverLog).
+    """
+    first = max((base for base in bases if base <= recovery_point), default=recovery_point)
+    return [base for base in bases if base >= first]
+
+
+def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrust | None:
+    """Why a load recovers the segment of this base offset though it was flushed, or None.
+
+    A time index that is missing is no reason: an empty one is made. CorruptBytes in Kafka's words
+    for a .txnindex of a version that it does not know, which ends the load.
+    """
+    if not get("index"):
+        return Distrust("index-missing", "its .index is missing")
+    fault = _txn_fault(get("txnindex"), base) or (
+        _old_fault(get, behaviour) if behaviour.checks_indexes else None
+    )
+    return Distrust("index-corrupt", fault) if fault else None
+
+
+def _txn_fault(file: ReadableFile | None, base: int) -> str | None:
+    entries = txn_index.parse(file.content() if file else b"")
+    txn_index.ensure_readable(entries)
+    try:
+        txn_index.check(entries, base)
+    except CorruptBytes as fault:
+        return f"{cast(ReadableFile, file).name}: {fault.what}"
+    return None
+
+
+def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> str | None:
+    """The checks of the offset and the time index up to Kafka 2.2; an index that is missing has
+    none.
+    """
+    for kind, layout in (("index", offset_index), ("timeindex", time_index)):
+        file = get(kind)
+        if not file:
+            continue
+        entries = layout.parse(file.content())
+        if file.size_bytes % layout.ENTRY.itemsize:
+            return f"{file.name}: its length is no multiple of {layout.ENTRY.itemsize}"
+        least = 1 if kind == "index" and behaviour.first_offset_keys else 0
+        if len(entries) and entries["relative_offset"][-1] < least:
+            return f"{file.name}: its last entry does not lie above the base offset"
+        if (
+            kind == "timeindex"
+            and len(entries)
+            and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]
+        ):
+            return f"{file.name}: its last timestamp lies below its first"
+    return None

@@ -1,0 +1,441 @@
+"""Recovering a segment: what Kafka makes of a .log alone, its indexes built anew and its tail cut
+off.
+
+As LogSegment.recover of Kafka 1.1 to 4.4.0. Batches of 3000 bytes each with the last offsets 9, 19,
+29 ..., and an interval of 4096 bytes: the third batch starts 6000 bytes behind the last indexed
+place, 0, and gets the entry (29, 6000); the fifth starts 6000 behind that one, and gets (49,
+12000). At the first batch whose checksum is wrong the .log ends.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numba import njit
+
+from kafkaviz import versions
+from kafkaviz.format import batch, offset_index, time_index, txn_index
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.format.walk import ReadInto, Walk
+from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
+from kafkaviz.simulate.recovery.batch_check import BatchCheck
+from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
+
+NEWEST = release_behaviour(versions.NEWEST_RELEASE)
+UNKNOWN = -1  # no timestamp yet, and the offset that goes with it
+
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+INVALID_OFFSET = "org.apache.kafka.common.errors.InvalidOffsetException"
+OFFSET_OVERFLOW = "org.apache.kafka.storage.internals.log.LogSegmentOffsetOverflowException"
+
+
+@dataclass(frozen=True)
+class BrokerException:
+    """An exception of Kafka's, as it prints it."""
+
+    class_name: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.class_name}: {self.message}"
+
+
+@dataclass(frozen=True)
+class RecoveredSegment:
+    """What recovery made of a segment.
+
+    offset_entries, time_entries, aborted: the entries of the three indexes, with the dtype ENTRY of
+    their formats. valid_bytes: the .log up to the end of its last valid batch; the rest is cut.
+    size_bytes: before. stop_reason: why nothing more was valid: "end" all was; "short", "torn" or
+    "bad-length" as format.walk has them; "too-small" a batch shorter than its header; "crc" a wrong
+    checksum; "marker" a transaction marker that cannot be read. max_timestamp_ms,
+    max_timestamp_offset: the largest timestamp and the last offset of the first batch that has it,
+    or -1, -1. next_offset: one past the last valid batch. producers_end_offset: the same of the
+    last batch of magic 2, or None. leader_epochs: (epoch, start offset), those given included.
+    open_transactions: of each producer with one, the first offset. exception: the exception that
+    ended it, or None. Then nothing was cut or trimmed, and valid_bytes is where it came to.
+    close_trims: as of config.Profile.
+    """
+
+    base_offset: int
+    config: IndexConfig
+    size_bytes: int
+    valid_bytes: int
+    stop_reason: str
+    offset_entries: np.ndarray
+    time_entries: np.ndarray
+    aborted: np.ndarray
+    max_timestamp_ms: int = UNKNOWN
+    max_timestamp_offset: int = UNKNOWN
+    next_offset: int = 0
+    producers_end_offset: int | None = None
+    leader_epochs: tuple[tuple[int, int], ...] = ()
+    open_transactions: MappingProxyType[int, int] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    exception: BrokerException | None = None
+    close_trims: bool = True
+
+    @property
+    def truncated_bytes(self) -> int:
+        """How much of the .log is cut; nothing where an exception came first."""
+        return 0 if self.exception else self.size_bytes - self.valid_bytes
+
+    def index(self) -> bytes:
+        """The .index as recovery leaves it: trimmed to its entries, or after an exception as long
+        as it may grow.
+        """
+        return self._with_room(
+            offset_index.build(self.offset_entries),
+            self.config.offset_slots * offset_index.ENTRY.itemsize,
+        )
+
+    def timeindex(self) -> bytes:
+        """The .timeindex as recovery leaves it, in the same way."""
+        return self._with_room(
+            time_index.build(self.time_entries), self.config.time_slots * time_index.ENTRY.itemsize
+        )
+
+    def txnindex(self) -> bytes:
+        """The .txnindex; where nothing was aborted it is empty, or was never made."""
+        return txn_index.build(self.aborted)
+
+    def closed_index(self) -> bytes:
+        """The .index once the segment was closed, which up to 4.3 trims it."""
+        return (
+            self.index()
+            if self.exception and not self.close_trims
+            else offset_index.build(self.offset_entries)
+        )
+
+    def closed_timeindex(self) -> bytes:
+        """The .timeindex once the segment was closed: with the entry of the segment's end, which
+        recovery wrote if it came so far.
+
+        After an exception a close writes it, up to 4.3. An end before the last entry, of offsets
+        that run backwards, is refused again, and a close passes over that.
+        """
+        if self.exception and not self.close_trims:
+            return self.timeindex()
+        entries, relative_offset = self.time_entries, self.max_timestamp_offset - self.base_offset
+        last_ms, last_offset = entries[-1].item() if len(entries) else (UNKNOWN, 0)
+        if self.exception and self.max_timestamp_ms > last_ms and relative_offset >= last_offset:
+            entries = np.append(entries, _time_entry(self.max_timestamp_ms, relative_offset))
+        return time_index.build(entries)
+
+    def _with_room(self, content: bytes, room_bytes: int) -> bytes:
+        return content + bytes(room_bytes - len(content)) if self.exception else content
+
+
+def recover(
+    read: ReadInto,
+    size_bytes: int,
+    base_offset: int,
+    config: IndexConfig,
+    behaviour: ReleaseBehaviour = NEWEST,
+    *,
+    stem: str = "",
+    modified_ms: int = 0,
+    leader_epochs: Iterable[tuple[int, int]] = (),
+    open_transactions: dict[int, int] | None = None,
+) -> RecoveredSegment:
+    """What LogSegment.recover makes of a .log of this size; read(position, buffer) gives its bytes,
+    as format.walk.Read.
+
+    stem: path of the segment without its ending, and modified_ms: time of its .log; Kafka's
+    messages have them. leader_epochs: what leader-epoch-checkpoint says. open_transactions: of each
+    producer with an open one below the base offset, its first offset. Memory is bounded by a chunk
+    of the .log, 16 384 batches, and the entries.
+    """
+    epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
+    run = _Run(
+        read, size_bytes, base_offset, config, behaviour, stem, modified_ms, epochs, transactions
+    )
+    return run.result()
+
+
+class _Run:
+    """One pass over a .log."""
+
+    def __init__(
+        self,
+        read: ReadInto,
+        size_bytes: int,
+        base_offset: int,
+        config: IndexConfig,
+        behaviour: ReleaseBehaviour,
+        stem: str,
+        modified_ms: int,
+        leader_epochs: LeaderEpochs,
+        transactions: OpenTransactions,
+    ) -> None:
+        self._read, self._size_bytes, self._base_offset, self._config, self._behaviour = (
+            read,
+            size_bytes,
+            base_offset,
+            config,
+            behaviour,
+        )
+        self._stem, self._modified_ms, self._epochs, self._transactions = (
+            stem,
+            modified_ms,
+            leader_epochs,
+            transactions,
+        )
+        self._state = np.zeros(1, STATE)
+        self._state["max_timestamp_ms"] = self._state["max_timestamp_offset"] = UNKNOWN
+        self._offset_parts = [np.empty(0, offset_index.ENTRY)]
+        self._time_parts = [np.empty(0, time_index.ENTRY)]
+        self._valid_bytes, self._next_offset = 0, base_offset
+        self._producers_end: int | None = None
+        self._broker_exception: BrokerException | None = None
+        self._stop_reason = ""
+
+    def result(self) -> RecoveredSegment:
+        batch_check = BatchCheck(self._read)
+        walk = Walk(self._read, 0, self._size_bytes)
+        for batches in walk:
+            valid_count, fault = batch_check.count_valid(batches)
+            self._take(batches[:valid_count])
+            self._stop_reason = self._stop_reason or fault
+            if self._stop_reason or self._broker_exception:
+                break
+        self._stop_reason = self._stop_reason or ("" if self._broker_exception else walk.end.reason)
+        if not self._broker_exception:
+            self._finish()
+        state = self._state[0]
+        return RecoveredSegment(
+            self._base_offset,
+            self._config,
+            self._size_bytes,
+            self._valid_bytes,
+            self._stop_reason,
+            np.concatenate(self._offset_parts),
+            np.concatenate(self._time_parts),
+            self._transactions.aborted(),
+            int(state["max_timestamp_ms"]),
+            int(state["max_timestamp_offset"]),
+            self._next_offset,
+            self._producers_end,
+            tuple(self._epochs.entries),
+            self._transactions.open(),
+            self._broker_exception,
+            self._behaviour.close_trims,
+        )
+
+    def _take(self, batches: np.ndarray) -> None:
+        """Valid batches, one after another: into the indexes, then into the leader epochs and the
+        producers' state.
+        """
+        state_before = self._state.copy()
+        indexed_count, offset_entries, time_entries, fault = self._index_batches(batches)
+        try:
+            self._transactions.take(self._read, batches[:indexed_count], self._stem)
+        # it came before the other, or where nothing else went wrong
+        except TransactionFault as transaction_fault:
+            self._state = state_before
+            indexed_count, offset_entries, time_entries, fault = self._index_batches(
+                batches[: transaction_fault.batch + 1]
+            )
+            self._broker_exception = (
+                BrokerException(transaction_fault.class_name, transaction_fault.message)
+                if transaction_fault.class_name
+                else None
+            )
+            self._stop_reason = "" if transaction_fault.class_name else "marker"
+        self._offset_parts.append(offset_entries)
+        self._time_parts.append(time_entries)
+        if fault and not self._broker_exception:
+            self._broker_exception = self._exception(fault, batches[indexed_count]["last_offset"])
+        if indexed_count:
+            last = batches[indexed_count - 1]
+            self._valid_bytes, self._next_offset = (
+                int(last["position"] + last["size_bytes"]),
+                int(last["last_offset"]) + 1,
+            )
+            modern = batches["last_offset"][:indexed_count][
+                batches["magic"][:indexed_count] >= batch.MAGIC_2
+            ]
+            self._producers_end = int(modern[-1]) + 1 if len(modern) else self._producers_end
+            self._epochs.take(batches[:indexed_count])
+
+    def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
+        """(batches taken, the new entries of both indexes, fault or 0)."""
+        has_first_offset_keys = self._behaviour.first_offset_keys
+        key = (
+            resolve_first_offsets(self._read, batches)["base_offset"]
+            if has_first_offset_keys
+            else batches["last_offset"]
+        )
+        keys, positions, times, offsets = (np.empty(len(batches), np.int64) for _ in range(4))
+        columns = [
+            np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))
+        ]
+        limits = (
+            self._base_offset,
+            self._config.index_interval_bytes,
+            self._config.offset_slots,
+            self._config.usable_time_slots,
+        )
+        checks_range = versions.OFFSET_RANGE_CHECKED.applies_to(self._behaviour.release)
+        indexed_count, new_offsets, new_times, fault = _index(
+            *columns, *limits, checks_range, self._state, keys, positions, times, offsets
+        )
+        offset_entries, time_entries = (
+            np.empty(new_offsets, offset_index.ENTRY),
+            np.empty(new_times, time_index.ENTRY),
+        )
+        offset_entries["relative_offset"], offset_entries["position"] = (
+            keys[:new_offsets],
+            positions[:new_offsets],
+        )
+        time_entries["timestamp_ms"], time_entries["relative_offset"] = (
+            times[:new_times],
+            offsets[:new_times],
+        )
+        return indexed_count, offset_entries, time_entries, fault
+
+    def _finish(self) -> None:
+        """The last entry of the time index, which may take the slot that is kept for it."""
+        state = self._state[0]
+        if state["time_entries"] and state["max_timestamp_offset"] < state["last_time_offset"]:
+            self._broker_exception = self._exception(TIME_BACKWARDS, None)
+        elif state["max_timestamp_ms"] > (
+            state["last_time_ms"] if state["time_entries"] else UNKNOWN
+        ):
+            self._time_parts.append(
+                _time_entry(
+                    state["max_timestamp_ms"], state["max_timestamp_offset"] - self._base_offset
+                )
+            )
+
+    def _exception(self, fault: int, last_offset: int | None) -> BrokerException:
+        """What Kafka throws for a fault of the indexes; last_offset: of the batch that has it."""
+        state = self._state[0]
+        if fault == OFFSET_FULL:
+            return BrokerException(
+                ILLEGAL_ARGUMENT,
+                f"Attempt to append to a full index (size = {state['offset_entries']}).",
+            )
+        if fault == TIME_FULL:
+            return BrokerException(
+                ILLEGAL_ARGUMENT,
+                f"Attempt to append to a full time index (size = {state['time_entries']}).",
+            )
+        if fault == OVERFLOW:
+            segment = (
+                f"LogSegment(baseOffset={self._base_offset}, size={self._size_bytes}, "
+                f"lastModifiedTime={self._modified_ms}, "
+            )
+            segment += f"largestRecordTimestamp={state['max_timestamp_ms']})"
+            return BrokerException(
+                OFFSET_OVERFLOW,
+                f"Detected offset overflow at offset {last_offset} in segment {segment}",
+            )
+        words = (
+            "Attempt to append an offset {} to {} {} no larger than the last offset appended ({}) "
+            "to {}"
+        )
+        if fault == OFFSET_BACKWARDS:
+            last, file = state["last_key"], f"{self._stem}.index"
+            return BrokerException(
+                INVALID_OFFSET,
+                words.format(last_offset, "position", state["offset_entries"], last, file),
+            )
+        offset, last, file = (
+            f"({state['max_timestamp_offset']})",
+            state["last_time_offset"],
+            f"{self._stem}.timeindex",
+        )
+        return BrokerException(
+            INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file)
+        )
+
+
+def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
+    """An entry; of an offset that is too far away, which releases before 2.0 do not look at, the
+    low 32 bits, as Java's toInt.
+    """
+    return np.array(
+        [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
+    )
+
+
+# ---- the pass over the batches
+
+STATE: np.dtype = np.dtype(
+    [
+        ("indexed_position", "i8"),  # of the last batch with an entry; 0 before the first
+        ("max_timestamp_ms", "i8"),
+        ("max_timestamp_offset", "i8"),
+        ("offset_entries", "i8"),
+        ("last_key", "i8"),  # of the last entry of the offset index, as an absolute offset
+        ("time_entries", "i8"),
+        ("last_time_ms", "i8"),
+        ("last_time_offset", "i8"),  # absolute too
+    ]
+)
+COLUMNS = ("last_offset", "max_timestamp_ms", "position")
+OVERFLOW, OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(1, 6)
+
+
+@njit(cache=True, boundscheck=True)
+def _index(
+    key,
+    last_offset,
+    max_timestamp_ms,
+    position,
+    base_offset,
+    interval_bytes,
+    offset_slots,
+    time_slots,
+    checks_range,
+    states,
+    keys,
+    positions,
+    times,
+    offsets,
+):
+    """Takes batches into both indexes: (how many, new offset entries, new time entries, the fault
+    that stopped it or 0).
+    """
+    state, new_offsets, new_times = states[0], 0, 0
+    for row in range(len(key)):
+        relative = last_offset[row] - base_offset
+        if checks_range and not 0 <= relative <= MAX_RELATIVE_OFFSET:
+            return row, new_offsets, new_times, OVERFLOW
+        if max_timestamp_ms[row] > state.max_timestamp_ms:
+            state.max_timestamp_ms, state.max_timestamp_offset = (
+                max_timestamp_ms[row],
+                last_offset[row],
+            )
+        if position[row] - state.indexed_position <= interval_bytes:
+            continue
+        if state.offset_entries >= offset_slots:
+            return row, new_offsets, new_times, OFFSET_FULL
+        if state.offset_entries > 0 and key[row] <= state.last_key:
+            return row, new_offsets, new_times, OFFSET_BACKWARDS
+        keys[new_offsets], positions[new_offsets] = key[row] - base_offset, position[row]
+        new_offsets += 1
+        state.offset_entries += 1
+        state.last_key = key[row]
+        if state.time_entries >= time_slots:
+            return row, new_offsets, new_times, TIME_FULL
+        if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
+            return row, new_offsets, new_times, TIME_BACKWARDS
+        if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else UNKNOWN):
+            times[new_times], offsets[new_times] = (
+                state.max_timestamp_ms,
+                state.max_timestamp_offset - base_offset,
+            )
+            new_times += 1
+            state.time_entries += 1
+            state.last_time_ms, state.last_time_offset = (
+                state.max_timestamp_ms,
+                state.max_timestamp_offset,
+            )
+        state.indexed_position = position[row]
+    return len(key), new_offsets, new_times, 0

@@ -1,0 +1,28 @@
+"""First offsets of compressed messages of magic 0 and 1: a wrapper's header tells its last one
+alone.
+"""
+
+import numpy as np
+
+from kafkaviz.format import batch, legacy_messages
+from kafkaviz.format.walk import ReadInto
+
+
+def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
+    """The batches (format.batch.BATCH), each wrapper with the offset of its first message; of one
+    that cannot be read with its last.
+    """
+    unknown = np.flatnonzero(
+        (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)
+    )
+    if not len(unknown):
+        return batches
+    batches = batches.copy()
+    for row in unknown.tolist():
+        data = np.empty(int(batches["size_bytes"][row]), np.uint8)
+        messages = legacy_messages.read(data[: read(int(batches["position"][row]), data)].data)
+        is_readable = messages.fault is None and len(messages.rows) > 0
+        batches["base_offset"][row] = (
+            messages.rows["offset"][0] if is_readable else batches["last_offset"][row]
+        )
+    return batches

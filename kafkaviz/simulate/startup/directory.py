@@ -1,0 +1,148 @@
+"""A partition directory while a load changes it: what it holds by then, and each change as a Step.
+
+The real files stay as they are.
+"""
+
+from typing import Any, NoReturn
+
+from kafkaviz.format import names, offset_index, time_index, txn_index
+from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.startup.small_files import STORAGE
+from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
+from kafkaviz.units import file_stem
+
+INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}
+KINDS = ("log", *INDEXES)
+NUMBER_DIGITS = 20  # of a file's name
+
+
+class LoadFailed(Exception):
+    """The load of this log ends here, and the broker's start with it; the step says how."""
+
+
+class Directory:
+    """The files of one partition directory, by name, and the steps that brought them there."""
+
+    def __init__(self, log: StoredLog) -> None:
+        self.name, self.files = log.directory, {file.name: file for file in log.files}
+        self._steps: dict[tuple[str, str | None, int | None], StartupStep] = {}
+
+    @property
+    def steps(self) -> tuple[StartupStep, ...]:
+        """What was done so far; of a file that was written twice the later content."""
+        return tuple(self._steps.values())
+
+    def get(self, base: int, kind: str) -> StoredFile | None:
+        """A file in use of a segment, or None."""
+        return self.files.get(f"{file_stem(base)}.{kind}")
+
+    def require_file(self, base: int, kind: str) -> StoredFile:
+        """A file in use of a segment, which is known to be there."""
+        return self.files[f"{file_stem(base)}.{kind}"]
+
+    def path(self, base: int) -> str:
+        """A segment's path without its ending, as Kafka's messages have it, relative to the broker
+        directory.
+        """
+        return f"{self.name}/{file_stem(base)}"
+
+    def named_files(self) -> list[tuple[int, str, StoredFile]]:
+        """(number, kind, file) of the files in use whose name begins with an offset."""
+        parsed_names = ((names.parse_file(name), file) for name, file in self.files.items())
+        return [
+            (name.base_offset, name.kind, file)
+            for name, file in parsed_names
+            if name and not name.suffix
+        ]
+
+    def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
+        """(name, number) of the files with that suffix."""
+        return [
+            (name, leading_number(name) or 0) for name in self.files if name.endswith(f".{suffix}")
+        ]
+
+    def delete(self, name: str, cause: str, why: str) -> None:
+        """Takes a file away."""
+        self.add_step(
+            "delete",
+            cause,
+            why,
+            leading_number(name),
+            name,
+            size_bytes=self.files.pop(name).size_bytes,
+        )
+
+    def delete_segment(self, base: int, cause: str, why: str) -> None:
+        """Takes the files of a segment away, as many as there are."""
+        for kind in KINDS:
+            if self.get(base, kind):
+                self.delete(f"{file_stem(base)}.{kind}", cause, why)
+
+    def cut(self, base: int, valid_bytes: int, why: str, cause: str = "tail") -> None:
+        """Cuts the end of a .log off, if there is more than that."""
+        log = self.require_file(base, "log")
+        if valid_bytes < log.size_bytes:
+            self.files[log.name] = log.part(log.name, 0, valid_bytes)
+            self.add_step(
+                "truncate",
+                cause,
+                why,
+                base,
+                log.name,
+                from_position=valid_bytes,
+                size_bytes=log.size_bytes - valid_bytes,
+            )
+
+    def write_index(self, base: int, kind: str, data: bytes, cause: str, why: str) -> bool:
+        """Writes an index; whether that changes anything."""
+        name, file = f"{file_stem(base)}.{kind}", self.get(base, kind)
+        if (file is None and kind == "txnindex" and not data) or (
+            file and file.size_bytes == len(data) and file.content() == data
+        ):
+            return False
+        self.write_file(in_memory(name, data), cause, why, base)
+        return True
+
+    def write_file(self, file: StoredFile, cause: str, why: str, base: int | None) -> None:
+        """Puts a file there under its name."""
+        self.files[file.name] = file
+        self.add_step("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)
+
+    def fail(
+        self,
+        base: int | None,
+        cause: str,
+        exception: BrokerException,
+        name: str,
+        way_out: str,
+        because: str = "",
+        **more: Any,
+    ) -> NoReturn:
+        """Ends the load. because: what led to the exception, where that is known."""
+        end = (
+            "takes its log directory offline; a broker that has no other one halts"
+            if exception.class_name == STORAGE
+            else "ends the start"
+        )
+        why = f"{because or f'loading {self.name} ends with an exception'}, which {end}"
+        self.add_step("fail", cause, why, base, name, error=str(exception), way_out=way_out, **more)
+        raise LoadFailed
+
+    def add_step(
+        self, action: str, cause: str, why: str, base: int | None, name: str, **more: Any
+    ) -> None:
+        """One more step."""
+        self._steps[action, name, base] = StartupStep(
+            self.name, base, action, cause, why, f"{self.name}/{name}", **more
+        )
+
+
+def leading_number(name: str) -> int | None:
+    """The number that a file's name begins with, up to its first dot."""
+    digits = name.partition(".")[0]
+    return (
+        int(digits)
+        if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS
+        else None
+    )

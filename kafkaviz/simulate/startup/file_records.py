@@ -1,0 +1,21 @@
+"""Which .log a broker opens at all, before it looks into it: FileRecords.open, alike in Kafka 3.9.0
+and 4.3.1.
+"""
+
+from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.stored import MOST_LOG_BYTES
+
+KAFKA = "org.apache.kafka.common.KafkaException"
+
+
+def find_exception(path: str, size_bytes: int) -> BrokerException | None:
+    """What opening a .log of this size throws, if anything; path: as Kafka's message has it."""
+    if size_bytes <= MOST_LOG_BYTES:
+        return None
+    return BrokerException(
+        KAFKA,
+        (
+            f"The size of segment {path} ({size_bytes}) is larger than the maximum allowed segment "
+            f"size of {MOST_LOG_BYTES}"
+        ),
+    )

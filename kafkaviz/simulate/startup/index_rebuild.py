@@ -1,0 +1,167 @@
+"""The indexes of segments built anew from their .log alone: recovered one after another, and
+closed.
+
+As LogSegment.recover and close of Kafka 4.3.1. What is open at the start of the first segment comes
+from the latest producer snapshot at or below it and from the batches in between; each later segment
+goes on from the one before.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.config import ReleaseBehaviour
+from kafkaviz.simulate.recovery.recovery import (
+    INVALID_OFFSET,
+    NEWEST,
+    OFFSET_OVERFLOW,
+    BrokerException,
+    RecoveredSegment,
+    recover,
+)
+from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.startup import file_records, way_outs
+from kafkaviz.simulate.startup.directory import Directory, LoadFailed
+from kafkaviz.simulate.startup.log_end import CORRUPT_RECORD
+from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles
+from kafkaviz.simulate.startup.segment_split import split
+from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.units import file_stem
+
+BEFORE_ALL = -1  # a log start below every offset: no snapshot is passed over
+
+
+@dataclass(frozen=True)
+class RebuiltSegment:
+    """A segment after recovery and close.
+
+    has_txnindex: a .txnindex is written though nothing was aborted, since there was one: recovery
+    empties it.
+    """
+
+    base_offset: int
+    recovered_segment: RecoveredSegment
+    has_txnindex: bool
+
+    def files(self) -> dict[str, bytes]:
+        """The index files by name."""
+        stem = file_stem(self.base_offset)
+        index_files = {
+            f"{stem}.index": self.recovered_segment.closed_index(),
+            f"{stem}.timeindex": self.recovered_segment.closed_timeindex(),
+        }
+        return index_files | (
+            {f"{stem}.txnindex": self.recovered_segment.txnindex()}
+            if self.has_txnindex or len(self.recovered_segment.aborted)
+            else {}
+        )
+
+
+class RebuildRefusal(Exception):
+    """A segment that Kafka's recovery does not get through: its .log, what Kafka throws, and what a
+    start does then.
+    """
+
+    def __init__(self, file: str, exception: BrokerException, consequence: str) -> None:
+        super().__init__(f"{file}: {exception}; {consequence}")
+        self.file, self.exception, self.consequence = file, exception, consequence
+
+
+def rebuild(
+    log: StoredLog, base_offsets: Sequence[int], behaviour: ReleaseBehaviour = NEWEST
+) -> Iterator[RebuiltSegment]:
+    """The segments with these base offsets, in their order; Refused at the first that recovery does
+    not get through.
+    """
+    directory, open_transactions = Directory(log), None
+    for base in sorted(base_offsets):
+        log_file = directory.require_file(base, "log")
+        if exception := file_records.find_exception(
+            f"{log.directory}/{log_file.name}", log_file.size_bytes
+        ):
+            raise RebuildRefusal(
+                f"{log.directory}/{log_file.name}", exception, _FAILS.format(way_outs.LOG_TOO_LARGE)
+            )
+        if open_transactions is None:
+            open_transactions = _open_at(directory, base)
+        with log_file.open_reader() as read:
+            recovered_segment = recover(
+                read,
+                log_file.size_bytes,
+                base,
+                log.config,
+                behaviour,
+                stem=directory.path(base),
+                modified_ms=log_file.modified_ms,
+                open_transactions=open_transactions,
+            )
+        if recovered_segment.exception:
+            raise RebuildRefusal(
+                f"{log.directory}/{log_file.name}",
+                recovered_segment.exception,
+                _describe_consequence(log, base, recovered_segment.exception, behaviour),
+            )
+        open_transactions = dict(recovered_segment.open_transactions)
+        yield RebuiltSegment(base, recovered_segment, directory.get(base, "txnindex") is not None)
+
+
+def _open_at(directory: Directory, base: int) -> dict[int, int]:
+    """Of each producer with an open transaction at the start of a segment, its first offset."""
+    named_files = directory.named_files()
+    state = ProducerState(
+        SnapshotFiles(
+            {offset: file.content for offset, kind, file in named_files if kind == "snapshot"}
+        )
+    )
+    bases = sorted(offset for offset, kind, _ in named_files if kind == "log")
+
+    def replay(start: int, segment: int, transactions: OpenTransactions) -> None:
+        log_file = directory.require_file(segment, "log")
+        with log_file.open_reader() as read:
+            for batches in Walk(read, 0, log_file.size_bytes):
+                try:
+                    transactions.take(
+                        read, batches[batches["last_offset"] >= start], directory.path(segment)
+                    )
+                except TransactionFault as fault:
+                    exception = BrokerException(fault.class_name or CORRUPT_RECORD, fault.message)
+                    raise RebuildRefusal(
+                        f"{directory.name}/{log_file.name}",
+                        exception,
+                        _FAILS.format(way_outs.PRODUCERS),
+                    ) from None
+
+    state.rebuild(bases, BEFORE_ALL, base, False, replay)
+    return dict(state.transactions.open())
+
+
+_FAILS = "a start that recovers it fails: {}"
+_EMPTIES = (
+    "after an unclean stop the loader empties this segment and deletes those behind it; where the "
+    ".index of this one is missing, the start fails"
+)
+
+
+def _describe_consequence(
+    log: StoredLog, base: int, exception: BrokerException, behaviour: ReleaseBehaviour
+) -> str:
+    """What the loader does next (LogLoader, 4.3.1)."""
+    if exception.class_name == OFFSET_OVERFLOW:
+        directory = Directory(log)
+        try:
+            base_offsets = split(directory, base, log.config, behaviour)
+        except LoadFailed:
+            failure = directory.steps[-1]
+            return (
+                f"the loader tries to split the segment, and the start fails with {failure.error}: "
+                f"{failure.way_out}"
+            )
+        return (
+            f"the loader splits it into segments {', '.join(map(str, base_offsets))} and loads the "
+            "log again"
+        )
+    if exception.class_name == INVALID_OFFSET:
+        return _EMPTIES
+    if "full" in exception.message:
+        return _FAILS.format(way_outs.INDEX_FULL.format(topic=log.topic))
+    return _FAILS.format(way_outs.EXCEPTION.format(file=f"{log.directory}/{file_stem(base)}.log"))

@@ -1,0 +1,98 @@
+"""What deletions, compaction and splits left behind when a broker stopped, and what a load does
+with it first.
+
+As LogLoader of Kafka 4.3.1: a .deleted file goes, and a .cleaned one, whose sources are still
+there. A .swap file is finished: what it replaces goes, and it takes its name. Only a .swap at or
+above a .cleaned is part of an unfinished split, and goes too.
+"""
+
+from kafkaviz.format import offset_index
+from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
+from kafkaviz.simulate.startup.directory import Directory, leading_number
+from kafkaviz.simulate.startup.log_end import find_end_offset
+from kafkaviz.simulate.stored import in_memory
+from kafkaviz.units import file_stem
+
+SNAPSHOT_DELETED = ".checkpoint.deleted"  # of KRaft, which clears these away itself
+
+
+def delete_unfinished(directory: Directory) -> None:
+    """Deletes what was not finished, and what was to be deleted."""
+    cleaned = dict(directory.files_with_suffix("cleaned"))
+    least = min(cleaned.values(), default=None)
+    for name, _ in directory.files_with_suffix("deleted"):
+        if not name.endswith(SNAPSHOT_DELETED):
+            directory.delete(
+                name,
+                "leftover-deleted",
+                "it was to be deleted and the broker stopped before it did",
+            )
+    for name, base in directory.files_with_suffix("swap"):
+        if least is not None and base >= least:
+            directory.delete(
+                name,
+                "leftover-swap",
+                f"an unfinished split left it: there are .cleaned files from offset {least} on",
+            )
+    for name in cleaned:
+        directory.delete(
+            name,
+            "leftover-cleaned",
+            "compaction or a split was not finished; the old segments are still there",
+        )
+
+
+def swap_in_segments(
+    directory: Directory, config: IndexConfig, behaviour: ReleaseBehaviour
+) -> None:
+    """Deletes what finished segments replace, and gives these their names."""
+    logs = [
+        base for name, base in directory.files_with_suffix("swap") if name.endswith(".log.swap")
+    ]
+    if logs:
+        _delete_replaced(directory, min(logs), max(_swap_end(directory, base) for base in logs))
+    for base in logs:
+        _blank_index(directory, base, config, behaviour)
+    for name, base in directory.files_with_suffix("swap"):
+        if behaviour.swaps_indexes or name.endswith(".log.swap"):
+            file, plain = directory.files.pop(name), name.removesuffix(".swap")
+            directory.write_file(
+                file.part(plain, 0, file.size_bytes),
+                "leftover-swap",
+                f"{name} takes its name",
+                base,
+            )
+        else:
+            directory.delete(name, "leftover-swap", "the index of a swapped segment is built anew")
+
+
+def _delete_replaced(directory: Directory, low: int, high: int) -> None:
+    for name in list(directory.files):
+        offset = leading_number(name)
+        if not name.endswith(".swap") and offset is not None and low <= offset < high:
+            directory.delete(
+                name,
+                "leftover-swap",
+                f"the .swap segments that replace offsets {low} to {high - 1} are finished",
+            )
+
+
+def _swap_end(directory: Directory, base: int) -> int:
+    stem = file_stem(base)
+    return find_end_offset(
+        directory,
+        directory.files[f"{stem}.log.swap"],
+        directory.files.get(f"{stem}.index.swap"),
+        base,
+    )
+
+
+def _blank_index(
+    directory: Directory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
+) -> None:
+    """A finished segment without its index gets one of zeros, by the mere look for its end."""
+    name = f"{file_stem(base)}.index.swap"
+    if behaviour.swaps_indexes and name not in directory.files:
+        directory.files[name] = in_memory(
+            name, bytes(config.offset_slots * offset_index.ENTRY.itemsize)
+        )

@@ -1,0 +1,66 @@
+"""Where a .log ends, as a load finds it outside of a recovery: from its last index entry on,
+checksums unread.
+"""
+
+import numpy as np
+
+from kafkaviz.format import offset_index
+from kafkaviz.format.batch import LENGTH_END
+from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup.directory import Directory
+from kafkaviz.simulate.stored import StoredFile
+
+CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
+LENGTH_BYTES = 4
+
+
+def find_end_offset(
+    directory: Directory, log: StoredFile, index: StoredFile | None, base: int
+) -> int:
+    """One past the last offset of a .log (LogSegment.readNextOffset, 4.3.1).
+
+    An entry whose batch is not there any more leads to the base offset, however many batches are
+    left before it.
+    """
+    key, position = _last_slot(index)
+    end = None
+    with log.open_reader() as read:
+        walk = Walk(read, max(position, 0), log.size_bytes)
+        for batches in walk:
+            if end is not None or (batches["last_offset"] >= base + key).any():
+                end = int(batches["last_offset"][-1]) + 1
+    refuse_corrupt(directory, base, log, walk)
+    return base if end is None else end
+
+
+def refuse_corrupt(directory: Directory, base: int, log: StoredFile, walk: Walk) -> None:
+    """Ends the load where a walk came to a length that no batch can have."""
+    if not walk.end or walk.end.reason != "bad-length":
+        return
+    length = np.empty(LENGTH_BYTES, np.uint8)
+    with log.open_reader() as read:
+        read(walk.end.position + LENGTH_END - LENGTH_BYTES, length)
+    size = int.from_bytes(length.tobytes(), "big", signed=True)
+    words = (
+        f"Found record size {size} smaller than minimum record overhead (14) in file "
+        f"{directory.name}/{log.name}."
+    )
+    directory.fail(
+        base, "log-corrupt", BrokerException(CORRUPT_RECORD, words), log.name, way_outs.CORRUPT_LOG
+    )
+
+
+def _last_slot(index: StoredFile | None) -> tuple[int, int]:
+    """The relative offset and the position in the last slot of an offset index; zeros where there
+    is none.
+    """
+    entry_bytes = offset_index.ENTRY.itemsize
+    stop = index.size_bytes // entry_bytes * entry_bytes if index else 0
+    last = (
+        offset_index.parse(index.part(index.name, stop - entry_bytes, stop).content())
+        if index and stop
+        else ()
+    )
+    return last[0].item() if len(last) else (0, 0)

@@ -1,0 +1,470 @@
+"""Loading one log at a start: leftovers put away, segments checked, recovered or thrown away,
+producer snapshots put in order.
+
+As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.Profile). The files
+stay as they are: each change is a Step, and what the loader would find afterwards is kept beside
+them (directory.Directory).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NoReturn
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import checkpoint, names
+from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.config import ReleaseBehaviour
+from kafkaviz.simulate.recovery import recovery
+from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
+from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
+from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
+from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.startup import file_records, small_files, way_outs
+from kafkaviz.simulate.startup.directory import INDEXES, Directory, LoadFailed
+from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
+from kafkaviz.simulate.startup.log_end import CORRUPT_RECORD, find_end_offset, refuse_corrupt
+from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, remove_strays
+from kafkaviz.simulate.startup.segment_split import split
+from kafkaviz.simulate.steps import CAUSES, StartupStep
+from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
+from kafkaviz.units import file_stem
+
+# told of each recovered segment: directory, base offset
+RecoveryCallback = Callable[[str, int, RecoveredSegment], None]
+SMALL_BYTES = 16 << 20  # of a file that holds some lines
+# of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
+ROUNDS = 1000
+
+
+class Overflow(Exception):
+    """A segment has an offset too far from its base offset: it must be split."""
+
+    def __init__(self, base: int) -> None:
+        super().__init__(base)
+        self.base = base
+
+
+class LogLoader:
+    """One load of one log; run() gives its steps."""
+
+    def __init__(
+        self,
+        log: StoredLog,
+        clean: bool,
+        behaviour: ReleaseBehaviour,
+        why: str | None = None,
+        watch: RecoveryCallback | None = None,
+    ) -> None:
+        """why: a cause that stands for "unflushed" in every step of the recovery."""
+        self._log, self._clean, self._behaviour, self._watch = log, clean, behaviour, watch
+        self._recovery_cause = why or "unflushed"
+        self._directory = Directory(log)
+        self._bases: list[int] = []
+        self._next_offsets: dict[int, int] = {}  # of the segments whose end is known
+        self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
+        # after run(): the snapshots that were written are empty, whatever the batches say
+        self.are_producers_unread = False
+
+    def run(self) -> tuple[StartupStep, ...]:
+        """What the load does, in its order; the snapshots last.
+
+        One step is "fail" where it does not end well.
+        """
+        try:
+            known_epochs = self._read_epochs()
+            delete_unfinished(self._directory)
+            swap_in_segments(self._directory, self._log.config, self._behaviour)
+            self._snapshots = SnapshotFiles(
+                {
+                    base: file.content
+                    for base, kind, file in self._directory.named_files()
+                    if kind == "snapshot"
+                }
+            )
+            self._run_splitting(self._load_segments)
+            if not self._log.directory.endswith("-delete"):
+                self._run_splitting(self._recover_unflushed)
+                self._settle(known_epochs)
+            self._read_partition_metadata()
+        except LoadFailed:
+            pass
+        return (*self._directory.steps, *self._snapshot_steps())
+
+    def files(self) -> dict[str, StoredFile]:
+        """The directory as run() would leave it, without the producer snapshots; the last segment's
+        indexes at their entries.
+        """
+        return {
+            name: file
+            for name, file in self._directory.files.items()
+            if not name.endswith(".snapshot")
+        }
+
+    def snapshots(self) -> list[int]:
+        """The offsets of the producer snapshots that run() would leave."""
+        return sorted(self._snapshots.contents)
+
+    def written_snapshots(self) -> set[int]:
+        """Those of snapshots() that run() would write."""
+        return set(self._snapshots.written_offsets)
+
+    def leader_epochs(self) -> list[Epoch]:
+        """What leader-epoch-checkpoint would say after run()."""
+        return list(self._epochs.entries)
+
+    def log_end_offset(self) -> int:
+        """One past the last offset that run() would leave."""
+        base = self._bases[-1]
+        if base not in self._next_offsets:
+            self._next_offsets[base] = find_end_offset(
+                self._directory,
+                self._directory.require_file(base, "log"),
+                self._directory.get(base, "index"),
+                base,
+            )
+        return self._next_offsets[base]
+
+    # ---- the small files
+
+    def _read_epochs(self) -> list[Epoch]:
+        name = names.LEADER_EPOCHS
+        data = self._read_small(
+            name, small_files.leader_epochs_fault, "leader-epochs-bad", way_outs.LEADER_EPOCHS
+        )
+        self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(data))
+        return list(self._epochs.entries)
+
+    def _read_partition_metadata(self) -> None:
+        name, way_out = names.PARTITION_METADATA, way_outs.PARTITION_METADATA
+        self._read_small(
+            name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out
+        )
+
+    def _read_small(
+        self,
+        name: str,
+        fault: Callable[[bytes, str], BrokerException | None],
+        cause: str,
+        way_out: str,
+    ) -> bytes:
+        """A small file's bytes, none where there is no file; the load ends where it cannot be
+        read.
+        """
+        file = self._directory.files.get(name)
+        if file is None:
+            return b""
+        data = file.content(SMALL_BYTES)
+        exception = fault(data, f"{self._log.directory}/{name}")
+        if exception:
+            self._directory.fail(None, cause, exception, name, way_out)
+        return data
+
+    # ---- every .log, and its indexes
+
+    def _load_segments(self) -> None:
+        self._bases, named_files = [], self._directory.named_files()
+        logs = {base for base, kind, _ in named_files if kind == "log"}
+        for base, kind, file in sorted(named_files, key=lambda item: item[2].name):
+            if kind in INDEXES and base not in logs:
+                self._directory.delete(
+                    file.name, "orphan-index", "there is no .log of that base offset"
+                )
+            elif kind == "log":
+                self._check(base)
+                self._bases.append(base)
+
+    def _check(self, base: int) -> None:
+        """Whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
+        get = partial(self._directory.get, base)
+        self._refuse_too_long(base, self._directory.require_file(base, "log"))
+        if get("index") and not get("timeindex"):
+            why = "it is missing; an empty one is made, and nothing is put into it"
+            self._directory.write_index(base, "timeindex", b"", "timeindex-missing", why)
+        try:
+            reason = distrust(get, base, self._behaviour)
+        except CorruptBytes as fault:
+            name = self._directory.require_file(base, "txnindex").name
+            words = fault.what.replace(
+                ",", f" in transaction index {self._directory.name}/{name},", 1
+            )
+            self._directory.fail(
+                base,
+                "index-corrupt",
+                BrokerException(file_records.KAFKA, words),
+                name,
+                way_outs.TXN_INDEX,
+            )
+        if reason:
+            self._recover(base, reason.cause, reason.why, is_caught=False)
+
+    def _refuse_too_long(self, base: int, log: StoredFile) -> None:
+        """Ends the load at a .log that FileRecords does not open, whatever is in it."""
+        if exception := file_records.find_exception(
+            f"{self._directory.name}/{log.name}", log.size_bytes
+        ):
+            self._directory.fail(base, "log-too-large", exception, log.name, way_outs.LOG_TOO_LARGE)
+
+    def _run_splitting(self, phase: Callable[[], None]) -> None:
+        """A phase of the load, begun again whenever it comes upon a segment that must be split."""
+        for _ in range(ROUNDS):
+            try:
+                phase()
+                return
+            except Overflow as overflow:
+                self._forget(overflow.base)
+                self._bases = sorted(
+                    {
+                        *self._bases,
+                        *split(self._directory, overflow.base, self._log.config, self._behaviour),
+                    }
+                )
+
+    # ---- what was not flushed
+
+    def _recover_unflushed(self) -> None:
+        if self._clean:
+            return
+        unflushed_bases = find_unflushed(self._bases, self._log.recovery_point)
+        for place, base in enumerate(unflushed_bases):
+            cut_bytes = self._recover(
+                base, self._recovery_cause, self._why_unflushed(), is_caught=True
+            )
+            if cut_bytes:
+                why = f"segment {base} lost {cut_bytes} bytes, and what follows is not trusted"
+                for later in unflushed_bases[place + 1 :]:
+                    self._forget(later)
+                    self._directory.delete_segment(later, "after-truncation", why)
+                return
+
+    def _why_unflushed(self) -> str:
+        if self._recovery_cause != "unflushed":
+            return CAUSES[self._recovery_cause]
+        return (
+            "the broker was not stopped cleanly, and the segment reaches above recovery point "
+            f"{self._log.recovery_point}"
+        )
+
+    def _recover(self, base: int, cause: str, why: str, is_caught: bool) -> int:
+        """Recovers a segment, and says so; the bytes that were cut off. is_caught: offsets that run
+        backwards empty it.
+        """
+        state = ProducerState(self._snapshots)
+        state.rebuild(self._bases, self._log.log_start_offset, base, False, self._replay)
+        recovered_segment = self._recover_segment(base, state)
+        self._epochs = LeaderEpochs(recovered_segment.leader_epochs)
+        if recovered_segment.exception:
+            return self._handle_exception(
+                base, recovered_segment, recovered_segment.exception, cause, why, is_caught
+            )
+        if recovered_segment.producers_end_offset is not None:
+            state.transactions = OpenTransactions(dict(recovered_segment.open_transactions))
+            state.end(recovered_segment.producers_end_offset)
+        self._directory.cut(
+            base,
+            recovered_segment.valid_bytes,
+            f"{why}: {way_outs.STOP_REASONS.get(recovered_segment.stop_reason, '')}",
+        )
+        index_contents = (
+            ("index", recovered_segment.index()),
+            ("timeindex", recovered_segment.timeindex()),
+            ("txnindex", recovered_segment.txnindex()),
+        )
+        has_changed = [
+            self._directory.write_index(base, kind, data, cause, why)
+            for kind, data in index_contents
+        ]
+        if not recovered_segment.truncated_bytes and not any(has_changed):
+            self._directory.add_step(
+                "keep",
+                cause,
+                f"{why}; recovery finds it as it should be",
+                base,
+                f"{file_stem(base)}.log",
+            )
+        self._next_offsets[base] = recovered_segment.next_offset
+        return recovered_segment.truncated_bytes
+
+    def _recover_segment(self, base: int, state: ProducerState) -> RecoveredSegment:
+        log = self._directory.require_file(base, "log")
+        with log.open_reader() as read:
+            recovered_segment = recover(
+                read,
+                log.size_bytes,
+                base,
+                self._log.config,
+                self._behaviour,
+                stem=self._directory.path(base),
+                modified_ms=log.modified_ms,
+                leader_epochs=self._epochs.entries,
+                open_transactions=dict(state.transactions.open()),
+            )
+        if self._watch:
+            self._watch(self._log.directory, base, recovered_segment)
+        return recovered_segment
+
+    def _handle_exception(
+        self,
+        base: int,
+        recovered_segment: RecoveredSegment,
+        exception: BrokerException,
+        cause: str,
+        why: str,
+        is_caught: bool,
+    ) -> int:
+        """What the loader does with an exception of a recovery; the bytes that it cuts off, if it
+        goes on.
+        """
+        name, is_full = f"{file_stem(base)}.log", "full" in exception.message
+        if exception.class_name == recovery.OFFSET_OVERFLOW:
+            raise Overflow(base)
+        if not is_caught or exception.class_name != recovery.INVALID_OFFSET:
+            if is_full:
+                self._fail_full_index(base, recovered_segment, exception)
+            way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
+            self._directory.fail(base, "exception", exception, name, way_out)
+        self._directory.cut(
+            base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset"
+        )
+        for kind in INDEXES:
+            self._directory.write_index(
+                base, kind, b"", "invalid-offset", "the segment was emptied"
+            )
+        self._next_offsets[base] = base
+        return recovered_segment.size_bytes
+
+    def _fail_full_index(
+        self, base: int, recovered_segment: RecoveredSegment, exception: BrokerException
+    ) -> NoReturn:
+        """The load ends at the entry that its index has no room for."""
+        is_time = "time index" in exception.message
+        entries, kind = (
+            (recovered_segment.time_entries, "timeindex")
+            if is_time
+            else (recovered_segment.offset_entries, "index")
+        )
+        entry_bytes = entries.dtype.itemsize
+        because = (
+            f"segment.index.bytes = {self._log.config.segment_index_bytes} leaves room for "
+            f"{len(entries)} entries in the .{kind} of segment {base}; recovery needs another at "
+            f"byte {recovered_segment.valid_bytes} of its {recovered_segment.size_bytes}, offset "
+            f"{recovered_segment.next_offset}"
+        )
+        way_out = way_outs.INDEX_FULL.format(topic=self._log.topic)
+        step_values = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
+        self._directory.fail(
+            base,
+            "index-full",
+            exception,
+            f"{file_stem(base)}.{kind}",
+            way_out,
+            because,
+            **step_values,
+        )
+
+    def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
+        """The batches of a segment from an offset on, for the state of the producers."""
+        log = self._directory.require_file(base, "log")
+        with log.open_reader() as read:
+            walk = Walk(read, 0, log.size_bytes)
+            try:
+                for batches in walk:
+                    transactions.take(
+                        read, batches[batches["last_offset"] >= start], self._directory.path(base)
+                    )
+            except TransactionFault as fault:
+                exception = BrokerException(fault.class_name or CORRUPT_RECORD, fault.message)
+                self._directory.fail(base, "exception", exception, log.name, way_outs.PRODUCERS)
+        refuse_corrupt(self._directory, base, log, walk)
+
+    # ---- where the log starts and ends, and what goes with that
+
+    def _settle(self, known_epochs: list[Epoch]) -> None:
+        state = ProducerState(self._snapshots)
+        self._start_anew_if_needed(state)
+        self._resize_last()
+        self._settle_epochs(known_epochs)
+        end, log_start = self.log_end_offset(), max(self._log.log_start_offset, self._bases[0])
+        remove_strays(self._snapshots, self._bases)
+        state.rebuild(self._bases, log_start, end, self._clean, self._replay)
+        self.are_producers_unread = state.is_unread
+
+    def _start_anew_if_needed(self, state: ProducerState) -> None:
+        start = self._log.log_start_offset
+        if self._bases and self.log_end_offset() < start:
+            why = f"the log ends at {self.log_end_offset()}, below its log start offset {start}"
+            for base in self._bases:
+                self._directory.delete_segment(base, "log-start-beyond-end", why)
+            self._bases, self._epochs = [], LeaderEpochs()
+            state.start_at(start)
+        if not self._bases:
+            self._bases, self._next_offsets[start] = [start], start
+            for kind in ("log", "index", "timeindex"):
+                empty = in_memory(f"{file_stem(start)}.{kind}", b"")
+                self._directory.write_file(
+                    empty,
+                    "no-segment",
+                    f"the log has no segment: an empty one starts at {start}",
+                    start,
+                )
+
+    def _resize_last(self) -> None:
+        """Makes room in the indexes of the segment that will be written to (resizeIndexes)."""
+        base = self._bases[-1]
+        for kind, room in (
+            ("index", self._log.config.offset_slots),
+            ("timeindex", self._log.config.time_slots),
+        ):
+            file, entry_bytes = (
+                self._directory.require_file(base, kind),
+                INDEXES[kind].ENTRY.itemsize,
+            )
+            used_bytes, limit = file.size_bytes // entry_bytes * entry_bytes, room * entry_bytes
+            if used_bytes > limit:
+                exception = BrokerException(
+                    recovery.ILLEGAL_ARGUMENT, f"newPosition > limit: ({used_bytes} > {limit})"
+                )
+                way_out = way_outs.INDEX_TOO_LARGE.format(
+                    topic=self._log.topic, file=file.name, limit=limit
+                )
+                self._directory.fail(base, "index-too-large", exception, file.name, way_out)
+
+    def _settle_epochs(self, epochs_before: list[Epoch]) -> None:
+        is_written = (
+            self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset())
+            or self._epochs.entries != epochs_before
+        )
+        file, old_file = (
+            in_memory(names.LEADER_EPOCHS, self._epochs.text()),
+            self._directory.files.get(names.LEADER_EPOCHS),
+        )
+        if is_written and (old_file is None or old_file.content() != file.content()):
+            self._directory.write_file(
+                file, "leader-epochs", "the epochs are those of the batches that are left", None
+            )
+
+    def _forget(self, base: int) -> None:
+        """Takes a segment out of the log, and its producer snapshot out of the directory."""
+        self._bases = [known_base for known_base in self._bases if known_base != base]
+        self._snapshots.delete(base, "its segment is deleted")
+
+    def _snapshot_steps(self) -> Iterator[StartupStep]:
+        files_before = {
+            base: file for base, kind, file in self._directory.named_files() if kind == "snapshot"
+        }
+        for offset in sorted(
+            self._snapshots.deletion_reasons.keys() | self._snapshots.written_offsets
+        ):
+            path, why = (
+                f"{self._directory.path(offset)}.snapshot",
+                f"the producers' state below offset {offset} is written",
+            )
+            step = StartupStep(self._log.directory, None, "rebuild", "producer-state", why, path)
+            if offset in self._snapshots.written_offsets:
+                yield replace(step, why=f"{step.why} anew") if offset in files_before else step
+            elif offset in files_before:  # else it was written and deleted on the way
+                why, size_bytes = (
+                    f"producer state: {self._snapshots.deletion_reasons[offset]}",
+                    files_before[offset].size_bytes,
+                )
+                yield replace(step, action="delete", why=why, size_bytes=size_bytes)

@@ -1,0 +1,164 @@
+"""Producer snapshots at a start: which are deleted, which are written, and what is open at a
+segment's base offset.
+
+As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1, of whose state the open
+transactions are kept alone.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import producer_snapshot
+from kafkaviz.simulate.recovery.transactions import OpenTransactions
+
+OpenOffsets = dict[int, int]  # of each producer with an open transaction, its first offset
+Replay = Callable[[int, int, OpenTransactions], None]
+
+
+@dataclass
+class SnapshotFiles:
+    """The .snapshot files of a directory, by offset, and what became of them."""
+
+    # its bytes; what is open, for one that was written on the way
+    contents: dict[int, Callable[[], bytes] | OpenOffsets]
+    deletion_reasons: dict[int, str] = field(default_factory=dict)  # why each was
+    written_offsets: set[int] = field(default_factory=set)
+
+    def delete(self, offset: int, why: str) -> None:
+        """Takes a file away; one that is not there is no error."""
+        if self.contents.pop(offset, None) is not None:
+            self.deletion_reasons[offset] = why
+            self.written_offsets.discard(offset)
+
+    def write(self, offset: int, open_transactions: OpenOffsets) -> None:
+        """Puts a file there."""
+        self.contents[offset] = open_transactions
+        self.written_offsets.add(offset)
+
+    def open_at(self, offset: int) -> OpenOffsets | None:
+        """What is open at the offset of a file; None of a file that Kafka would refuse."""
+        content = self.contents[offset]
+        if isinstance(content, dict):
+            return content
+        try:
+            producers = producer_snapshot.parse(content()).producers
+        except CorruptBytes:
+            return None
+        open_producers = producers[producers["current_txn_first_offset"] >= 0]
+        return dict(
+            zip(
+                open_producers["producer_id"].tolist(),
+                open_producers["current_txn_first_offset"].tolist(),
+                strict=True,
+            )
+        )
+
+
+class ProducerState:
+    """The state of one log's producers up to an offset, built from the latest snapshot below it and
+    the batches behind that.
+    """
+
+    def __init__(self, files: SnapshotFiles) -> None:
+        self._files, self.transactions, self.is_unread = files, OpenTransactions(), False
+        self._end_offset = self._snapshot_offset = 0
+
+    def start_at(self, offset: int) -> None:
+        """Everything forgotten, every file deleted (truncateFullyAndStartAt)."""
+        for snapshot_offset in list(self._files.contents):
+            self._files.delete(snapshot_offset, "the log starts anew behind it")
+        self._end_offset, self._snapshot_offset, self.transactions = offset, 0, OpenTransactions()
+
+    def end(self, offset: int) -> None:
+        """Says up to which offset the state is known, and keeps that as a file."""
+        self._end_offset = offset
+        self._take()
+
+    def rebuild(
+        self, bases: list[int], log_start: int, offset: int, clean: bool, replay: Replay
+    ) -> None:
+        """The state below an offset, of a log with these base offsets (rebuildProducerState).
+
+        replay(from offset, base offset, transactions) takes the batches of a segment from an offset
+        on. clean: after a clean stop, a directory without any file gets empty ones and no batch is
+        read.
+        """
+        snapshot_at = {*bases[-2:], offset}
+        if clean and not self._files.contents:
+            self.is_unread = True
+            for snapshot_offset in sorted(snapshot_at):
+                self.end(snapshot_offset)
+            return
+        is_known = self._end_offset >= offset
+        self._reload(log_start, offset)
+        if offset > self._end_offset and not is_known:
+            for base in _between(bases, self._end_offset, offset):
+                self._end_offset = max(base, self._end_offset, log_start)
+                if base in snapshot_at:
+                    self._take()
+                replay(self._end_offset, base, self.transactions)
+        self.end(offset)
+
+    def _reload(self, log_start: int, offset: int) -> None:
+        """Forgets the files out of range, and loads the latest that is left (truncateAndReload)."""
+        for snapshot_offset in [
+            snapshot_offset
+            for snapshot_offset in self._files.contents
+            if snapshot_offset > offset or snapshot_offset <= log_start
+        ]:
+            self._files.delete(
+                snapshot_offset,
+                f"it lies above offset {offset}"
+                if snapshot_offset > offset
+                else "it lies at or below the log start",
+            )
+        if offset == self._end_offset:
+            self._end_offset, self._snapshot_offset = (
+                max(offset, log_start),
+                max(self._files.contents, default=log_start),
+            )
+            return
+        self.transactions, self._end_offset, self._snapshot_offset = (
+            OpenTransactions(),
+            log_start,
+            log_start,
+        )
+        for snapshot_offset in sorted(self._files.contents, reverse=True):
+            open_transactions = self._files.open_at(snapshot_offset)
+            if open_transactions is not None:
+                self.transactions = OpenTransactions(open_transactions)
+                self._end_offset = self._snapshot_offset = snapshot_offset
+                return
+            self._files.delete(snapshot_offset, "its content is damaged")
+
+    def _take(self) -> None:
+        if self._end_offset > self._snapshot_offset:
+            self._files.write(self._end_offset, dict(self.transactions.open()))
+            self._snapshot_offset = self._end_offset
+
+
+def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
+    """Deletes files that belong to no segment, except the latest above all base offsets
+    (removeStraySnapshots).
+    """
+    segment_offsets = set(bases)
+    strays = sorted(
+        snapshot_offset
+        for snapshot_offset in files.contents
+        if snapshot_offset not in segment_offsets
+    )
+    keep = strays[-1:] if segment_offsets and strays and strays[-1] >= max(segment_offsets) else []
+    for offset in strays:
+        if offset not in keep:
+            files.delete(offset, "it belongs to no segment")
+
+
+def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:
+    """The segments from the one that holds an offset up to another offset, not included
+    (LogSegments.values).
+    """
+    first = int(np.searchsorted(np.array(bases, np.int64), start, "right")) - 1
+    yield from (base for base in bases[max(first, 0) :] if base < stop and start < stop)

@@ -1,0 +1,237 @@
+"""What the next start of a broker does to its directory, told before it happens.
+
+As LogManager and LogLoader of Kafka 4.3.1. Of a directory that was not stopped cleanly, partition
+orders-0 with recovery point 200 and segments 0, 150 and 300 of which 150 ends in half a batch:
+
+    truncate orders-0 150 .log        half a batch is cut off
+    rebuild  orders-0 150 .index      from the batches that are left
+    delete   orders-0 300 .log        what follows a cut is not trusted
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kafkaviz.format import names
+from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
+from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
+from kafkaviz.simulate.startup import cluster_snapshot
+from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
+from kafkaviz.simulate.stored import StoredLog
+
+__all__ = ["ACTIONS", "CAUSES", "Restart", "StartupStep", "join_steps", "restart", "steps_of"]
+
+KAFKA = "org.apache.kafka.common.KafkaException"
+
+
+@dataclass(frozen=True)
+class Restart:
+    """What the next start does to a broker directory, or to one partition.
+
+    clean: the marker of a clean stop is there. starts: the broker comes up; of one partition,
+    whether this one stops it.
+    """
+
+    clean: bool
+    starts: bool
+    steps: tuple[StartupStep, ...]
+
+    @property
+    def failures(self) -> tuple[StartupStep, ...]:
+        """The steps at which a start ends; which comes first depends on the threads that load the
+        logs.
+        """
+        return tuple(step for step in self.steps if step.action == "fail")
+
+    def steps_of_partition(self, partition: str) -> tuple[StartupStep, ...]:
+        """The steps of one partition directory."""
+        return tuple(step for step in self.steps if step.partition == partition)
+
+
+def restart(
+    logs: Iterable[StoredLog],
+    clean: bool,
+    behaviour: ReleaseBehaviour = NEWEST,
+    strange_names: Iterable[str] = (),
+    watch: RecoveryCallback | None = None,
+    own_steps: Iterable[StartupStep] = (),
+) -> Restart:
+    """What a start does to these partition directories, in the order given, the metadata log first.
+
+    clean: the marker of a clean stop is there. strange_names: directories whose names are no
+    topic-partition. watch(directory, base offset, Recovered) is told of each segment that is
+    recovered. own_steps: own_files.own_steps. One log is in memory at a time, as far as
+    recovery.recover says.
+    """
+    logs, refused_names = (
+        sorted(logs, key=lambda log: not is_metadata(log.directory)),
+        list(strange_names),
+    )
+    loaded_logs = [log for log in logs if is_metadata(log.directory) or not refused_names]
+    return join_steps(
+        [(log.directory, steps_of(log, clean, behaviour, watch)) for log in loaded_logs],
+        clean,
+        refused_names,
+        own_steps,
+    )
+
+
+def steps_of(
+    log: StoredLog,
+    clean: bool,
+    behaviour: ReleaseBehaviour = NEWEST,
+    watch: RecoveryCallback | None = None,
+) -> tuple[StartupStep, ...]:
+    """What a start does to one partition directory, whatever lies beside it."""
+    return (
+        _metadata_steps(log, behaviour, watch)
+        if is_metadata(log.directory)
+        else tuple(_log_steps(log, clean, behaviour, watch))
+    )
+
+
+def join_steps(
+    steps: Iterable[tuple[str, Sequence[StartupStep]]],
+    clean: bool,
+    strange_names: Iterable[str] = (),
+    own_steps: Iterable[StartupStep] = (),
+) -> Restart:
+    """The start as a whole, from the steps of each directory; they come with its name, in the order
+    of the names.
+
+    own_steps: what the directory's own files bring about, which are read first (own_files); where
+    they end the start, the other steps are those of the next one, once they are mended. The
+    metadata log is loaded first. Where a name is strange, no other log is.
+    """
+    ordered_steps = sorted(steps, key=lambda item: not is_metadata(item[0]))
+    refusals = [_refuse_name(name) for name in strange_names]
+    all_steps = [
+        *own_steps,
+        *(
+            step
+            for directory, log_steps in ordered_steps
+            if is_metadata(directory)
+            for step in log_steps
+        ),
+        *refusals,
+    ]
+    if not refusals:
+        other_logs = [
+            (directory, log_steps)
+            for directory, log_steps in ordered_steps
+            if not is_metadata(directory)
+        ]
+        all_steps += [step for _, log_steps in other_logs for step in log_steps]
+        all_steps += _find_duplicates(directory for directory, _ in other_logs)
+    return Restart(clean, not any(step.action == "fail" for step in all_steps), tuple(all_steps))
+
+
+def is_metadata(directory: str) -> bool:
+    """Whether a directory of this name holds KRaft's own log."""
+    name = names.parse_directory(directory)
+    return bool(name) and name.topic == METADATA_TOPIC
+
+
+def _metadata_steps(
+    log: StoredLog, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
+) -> tuple[StartupStep, ...]:
+    """KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log
+    start 0; then its snapshot is read.
+    """
+    steps = LogLoader(
+        StoredLog(log.directory, log.files, IndexConfig()), False, behaviour, "metadata-log", watch
+    ).run()
+    return (*steps, *cluster_snapshot.steps(log))
+
+
+def _log_steps(
+    log: StoredLog, clean: bool, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
+) -> list[StartupStep]:
+    name = names.parse_directory(log.directory)
+    steps = LogLoader(log, clean, behaviour, None, watch).run()
+    if name and name.state == "delete":
+        size_bytes = sum(file.size_bytes for file in log.files)
+        why = "its topic was deleted; the directory follows file.delete.delay.ms after the start"
+        deletion = StartupStep(
+            log.directory, None, "delete", "directory-deleted", why, size_bytes=size_bytes
+        )
+        return [*(step for step in steps if step.action == "fail"), deletion]
+    if name and name.state == "stray":
+        why = (
+            "this replica belongs to another broker or topic; Kafka loads it and does not serve it"
+        )
+        return [*steps, StartupStep(log.directory, None, "keep", "directory-stray", why)]
+    if log.stray_reason and not any(step.action == "fail" for step in steps):
+        why = (
+            f"{log.stray_reason}; Kafka renames the directory to end in -stray, and does not serve "
+            "it"
+        )
+        return [*steps, StartupStep(log.directory, None, "keep", "becomes-stray", why)]
+    return list(steps)
+
+
+def _refuse_name(name: str) -> StartupStep:
+    """LogManager reads every directory's name before it loads the first log
+    (LocalLog.parseTopicPartitionName).
+    """
+    words = (
+        f"Found directory {name}, '{name}' is not in the form of topic-partition or "
+        "topic-partition.uniqueId-delete (if marked for deletion).\nKafka's log directories (and "
+        "children) should only contain Kafka topic data."
+    )
+    why = f"{name} is no name of a topic-partition: no log of the broker is loaded"
+    way_out = f"move {name} out of the broker directory"
+    return StartupStep(
+        name,
+        None,
+        "fail",
+        "directory-name",
+        why,
+        error=str(BrokerException(KAFKA, words)),
+        way_out=way_out,
+    )
+
+
+def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
+    """Two directories of one partition, such as orders-0 and orders-00 (LogManager.addLog)."""
+    first_directories: dict[tuple[str, int, bool], str] = {}
+    duplicate_steps = []
+    for directory in directories:
+        name = names.parse_directory(directory)
+        if name and name.state in ("current", "future"):
+            first = first_directories.setdefault(
+                (name.topic, name.partition, name.state == "future"), directory
+            )
+            if first != directory:
+                duplicate_steps.append(
+                    _duplicate(
+                        directory, first, f"{name.topic}-{name.partition}", name.state == "future"
+                    )
+                )
+    return duplicate_steps
+
+
+def _duplicate(directory: str, first: str, partition: str, future: bool) -> StartupStep:
+    words = (
+        f"Duplicate log directories found: {directory}, {first}"
+        if future
+        else (
+            f"Duplicate log directories for {partition} are found in both {directory} and {first}. "
+            "It is likely because log directory failure happened while broker was replacing "
+            "current replica with future replica. Recover broker from this failure by manually "
+            "deleting one of the two directories for this partition. It is recommended to delete "
+            "the partition in the log directory that is known to have failed recently."
+        )
+    )
+    both, error = (
+        f"{directory} and {first}",
+        str(BrokerException("java.lang.IllegalStateException", words)),
+    )
+    why, way_out = (
+        f"{both} hold the same partition",
+        f"move one of {both} out of the broker directory",
+    )
+    return StartupStep(
+        directory, None, "fail", "directory-twice", why, error=error, way_out=way_out
+    )

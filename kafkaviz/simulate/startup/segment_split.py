@@ -1,0 +1,91 @@
+"""A segment with offsets too far from its base offset: a load splits it (KAFKA-6264), or ends.
+
+As LocalLog.splitOverflowedSegment of Kafka 4.3.1, made for what releases up to 1.1 could write:
+offsets that leave the 31 bits of an index entry, and stay beyond. One such offset in the middle, a
+damaged byte, is refused: only the last batch is looked at.
+"""
+
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
+from kafkaviz.simulate.recovery.recovery import ILLEGAL_ARGUMENT, BrokerException, recover
+from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
+from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup.directory import Directory
+from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
+from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.units import file_stem
+
+Cut = tuple[int, int]  # (base offset, position) of a segment that a split makes
+
+
+def split(
+    directory: Directory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
+) -> list[int]:
+    """Puts segments in the place of one, and gives their base offsets."""
+    log = directory.require_file(base, "log")
+    if (
+        find_end_offset(directory, log, directory.get(base, "index"), base) - 1 - base
+        <= MAX_RELATIVE_OFFSET
+    ):
+        words = (
+            "Split operation is only permitted for segments with overflow, and the problem path is "
+        )
+        exception = BrokerException(ILLEGAL_ARGUMENT, f"{words}{directory.name}/{log.name}")
+        directory.fail(base, "offset-overflow", exception, log.name, way_outs.BAD_OFFSET)
+    cuts = _find_cuts(directory, log, base)
+    directory.delete_segment(base, "offset-overflow", "its offsets do not fit it: it is split")
+    for (new_base, start), (_, stop) in zip(cuts, [*cuts[1:], (0, log.size_bytes)], strict=True):
+        part = log.part(f"{file_stem(new_base)}.log", start, stop)
+        _add(
+            directory,
+            part,
+            new_base,
+            f"a part of segment {base}, whose offsets do not fit it",
+            config,
+            behaviour,
+        )
+    return [new_base for new_base, _ in cuts]
+
+
+def _add(
+    directory: Directory,
+    part: StoredFile,
+    base: int,
+    why: str,
+    config: IndexConfig,
+    behaviour: ReleaseBehaviour,
+) -> None:
+    """A segment that a split made; it is closed like one that was written, so its indexes are those
+    of a recovery.
+    """
+    with part.open_reader() as read:
+        recovered_segment = recover(read, part.size_bytes, base, config, behaviour)
+    directory.write_file(part, "offset-overflow", why, base)
+    directory.write_index(base, "index", recovered_segment.closed_index(), "offset-overflow", why)
+    directory.write_index(
+        base, "timeindex", recovered_segment.closed_timeindex(), "offset-overflow", why
+    )
+
+
+def _find_cuts(directory: Directory, log: StoredFile, base: int) -> list[Cut]:
+    """Where the split cuts: at the first batch, and at each that does not fit the segment begun
+    before.
+    """
+    cuts: list[Cut] = []
+    with log.open_reader() as read:
+        walk = Walk(read, 0, log.size_bytes)
+        for batches in walk:
+            for position, first, last in resolve_first_offsets(read, batches)[
+                ["position", "base_offset", "last_offset"]
+            ].tolist():
+                if not cuts or not 0 <= last - cuts[-1][0] <= MAX_RELATIVE_OFFSET:
+                    cuts.append((first, position))
+    refuse_corrupt(directory, base, log, walk)
+    if walk.end.reason != "end":
+        exception = BrokerException(
+            "java.util.NoSuchElementException",
+            "the last batch of the segment to be split is not whole",
+        )
+        directory.fail(base, "offset-overflow", exception, log.name, way_outs.CORRUPT_LOG)
+    return cuts

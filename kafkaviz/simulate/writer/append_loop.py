@@ -1,0 +1,244 @@
+"""Appends, one after another, into one open segment, in a compiled loop that stops where the
+segment must roll or Kafka refuses.
+
+As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. Batches of 1000 bytes, ten records
+each, and an interval of 4096: the sixth append finds 5000 bytes since the last entry and gets (59,
+5000); the eleventh gets (109, 10000).
+"""
+
+import numpy as np
+
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
+
+STATE: np.dtype = np.dtype(
+    [  # of an open segment, and of the log's end; offsets are absolute
+        ("base_offset", "i8"),
+        ("created_ms", "i8"),  # the clock when the segment was opened
+        ("jitter_ms", "i8"),
+        ("log_bytes", "i8"),
+        ("bytes_since_last_index_entry", "i8"),
+        ("max_timestamp_ms", "i8"),  # -1 where no batch has one
+        ("max_timestamp_offset", "i8"),
+        # the timestamp that a roll by time counts from; -1 if there is none
+        ("reference_ms", "i8"),
+        ("offset_entries", "i8"),
+        ("offset_slots", "i8"),
+        ("last_key", "i8"),  # of the last entry of the offset index
+        ("time_entries", "i8"),
+        ("time_slots", "i8"),  # the usable ones: one more is kept for the end
+        ("last_time_ms", "i8"),
+        ("last_time_offset", "i8"),
+        ("log_end_offset", "i8"),
+    ]
+)
+LIMITS: np.dtype = np.dtype(
+    [  # what the loop must know of settings and release
+        ("segment_bytes", "i8"),
+        ("max_message_bytes", "i8"),
+        ("most_segment_ms", "i8"),
+        ("index_interval_bytes", "i8"),
+        ("per_append", "i8"),
+        ("first_offset_keys", "i8"),
+        ("valid_rows", "i8"),  # how many of the rows, from the first on, have a right checksum
+    ]
+)
+ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(
+    8
+)
+# these come when the bytes are in the .log already
+OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)
+
+
+@njit(cache=True)
+def take(rows, time_offsets, start, is_rolled, states, limits, new):
+    """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset
+    entries, new time entries).
+
+    rows: incoming.INCOMING, of which position is filled in. time_offsets: of each batch, the offset
+    that goes with its largest timestamp. is_rolled: the first append was just rolled for, and its
+    segment is not judged again. new: room for entries, as (n, 4) of int64: relative offset,
+    position; timestamp, relative offset. The row of a failure is the first of its append; what it
+    had put into the indexes by then is there.
+    """
+    state, limit = states[0], limits[0]
+    offsets, times, row_number = 0, 0, start
+    while row_number < len(rows):
+        end, size_bytes, max_ms, max_offset = extent(rows, time_offsets, row_number)
+        fault = find_refusal(rows, row_number, end, size_bytes, state.log_end_offset, limit)
+        if fault:
+            return row_number, fault, 0, offsets, times
+        relative = rows[end - 1].last_offset - state.base_offset
+        cause = (
+            0
+            if is_rolled
+            else find_roll_cause(
+                state, limit, size_bytes, max_ms, rows[row_number].now_ms, relative
+            )
+        )
+        if cause:
+            return row_number, ROLLS, cause, offsets, times
+        is_rolled = False
+        if relative < 0 or relative > MAX_RELATIVE_OFFSET:
+            return row_number, OUT_OF_RANGE, 0, offsets, times
+        if state.log_bytes == 0:
+            state.reference_ms = max_ms if limit.per_append else rows[row_number].max_timestamp_ms
+        if limit.per_append:
+            fault, offsets, times = write(
+                rows,
+                row_number,
+                end,
+                size_bytes,
+                max_ms,
+                max_offset,
+                state,
+                limit,
+                new,
+                offsets,
+                times,
+            )
+        else:
+            fault, offsets, times = write_each(
+                rows, time_offsets, row_number, end, state, limit, new, offsets, times
+            )
+        if fault:
+            return row_number, fault, 0, offsets, times
+        row_number = end
+        state.log_end_offset = rows[end - 1].last_offset + 1
+    return row_number, ACCEPTED, 0, offsets, times
+
+
+@njit(cache=True)
+def extent(rows, time_offsets, start):
+    """(the row behind an append, its bytes, its largest timestamp, the offset that goes with
+    that).
+    """
+    end, size_bytes, max_ms, max_offset = start, 0, np.int64(-1), np.int64(-1)
+    while end < len(rows) and rows[end].append == rows[start].append:
+        size_bytes += rows[end].size_bytes
+        if rows[end].max_timestamp_ms > max_ms:
+            max_ms, max_offset = rows[end].max_timestamp_ms, time_offsets[end]
+        end += 1
+    return end, size_bytes, max_ms, max_offset
+
+
+@njit(cache=True)
+def find_roll_cause(state, limit, size_bytes, max_ms, now_ms, relative):
+    """Why an append starts a new segment, as roll.should_roll, or 0."""
+    wait_ms = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
+    return should_roll(
+        state.log_bytes,
+        size_bytes,
+        limit.segment_bytes,
+        wait_ms,
+        limit.most_segment_ms - state.jitter_ms,
+        state.offset_entries,
+        state.offset_slots,
+        state.time_entries,
+        state.time_slots,
+        relative,
+    )
+
+
+@njit(cache=True)
+def write_each(rows, time_offsets, start, end, state, limit, new, offsets, times):
+    """Writes the batches of an append, each of which may get an entry: (fault or 0, new offset
+    entries, new time entries).
+    """
+    for row_number in range(start, end):
+        row = rows[row_number]
+        fault, offsets, times = write(
+            rows,
+            row_number,
+            row_number + 1,
+            row.size_bytes,
+            row.max_timestamp_ms,
+            time_offsets[row_number],
+            state,
+            limit,
+            new,
+            offsets,
+            times,
+        )
+        if fault:
+            assign_positions(rows, row_number + 1, end, state)
+            return fault, offsets, times
+    return 0, offsets, times
+
+
+@njit(cache=True)
+def write(rows, start, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times):
+    """Writes batches that share one entry, if there is to be one; they are in the .log where an
+    index refuses it.
+    """
+    fault = 0
+    if max_ms > state.max_timestamp_ms:
+        state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
+    if state.bytes_since_last_index_entry > limit.index_interval_bytes:
+        key = rows[start].base_offset if limit.first_offset_keys else rows[end - 1].last_offset
+        fault, offsets, times = index(state, key, new, offsets, times)
+        if not fault:
+            state.bytes_since_last_index_entry = 0
+    assign_positions(rows, start, end, state)
+    if not fault:
+        state.bytes_since_last_index_entry += size_bytes
+    return fault, offsets, times
+
+
+@njit(cache=True)
+def find_refusal(rows, start, end, size_bytes, log_end_offset, limit):
+    """Why an append is not taken at all, or 0."""
+    last_offset, is_ordered = np.int64(-1), True
+    for row_number in range(start, end):
+        is_ordered = is_ordered and rows[row_number].last_offset > last_offset
+        last_offset = rows[row_number].last_offset
+        if rows[row_number].size_bytes > limit.max_message_bytes:
+            return BATCH_TOO_LARGE
+        if row_number >= limit.valid_rows:
+            return CORRUPT
+    if not is_ordered:
+        return OUT_OF_ORDER
+    # of compressed messages only the last offset is told, and it counts of all such
+    is_known = rows[start].magic >= 2
+    if (rows[start].base_offset if is_known else rows[start].last_offset) < log_end_offset:
+        return BELOW_END
+    return TOO_LARGE if size_bytes > limit.segment_bytes else 0
+
+
+@njit(cache=True)
+def assign_positions(rows, start, end, state):
+    """Gives batches their place in the .log."""
+    for row_number in range(start, end):
+        rows[row_number].position = state.log_bytes
+        state.log_bytes += rows[row_number].size_bytes
+
+
+@njit(cache=True)
+def index(state, key, new, offsets, times):
+    """An entry in each index, of a batch that will lie at the end of the .log: (fault or 0, new
+    offset entries, new time entries).
+    """
+    if state.offset_entries >= state.offset_slots:
+        return OFFSET_FULL, offsets, times
+    if state.offset_entries > 0 and key <= state.last_key:
+        return OFFSET_BACKWARDS, offsets, times
+    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+    state.offset_entries += 1
+    state.last_key = key
+    if state.time_entries >= state.time_slots:
+        return TIME_FULL, offsets + 1, times
+    if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
+        return TIME_BACKWARDS, offsets + 1, times
+    if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else -1):
+        new[times, 2], new[times, 3] = (
+            state.max_timestamp_ms,
+            state.max_timestamp_offset - state.base_offset,
+        )
+        state.time_entries += 1
+        state.last_time_ms, state.last_time_offset = (
+            state.max_timestamp_ms,
+            state.max_timestamp_offset,
+        )
+        times += 1
+    return 0, offsets + 1, times

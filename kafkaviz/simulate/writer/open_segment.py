@@ -1,0 +1,296 @@
+"""A segment while Kafka writes it: the state that lives in memory alone, and its two indexes.
+
+As LogSegment of Kafka 2.4 to 4.4.0. The counter of bytes since the last index entry is nowhere on
+disk: it starts at 0 whenever a segment is opened or truncated. A new segment has its .index from
+the start; the .timeindex is made when it is first looked into.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.format import offset_index, time_index, txn_index
+from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.simulate.writer import append_loop
+from kafkaviz.simulate.writer.index_file import IndexFile
+from kafkaviz.simulate.writer.roll_reason import CAUSES, OFFSET_FULL, SIZE, TIME, Cause, RollReason
+
+UNKNOWN = -1
+
+
+class OpenSegment:
+    """One segment of a log and what a broker knows of it. counters: one row of appending.STATE."""
+
+    def __init__(
+        self,
+        base_offset: int,
+        config: LogConfig,
+        now_ms: int,
+        jitter_ms: int,
+        index: bytes | None = None,
+        timeindex: bytes | None = None,
+    ) -> None:
+        """index, timeindex: what is on disk of them, None where there is no file yet."""
+        self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
+        self.index, self.timeindex = (
+            IndexFile(offset_index.ENTRY, index),
+            IndexFile(time_index.ENTRY, timeindex),
+        )
+        self.txnindex: bytes | None = None  # the file is made with its first entry
+        self._preallocated_bytes = 0
+        self.roll_reason: RollReason | None = None
+        # whether the largest timestamp was looked up since the segment was opened
+        self._is_time_known = False
+        self.counters = np.zeros(1, append_loop.STATE)
+        state = self.counters[0]
+        state["base_offset"], state["created_ms"], state["jitter_ms"], state["reference_ms"] = (
+            base_offset,
+            now_ms,
+            jitter_ms,
+            UNKNOWN,
+        )
+        state["max_timestamp_ms"], state["max_timestamp_offset"] = UNKNOWN, base_offset
+        state["offset_slots"], state["time_slots"] = config.offset_slots, config.usable_time_slots
+        self.index.open(self._room_bytes)
+        self._count()
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the .log, without what is preallocated."""
+        return int(self.counters["log_bytes"][0])
+
+    @property
+    def log_file_bytes(self) -> int:
+        """The length of the .log on disk: with preallocate, a new segment's is segment.bytes until
+        it is closed or cut.
+        """
+        return max(self.log_bytes, self._preallocated_bytes)
+
+    def preallocate(self, size_bytes: int) -> None:
+        """Makes the .log of a new segment that long (preallocate)."""
+        self._preallocated_bytes = size_bytes
+
+    def max_timestamp(self) -> tuple[int, int]:
+        """The largest timestamp and an offset that goes with it, or -1 and the base offset
+        (readMaxTimestampAndOffsetSoFar).
+        """
+        if not self._is_time_known:
+            self._is_time_known = True
+            self.timeindex.open(self._room_bytes)
+            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = (
+                self._last_time()
+            )
+        return int(self.counters["max_timestamp_ms"][0]), int(
+            self.counters["max_timestamp_offset"][0]
+        )
+
+    # ---- appends, and the end of a segment
+
+    def take(
+        self,
+        rows: np.ndarray,
+        time_offsets: np.ndarray,
+        start: int,
+        is_rolled: bool,
+        limits: np.ndarray,
+        new: np.ndarray,
+    ) -> tuple[int, int, RollReason | None]:
+        """Appends until one must wait for a roll or is refused: (row, outcome as appending.take,
+        why it rolls).
+
+        is_rolled: the first append was just rolled for. new: room for entries, (n, 4) of int64 for
+        n rows.
+        """
+        if self.timeindex.exists:
+            self.max_timestamp()
+        row, outcome, cause, offsets, times = append_loop.take(
+            rows, time_offsets, start, is_rolled, self.counters, limits, new
+        )
+        is_written = row > start or outcome >= append_loop.OFFSET_FULL
+        # the rules are asked in their order, and those do not look into it
+        if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):
+            self._is_time_known = True
+            self.timeindex.open(self._room_bytes)
+        self._append_entries(self.index, new[:offsets, :2])
+        self._append_entries(self.timeindex, new[:times, 2:])
+        return row, outcome, self._reason(cause, rows, row, limits) if cause else None
+
+    def add_aborted(self, entries: np.ndarray) -> None:
+        """Entries for the transaction index, format.txn_index.ENTRY."""
+        if len(entries):
+            self.txnindex = (self.txnindex or b"") + txn_index.build(entries)
+
+    def end(self) -> None:
+        """The last entry of the time index, and both indexes cut to their entries
+        (onBecomeInactiveSegment, close).
+        """
+        self.timeindex.open(self._room_bytes)
+        self._put_last_time()
+        self._preallocated_bytes = 0
+        for file in (self.index, self.timeindex):
+            file.trim()
+
+    def make_room(self, config: LogConfig) -> None:
+        """Both indexes as long as they may grow, for a segment that will be written to
+        (resizeIndexes).
+        """
+        for file in (self.index, self.timeindex):
+            file.open(config.segment_index_bytes)
+            file.resize(config.segment_index_bytes)
+        self._count()
+
+    def _put_last_time(self) -> None:
+        timestamp_ms, offset = self.max_timestamp()
+        last_ms, last_offset = self._last_time()
+        if timestamp_ms > (last_ms if self.timeindex.count else UNKNOWN) and offset >= last_offset:
+            self._append_entries(
+                self.timeindex, np.array([(timestamp_ms, offset - self.base_offset)], np.int64)
+            )
+            self._count()
+
+    # ---- truncation, and a segment that was there before
+
+    def truncate(self, target_offset: int, log: StoredFile, now_ms: int) -> int | None:
+        """Cuts the segment before the batch with that offset (truncateTo); where the .log ends
+        then, None where nothing is cut.
+        """
+        position = self._position_of(target_offset, log)
+        self.timeindex.open(self._room_bytes)
+        if self.txnindex is not None:
+            aborted = txn_index.parse(self.txnindex)
+            self.txnindex = txn_index.build(
+                aborted[: txn_index.count_after_truncation(aborted, target_offset)]
+            )
+        for file in (self.index, self.timeindex):
+            keep = int(
+                np.searchsorted(
+                    file.entries["relative_offset"], target_offset - self.base_offset, "left"
+                )
+            )
+            file.truncate(keep)
+            file.resize(self._room_bytes)
+        self._count()
+        state = self.counters[0]
+        state["bytes_since_last_index_entry"] = 0
+        if position is not None:
+            state["log_bytes"], self._preallocated_bytes = position, 0
+        if not state["log_bytes"]:
+            state["created_ms"], state["reference_ms"] = now_ms, UNKNOWN
+        if self.max_timestamp()[0] >= 0:
+            state["max_timestamp_ms"], state["max_timestamp_offset"] = self._largest(log)
+        return position
+
+    def read_log(self, log: StoredFile) -> None:
+        """Takes the .log of a segment that was there before: its size, and the timestamp that a
+        roll by time counts from.
+        """
+        self.counters["log_bytes"] = log.size_bytes
+        for batches in _batches(log):
+            self.counters["reference_ms"] = batches["max_timestamp_ms"][0]
+            return
+
+    def know_largest(self, recovered_segment: RecoveredSegment) -> None:
+        """Takes the largest timestamp that a recovery came across: it need not be looked up, even
+        if a truncation forgets its entry.
+        """
+        if recovered_segment.max_timestamp_ms >= 0:
+            self._is_time_known = True
+            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = (
+                recovered_segment.max_timestamp_ms,
+                recovered_segment.max_timestamp_offset,
+            )
+
+    def _position_of(self, offset: int, log: StoredFile) -> int | None:
+        """Where the batch that holds an offset starts, or the first behind it; None if all end
+        below.
+        """
+        for batches in _batches(log, self._floor_position(offset)):
+            reaching = np.flatnonzero(batches["last_offset"] >= offset)
+            if len(reaching):
+                return int(batches["position"][reaching[0]])
+        return None
+
+    def _largest(self, log: StoredFile) -> tuple[int, int]:
+        """The largest timestamp of what is left: the last time entry, or of a batch behind it
+        (readLargestTimestamp).
+        """
+        best_ms, best_offset = self._last_time()
+        limit = self.log_bytes
+        for batches in _batches(log, self._floor_position(best_offset)):
+            batches = batches[batches["position"] < limit]
+            if len(batches) and batches["max_timestamp_ms"].max() > best_ms:
+                row = int(batches["max_timestamp_ms"].argmax())
+                best_ms, best_offset = (
+                    int(batches["max_timestamp_ms"][row]),
+                    int(batches["last_offset"][row]),
+                )
+        return best_ms, best_offset
+
+    def _floor_position(self, offset: int) -> int:
+        entries = self.index.entries
+        slot = (
+            int(np.searchsorted(entries["relative_offset"], offset - self.base_offset, "right")) - 1
+        )
+        return int(entries["position"][slot]) if slot >= 0 else 0
+
+    # ---- the entries, in the files and in the counters
+
+    def _last_time(self) -> tuple[int, int]:
+        """The last entry of the time index, or (-1, base offset)."""
+        if not self.timeindex.count:
+            return UNKNOWN, self.base_offset
+        timestamp_ms, relative_offset = self.timeindex.entries[-1].item()
+        return timestamp_ms, self.base_offset + relative_offset
+
+    def _count(self) -> None:
+        """The counters that follow from the entries."""
+        state, keys = self.counters[0], self.index.entries["relative_offset"]
+        state["offset_entries"], state["time_entries"] = self.index.count, self.timeindex.count
+        state["last_key"] = self.base_offset + (int(keys[-1]) if len(keys) else 0)
+        state["last_time_ms"], state["last_time_offset"] = self._last_time()
+
+    def _append_entries(self, file: IndexFile, new: np.ndarray) -> None:
+        """Puts entries, a column a field, behind those of an index."""
+        if len(new):
+            entries = np.empty(len(new), file.dtype)
+            for column, name in enumerate(cast(tuple[str, ...], file.dtype.names)):
+                entries[name] = new[:, column]
+            file.append(entries)
+
+    def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
+        """The numbers behind a cause."""
+        state, limit, cause = self.counters[0], limits[0], cast(Cause, CAUSES[number])
+        append = append_rows(rows, row)
+        incoming_bytes = int(append["size_bytes"].sum())
+        wait_ms = append["max_timestamp_ms"].max() - state["reference_ms"]
+        if state["reference_ms"] < 0:
+            wait_ms = append["now_ms"][0] - state["created_ms"]
+        value, most = {
+            Cause.SIZE: (state["log_bytes"], limit["segment_bytes"]),
+            Cause.TIME: (wait_ms, limit["most_segment_ms"] - state["jitter_ms"]),
+            Cause.OFFSET_INDEX_FULL: (state["offset_entries"], state["offset_slots"]),
+            Cause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"]),
+            Cause.OFFSET_OVERFLOW: (
+                append["last_offset"][-1] - self.base_offset,
+                offset_index.MAX_RELATIVE_OFFSET,
+            ),
+        }[cause]
+        return RollReason(cause, int(value), int(most), incoming_bytes)
+
+
+def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
+    """The rows of one append, from its first."""
+    number, end = rows["append"][start], start + 1
+    while end < len(rows) and rows["append"][end] == number:
+        end += 1
+    return rows[start:end]
+
+
+def _batches(log: StoredFile, start: int = 0) -> Iterator[np.ndarray]:
+    """The batches of a .log from a position on, format.batch.BATCH."""
+    with log.open_reader() as read:
+        yield from Walk(read, start, log.size_bytes)

@@ -1,0 +1,185 @@
+"""What a broker knows of each producer of a log: what a producer snapshot holds, and what the
+transaction index is made from.
+
+As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Of each producer its last batch
+counts: sequences 4 to 6 at offsets 898 to 900 are kept as (6, 900, 2). A marker ends the
+transaction, and tells the coordinator's epoch; it takes no sequence.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.format import batch, producer_snapshot
+from kafkaviz.format.producer_snapshot import PRODUCER
+from kafkaviz.format.walk import ReadInto
+from kafkaviz.simulate.recovery.transactions import EndTransactionMarker, OpenTransactions, marker
+
+NONE = -1
+LEAST_BUCKETS = 16
+
+
+@dataclass
+class _Producer:
+    """The fields of a snapshot's row; the first offset of its transaction is with the open
+    transactions.
+    """
+
+    epoch: int
+    last_sequence: int = NONE
+    last_offset: int = NONE
+    offset_delta: int = 0
+    timestamp_ms: int = NONE
+    coordinator_epoch: int = NONE
+
+
+class ProducerTable:
+    """The producers of one log up to an offset; transactions: those that are open, and those
+    aborted.
+    """
+
+    def __init__(self, snapshot: bytes | None = None) -> None:
+        """snapshot: a file to begin with; CorruptBytes where Kafka would ignore it."""
+        rows = (
+            np.empty(0, PRODUCER)
+            if snapshot is None
+            else producer_snapshot.parse(snapshot).producers
+        )
+        fields = (
+            "producer_epoch",
+            "last_sequence",
+            "last_offset",
+            "offset_delta",
+            "timestamp_ms",
+            "coordinator_epoch",
+        )
+        self._producers = {
+            int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields)) for row in rows
+        }
+        open_rows = rows[rows["current_txn_first_offset"] >= 0]
+        self.transactions = OpenTransactions(
+            {int(row["producer_id"]): int(row["current_txn_first_offset"]) for row in open_rows}
+        )
+
+    def take(self, batches: np.ndarray, read: ReadInto | None) -> None:
+        """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their
+        positions; without it no coordinator's epoch is known, and the kind of a marker is the row's
+        own.
+        """
+        relevant_rows = _relevant_rows(batches).tolist()
+        for place, row_number in enumerate(relevant_rows):
+            row = batches[row_number]
+            if not batch.is_control(row):
+                self._append(row)
+            elif row["record_count"]:
+                end_marker = (
+                    EndTransactionMarker(int(row["marker"]), NONE)
+                    if read is None
+                    else marker(read, row, row_number)
+                )
+                self._end(row, end_marker, self._begins_behind(batches, relevant_rows[place:]))
+
+    def snapshot(self) -> bytes:
+        """The .snapshot file of this moment, its producers in the order of Java's hash map."""
+        open_transactions = self.transactions.open()
+        rows = np.empty(len(self._producers), PRODUCER)
+        for row_number, producer_id in enumerate(_hash_order(self._producers)):
+            producer = self._producers[producer_id]
+            rows[row_number] = (
+                producer_id,
+                producer.epoch,
+                producer.last_sequence,
+                producer.last_offset,
+                producer.offset_delta,
+                producer.timestamp_ms,
+                producer.coordinator_epoch,
+                open_transactions.get(producer_id, NONE),
+            )
+        return producer_snapshot.build(rows)
+
+    def _append(self, row: np.void) -> None:
+        producer = self._find_producer(row)
+        producer.last_sequence = (
+            int(row["base_sequence"]) + int(row["last_offset"]) - int(row["base_offset"])
+        ) % (1 << 31)
+        producer.last_offset, producer.offset_delta = (
+            int(row["last_offset"]),
+            int(row["last_offset"]) - int(row["base_offset"]),
+        )
+        producer.timestamp_ms = int(row["max_timestamp_ms"])
+        if batch.is_transactional(row):
+            self.transactions.begin(int(row["producer_id"]), int(row["base_offset"]))
+
+    def _end(self, row: np.void, end_marker: EndTransactionMarker, next_begin: int | None) -> None:
+        producer = self._find_producer(row)
+        producer.coordinator_epoch, producer.timestamp_ms = (
+            end_marker.coordinator_epoch,
+            int(row["max_timestamp_ms"]),
+        )
+        self.transactions.end(
+            int(row["producer_id"]), int(row["base_offset"]), end_marker.kind, next_begin=next_begin
+        )
+
+    def _begins_behind(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
+        """Where another producer's transaction begins behind a marker, telling[0], in the same
+        append: a follower's has many batches.
+
+        Kafka takes note of all transactions of an append before it ends the first.
+        """
+        if "append" not in cast(tuple[str, ...], batches.dtype.names):
+            return None
+        marker_row = batches[relevant_rows[0]]
+        for row_number in relevant_rows[1:]:
+            row = batches[row_number]
+            if row["append"] != marker_row["append"]:
+                return None
+            if (
+                batch.is_transactional(row)
+                and not batch.is_control(row)
+                and row["producer_id"] != marker_row["producer_id"]
+            ):
+                return int(row["base_offset"])
+        return None
+
+    def _find_producer(self, row: np.void) -> _Producer:
+        """The producer of a batch; a new epoch forgets its batches."""
+        producer_id, epoch = int(row["producer_id"]), int(row["producer_epoch"])
+        producer = self._producers.setdefault(producer_id, _Producer(epoch))
+        if producer.epoch != epoch:
+            producer.epoch, producer.last_sequence, producer.last_offset, producer.offset_delta = (
+                epoch,
+                NONE,
+                NONE,
+                0,
+            )
+        return producer
+
+
+def _relevant_rows(batches: np.ndarray) -> np.ndarray:
+    """The rows that change what is known at the end: markers, the first batch behind each, and each
+    producer's last batch.
+    """
+    producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
+    if not len(producer_rows):
+        return producer_rows
+    ordered = producer_rows[np.argsort(batches["producer_id"][producer_rows], kind="stable")]
+    producer, control = batches["producer_id"][ordered], batch.is_control(batches[ordered])
+    is_first = np.concatenate([[True], (producer[1:] != producer[:-1]) | control[:-1]])
+    is_last = np.concatenate([is_first[1:] | control[1:], [True]])
+    return np.sort(ordered[control | is_first | is_last])
+
+
+def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
+    """The keys of a java.util.HashMap<Long, …> as it lists them: by bucket, in each in the order in
+    which they came.
+    """
+    buckets = LEAST_BUCKETS
+    while len(producer_ids) > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(producer_ids, key=lambda producer_id: _spread(producer_id) % buckets)
+
+
+def _spread(number: int) -> int:
+    folded_number = (number ^ number >> 32) & 0xFFFFFFFF
+    return folded_number ^ folded_number >> 16

@@ -1,0 +1,196 @@
+"""The words with which Kafka refuses an append, or ends in the middle of one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.config_def import Release
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.recovery.recovery import (
+    ILLEGAL_ARGUMENT,
+    INVALID_OFFSET,
+    OFFSET_OVERFLOW,
+    BrokerException,
+)
+from kafkaviz.simulate.startup.log_end import CORRUPT_RECORD
+from kafkaviz.simulate.writer import append_loop
+from kafkaviz.simulate.writer.open_segment import OpenSegment
+
+INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+BATCH_TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException"
+TOO_LARGE = "org.apache.kafka.common.errors.RecordBatchTooLargeException"
+SHOWN_OFFSETS = 10
+
+
+class AppendFailed(Exception):
+    """An append that Kafka does not take. exception: its exception; append: the number of the
+    call.
+    """
+
+    def __init__(self, exception: BrokerException, append: int) -> None:
+        super().__init__(str(exception))
+        self.exception, self.append = exception, append
+
+
+@dataclass(frozen=True)
+class RefusedAppend:
+    """An append that was not taken, and the log it came to.
+
+    rows: INCOMING, of the append; offsets: gives those of its records; partition: its name. valid:
+    how many of the first rows have a right checksum, and more where all have.
+    """
+
+    segment: OpenSegment
+    rows: np.ndarray
+    offsets: Callable[[], list[int]]
+    partition: str
+    log_start: int
+    config: LogConfig
+    release: Release
+    valid: int
+
+    @property
+    def is_java(self) -> bool:
+        """Whether the log's classes are Java's; before they were Scala's, and so is the list of
+        offsets.
+        """
+        return versions.STORAGE_IN_JAVA.applies_to(self.release)
+
+    @property
+    def counters(self) -> np.void:
+        """Of the segment, appending.STATE."""
+        return self.segment.counters[0]
+
+
+def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
+    """The exception of Kafka 3.9 and 4.3.1. outcome: of appending.take, one of those that are no
+    success.
+    """
+    return EXCEPTIONS[outcome](refusal)
+
+
+def _batch_too_large(refusal: RefusedAppend) -> BrokerException:
+    size_bytes, most = (
+        int(refusal.rows["size_bytes"].max()),
+        f"exceeds the maximum configured value of {refusal.config.max_message_bytes}",
+    )
+    most += ")." if refusal.is_java else "."  # in Java with a bracket that was never opened
+    return BrokerException(
+        BATCH_TOO_LARGE,
+        (
+            f"The record batch size in the append to {refusal.partition} is {size_bytes} bytes "
+            f"which {most}"
+        ),
+    )
+
+
+def _corrupt(refusal: RefusedAppend) -> BrokerException:
+    stored_crc = refusal.rows["crc"][refusal.valid]
+    return BrokerException(
+        CORRUPT_RECORD,
+        f"Record is corrupt (stored crc = {stored_crc}) in topic partition {refusal.partition}.",
+    )
+
+
+def _out_of_order(refusal: RefusedAppend) -> BrokerException:
+    package = "org.apache.kafka.storage.internals.log" if refusal.is_java else "kafka.common"
+    words = (
+        f"Out of order offsets found in append to {refusal.partition}: "
+        f"{_join_offsets(refusal.offsets(), refusal.is_java, ',')}"
+    )
+    return BrokerException(f"{package}.OffsetsOutOfOrderException", words)
+
+
+def _below_end(refusal: RefusedAppend) -> BrokerException:
+    package = "org.apache.kafka.server.storage.log" if refusal.is_java else "kafka.common"
+    words = (
+        f"Unexpected offset in append to {refusal.partition}. First offset "
+        f"{refusal.rows['base_offset'][0]} is less than the next offset "
+        f"{refusal.counters['log_end_offset']}. First 10 offsets in append: "
+        f"{_join_offsets(refusal.offsets()[:SHOWN_OFFSETS], refusal.is_java, ', ')}, last offset "
+        f"in append: {refusal.rows['last_offset'][-1]}. Log start offset = {refusal.log_start}"
+    )
+    return BrokerException(f"{package}.UnexpectedAppendOffsetException", words)
+
+
+def _join_offsets(offsets: list[int], is_java: bool, comma: str) -> str:
+    return (
+        comma.join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
+    )
+
+
+def _too_large(refusal: RefusedAppend) -> BrokerException:
+    size_bytes, least = (
+        int(refusal.rows["size_bytes"].sum()),
+        f"which exceeds the maximum configured segment size of {refusal.config.segment_bytes}.",
+    )
+    return BrokerException(
+        TOO_LARGE,
+        (
+            f"Message batch size is {size_bytes} bytes in append to partition {refusal.partition}, "
+            f"{least}"
+        ),
+    )
+
+
+def _out_of_range(refusal: RefusedAppend) -> BrokerException:
+    segment_text = (
+        f"LogSegment(baseOffset={refusal.segment.base_offset}, size={refusal.segment.log_bytes}, "
+        f"lastModifiedTime={refusal.rows['now_ms'][0]}, largestRecordTimestamp="
+        f"{refusal.counters['max_timestamp_ms']})"
+    )
+    return BrokerException(
+        OFFSET_OVERFLOW,
+        (
+            f"Detected offset overflow at offset {refusal.rows['last_offset'][-1]} in segment "
+            f"{segment_text}"
+        ),
+    )
+
+
+def _offset_full(refusal: RefusedAppend) -> BrokerException:
+    return BrokerException(
+        ILLEGAL_ARGUMENT,
+        f"Attempt to append to a full index (size = {refusal.counters['offset_entries']}).",
+    )
+
+
+def _time_full(refusal: RefusedAppend) -> BrokerException:
+    return BrokerException(
+        ILLEGAL_ARGUMENT,
+        f"Attempt to append to a full time index (size = {refusal.counters['time_entries']}).",
+    )
+
+
+def _offset_backwards(refusal: RefusedAppend) -> BrokerException:
+    return _backwards(refusal, refusal.rows["last_offset"][-1], refusal.counters["last_key"])
+
+
+def _time_backwards(refusal: RefusedAppend) -> BrokerException:
+    return _backwards(
+        refusal, refusal.counters["max_timestamp_offset"], refusal.counters["last_time_offset"]
+    )
+
+
+def _backwards(refusal: RefusedAppend, key: int, last: int) -> BrokerException:
+    words = (
+        f"Attempt to append an offset {key} no larger than the last offset appended ({last}) to "
+        f"segment {refusal.segment.base_offset}"
+    )
+    return BrokerException(INVALID_OFFSET, words)
+
+
+EXCEPTIONS: dict[int, Callable[[RefusedAppend], BrokerException]] = {
+    append_loop.BATCH_TOO_LARGE: _batch_too_large,
+    append_loop.CORRUPT: _corrupt,
+    append_loop.OUT_OF_ORDER: _out_of_order,
+    append_loop.BELOW_END: _below_end,
+    append_loop.TOO_LARGE: _too_large,
+    append_loop.OUT_OF_RANGE: _out_of_range,
+    append_loop.OFFSET_FULL: _offset_full,
+    append_loop.OFFSET_BACKWARDS: _offset_backwards,
+    append_loop.TIME_FULL: _time_full,
+    append_loop.TIME_BACKWARDS: _time_backwards,
+}

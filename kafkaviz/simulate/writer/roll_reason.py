@@ -1,0 +1,97 @@
+"""Why an append starts a new segment: Kafka's rules in their order, and the numbers that tripped
+one.
+
+As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, judged before the append is written. With
+segment.bytes = 1000, a segment of 950 bytes takes an append of 50 and is full to the byte; for one
+of 51 a new segment is begun, and this one stays at 950.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.units import group
+
+
+class Cause(StrEnum):
+    """What makes a segment roll, in Kafka's order: the first that holds counts."""
+
+    SIZE = "size"
+    TIME = "time"
+    OFFSET_INDEX_FULL = "offset-index-full"
+    TIME_INDEX_FULL = "time-index-full"
+    OFFSET_OVERFLOW = "offset-overflow"
+
+
+CAUSES = (None, *Cause)  # by the number that should_roll gives
+SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
+
+
+@dataclass(frozen=True)
+class RollReason:
+    """Why one segment was rolled.
+
+    actual, limit: bytes of the segment and segment.bytes; milliseconds waited and segment.ms less
+    the jitter; entries and the entries at which the index counts as full; the relative offset and
+    the largest there can be. incoming_bytes: of the append that caused it; it counts against
+    segment.bytes.
+    """
+
+    cause: Cause
+    actual: int
+    limit: int
+    incoming_bytes: int
+
+    def words(self) -> str:
+        """The rule with its numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
+        actual, limit = group(self.actual), group(self.limit)
+        return {
+            Cause.SIZE: f"{actual} + {group(self.incoming_bytes)} > {limit} B",
+            Cause.TIME: f"{actual} ms > {limit} ms",
+            Cause.OFFSET_INDEX_FULL: f"{actual} of {limit} slots",
+            Cause.TIME_INDEX_FULL: f"{actual} of {limit} usable slots",
+            Cause.OFFSET_OVERFLOW: f"relative offset {actual} > {limit}",
+        }[self.cause]
+
+
+@njit(cache=True)
+def should_roll(
+    log_bytes,
+    incoming_bytes,
+    segment_bytes,
+    waited_ms,
+    most_ms,
+    offset_entries,
+    offset_slots,
+    time_entries,
+    time_slots,
+    relative_offset,
+):
+    """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append;
+    most_ms: segment.ms less the jitter.
+
+    time_slots: the usable ones, without that for the entry of the segment's end.
+    """
+    if log_bytes > segment_bytes - incoming_bytes:
+        return SIZE
+    if log_bytes > 0 and waited_ms > most_ms:
+        return TIME
+    if offset_entries >= offset_slots:
+        return OFFSET_FULL
+    if time_entries >= time_slots:
+        return TIME_FULL
+    if relative_offset < 0 or relative_offset > MAX_RELATIVE_OFFSET:
+        return OVERFLOW
+    return 0
+
+
+@njit(cache=True)
+def waited_ms(reference_ms, incoming_max_timestamp_ms, now_ms, created_ms):
+    """How long a segment has been written to (LogSegment.timeWaitedForRoll).
+
+    By the timestamps where there are any, the clock unseen: a negative time is as good.
+    reference_ms: of the segment's first append or batch, below 0 if it has none; then by the clock,
+    since the segment was opened.
+    """
+    return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

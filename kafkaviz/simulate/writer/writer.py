@@ -1,0 +1,547 @@
+"""A partition's log while Kafka writes it: appends, rolls, truncation, the start of the log moved,
+clean and unclean restarts.
+
+As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, the clock and the seed of the
+jitter are handed in, and nothing is opened: the bytes of the .log files go where log_bytes.LogBytes
+puts them, the indexes are values.
+
+    log = Log(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
+    log.append(chunk.rows, chunk.data)
+    log.close(now_ms=60_000)
+    [segment.roll_reason for segment in log.segments]    # why each but the last was rolled
+"""
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import NoReturn, cast
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.format import batch, batch_records, names
+from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
+from kafkaviz.simulate.log_bytes import ByteCounter, LogBytes
+from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery.recovery import (
+    ILLEGAL_ARGUMENT,
+    BrokerException,
+    RecoveredSegment,
+)
+from kafkaviz.simulate.recovery.transactions import TransactionFault
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader
+from kafkaviz.simulate.writer import append_loop, refusals
+from kafkaviz.simulate.writer.open_segment import OpenSegment, append_rows
+from kafkaviz.simulate.writer.producer_table import ProducerTable
+from kafkaviz.simulate.writer.refusals import INVALID_RECORD, AppendFailed, RefusedAppend
+from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.units import file_stem
+
+NEWEST = release_behaviour(versions.NEWEST_RELEASE)
+JAVA_INT = 1 << 31
+NO_LIMIT = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a log beside its appends.
+
+    kind: "roll", "truncate", "delete", "close", "restart", "fail". segment: the base offset of the
+    segment it happened to; of a roll the one that was full. offset: the new base offset of a roll,
+    the target of a truncation, the log start of a delete.
+    """
+
+    kind: str
+    segment: int
+    now_ms: int
+    offset: int | None = None
+    reason: RollReason | None = None
+    words: str = ""
+
+
+class CannotLoad(Exception):
+    """A log that Kafka does not get open. exception: its exception as "class: message"."""
+
+    def __init__(self, exception: str, steps: tuple[StartupStep, ...] = ()) -> None:
+        super().__init__(exception)
+        self.exception, self.steps = exception, steps
+
+
+class UnifiedLog:
+    """The log of one topic-partition, open for writing. segments: by base offset, the active one
+    last.
+    """
+
+    def __init__(
+        self,
+        config: LogConfig,
+        behaviour: ReleaseBehaviour = NEWEST,
+        *,
+        now_ms: int,
+        start_offset: int = 0,
+        seed: int = 0,
+        is_leader: bool = True,
+        partition: str = "t-0",
+        logs: LogBytes | None = None,
+    ) -> None:
+        """A new log. partition: its name, for Kafka's messages. logs: where its bytes go; without
+        it they are counted alone.
+
+        CannotLoad where segment.index.bytes leaves no room for an entry.
+        """
+        self.config, self.behaviour, self.partition, self.is_leader = (
+            config,
+            behaviour,
+            partition,
+            is_leader,
+        )
+        self.logs: LogBytes = ByteCounter() if logs is None else logs
+        self.log_start_offset = self.log_end_offset = start_offset
+        self.epochs, self.producers = LeaderEpochs(), ProducerTable()
+        self.events: list[Event] = []
+        self.segments: list[OpenSegment] = []
+        # the .snapshot files, by their offset; a log that begins above 0 gets one at once
+        self.snapshots: dict[int, bytes] = {}
+        if start_offset:
+            self.snapshots[start_offset] = self.producers.snapshot()
+        self._snapshot_offset = start_offset  # of the newest file
+        self._random = np.random.default_rng(seed)
+        self._refuse_without_room()
+        self._begin(start_offset, now_ms).make_room(config)
+
+    @property
+    def active(self) -> OpenSegment:
+        """The segment that is written to."""
+        return self.segments[-1]
+
+    # ---- appends and rolls
+
+    def append(
+        self, rows: np.ndarray, data: bytes | memoryview | None = None, valid: int | None = None
+    ) -> None:
+        """Takes appends in their order. rows: incoming.INCOMING, whose positions are filled in;
+        data: their bytes one after another.
+
+        valid: how many of the first batches have a right checksum, by default all; their bytes are
+        not looked at here. AppendFailed with Kafka's exception at the first append that it does not
+        take; those before it are in the log.
+        """
+        valid = len(rows) if valid is None else valid
+        time_offsets, limits = self._time_offsets(rows), self._limits(valid)
+        new = np.empty((len(rows), 4), np.int64)
+        ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
+        start, is_rolled = 0, False
+        while start < len(rows):
+            active = self.active
+            row, outcome, reason = active.take(rows, time_offsets, start, is_rolled, limits, new)
+            has_failed = outcome not in (append_loop.ACCEPTED, append_loop.ROLLS)
+            stored_rows = (
+                row + len(append_rows(rows, row)) if outcome >= append_loop.OFFSET_FULL else row
+            )
+            if stored_rows > start:
+                size_bytes = int(ends[stored_rows] - ends[start])
+                piece = None if data is None else memoryview(data)[ends[start] : ends[stored_rows]]
+                self.logs.append(active.base_offset, piece, size_bytes)
+            self._note_appends(
+                rows[start:row], None if data is None else memoryview(data)[ends[start] : ends[row]]
+            )
+            if has_failed:
+                self._fail(outcome, rows, row, data, int(ends[row]), valid - row)
+            start, is_rolled = row, outcome == append_loop.ROLLS
+            if is_rolled:
+                self._roll(append_rows(rows, row), reason)
+
+    def roll(self, now_ms: int) -> None:
+        """Starts a new segment that no append asked for."""
+        self._roll_to(self.log_end_offset, now_ms, None)
+
+    def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
+        """Rolls for an append: the new segment starts at its first offset, or at the log's end if
+        that lies further on.
+        """
+        is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
+        # KAFKA-4451
+        expected = (
+            int(append["base_offset"][0])
+            if is_known
+            else int(append["last_offset"][-1]) - (JAVA_INT - 1)
+        )
+        self._roll_to(max(expected, self.log_end_offset), int(append["now_ms"][0]), reason)
+
+    def _roll_to(self, base_offset: int, now_ms: int, reason: RollReason | None) -> None:
+        active = self.active
+        # KAFKA-6388: an index without room for an entry is full from the start
+        if base_offset == active.base_offset:
+            self.logs.delete(base_offset)
+            self.segments.pop()
+        else:
+            active.roll_reason = reason
+            active.end()
+        self.events.append(Event("roll", active.base_offset, now_ms, base_offset, reason))
+        self._begin(base_offset, now_ms)
+        self._take_snapshot(base_offset)
+
+    def _take_snapshot(self, offset: int) -> None:
+        """The producers' state as a file, if there was none at that offset (takeSnapshot)."""
+        if offset > self._snapshot_offset:
+            self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
+
+    def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
+        """A new segment, which from now on is the active one."""
+        segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms())
+        segment.counters["log_end_offset"] = self.log_end_offset
+        if self.config.preallocate:
+            segment.preallocate(self.config.segment_bytes)
+        self.segments.append(segment)
+        return segment
+
+    def _jitter_ms(self) -> int:
+        return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
+
+    def _limits(self, valid: int) -> np.ndarray:
+        limits = np.zeros(1, append_loop.LIMITS)
+        limits["segment_bytes"], limits["most_segment_ms"] = (
+            self.config.segment_bytes,
+            self.config.most_segment_ms,
+        )
+        limits["max_message_bytes"] = self.config.max_message_bytes if self.is_leader else NO_LIMIT
+        limits["index_interval_bytes"] = self.config.index_interval_bytes
+        limits["per_append"], limits["first_offset_keys"] = (
+            self.behaviour.per_append,
+            self.behaviour.first_offset_keys,
+        )
+        limits["valid_rows"] = valid
+        return limits
+
+    def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
+        """Of each batch the offset that goes with its largest timestamp in the time index."""
+        offsets = rows["last_offset"].copy()
+        if self.is_leader and self.behaviour.per_append:
+            is_plain = batch.codec(rows) == 0
+            is_broker_time, is_modern = (
+                batch.is_log_append_time(rows),
+                rows["magic"] >= batch.MAGIC_2,
+            )
+            first = is_plain & is_broker_time & ~is_modern
+            offsets[first] = rows["base_offset"][first]
+            if self.behaviour.deep_time_offsets:
+                deep = is_plain & ~is_broker_time & is_modern
+                offsets[deep] = rows["deep_offset"][deep]
+        return offsets
+
+    def _note_appends(self, rows: np.ndarray, data: memoryview | None) -> None:
+        """What the log remembers of appends to its active segment, beside the .log and the two
+        indexes.
+        """
+        if not len(rows):
+            return
+        self.log_end_offset = int(rows["last_offset"][-1]) + 1
+        self.epochs.take(rows)
+        if (rows["producer_id"] >= 0).any():
+            positioned_rows = rows.copy()
+            positioned_rows["position"] -= positioned_rows["position"][0]
+            try:
+                self.producers.take(positioned_rows, None if data is None else reader(data))
+            except TransactionFault as fault:
+                exception = BrokerException(
+                    fault.class_name or INVALID_RECORD,
+                    fault.message or "a control batch that holds no marker",
+                )
+                raise AppendFailed(exception, int(rows["append"][fault.batch])) from None
+            self.active.add_aborted(self.producers.transactions.take_aborted())
+
+    def _fail(
+        self,
+        outcome: int,
+        rows: np.ndarray,
+        row: int,
+        data: bytes | memoryview | None,
+        position: int,
+        valid: int,
+    ) -> NoReturn:
+        append = append_rows(rows, row)
+        refusal = RefusedAppend(
+            self.active,
+            append,
+            lambda: _record_offsets(append, data, position),
+            self.partition,
+            self.log_start_offset,
+            self.config,
+            self.behaviour.release,
+            valid,
+        )
+        exception = refusals.broker_exception(outcome, refusal)
+        self.events.append(
+            Event("fail", self.active.base_offset, int(append["now_ms"][0]), words=str(exception))
+        )
+        raise AppendFailed(exception, int(append["append"][0]))
+
+    # ---- truncation, and the start of the log
+
+    def truncate_to(self, offset: int, now_ms: int) -> bool:
+        """Cuts the log so that it ends at an offset, whole batches at a time; False if it ends
+        below already.
+
+        A batch that holds the offset goes too, and the log end offset is what was asked for all the
+        same.
+        """
+        if offset >= self.log_end_offset:
+            return False
+        self.events.append(Event("truncate", self.active.base_offset, now_ms, offset))
+        if self.segments[0].base_offset > offset:
+            self._start_anew(offset, now_ms)
+            return True
+        while self.active.base_offset > offset:
+            self.logs.delete(self.segments.pop().base_offset)
+        active = self.active
+        active.roll_reason = None
+        position = active.truncate(offset, self.logs.stored(active.base_offset), now_ms)
+        if position is not None:
+            self.logs.cut(active.base_offset, position)
+        self._end_at(offset)
+        self.log_start_offset = min(self.log_start_offset, offset)
+        self._know_producers(offset)
+        return True
+
+    def _start_anew(self, offset: int, now_ms: int) -> None:
+        """Everything deleted, and a new segment (truncateFullyAndStartAt)."""
+        for segment in self.segments:
+            self.logs.delete(segment.base_offset)
+        self.segments.clear()
+        self.log_start_offset = self.log_end_offset = self._snapshot_offset = offset
+        self.producers, self.epochs = ProducerTable(), LeaderEpochs()
+        self.snapshots.clear()
+        self._begin(offset, now_ms)
+
+    def _end_at(self, offset: int) -> None:
+        self.log_end_offset = offset
+        self.active.counters["log_end_offset"] = offset
+        self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
+
+    def delete_records(self, offset: int, now_ms: int) -> int:
+        """Moves the start of the log up; how many segments are deleted for that, since the next
+        starts at or below it.
+        """
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            self._snapshot_offset = max(self.snapshots, default=offset)
+        count = 0
+        while len(self.segments) > 1 and self.segments[1].base_offset <= self.log_start_offset:
+            oldest = self.segments.pop(0)
+            self.logs.delete(oldest.base_offset)
+            self.snapshots.pop(oldest.base_offset, None)
+            self.events.append(Event("delete", oldest.base_offset, now_ms, self.log_start_offset))
+            count += 1
+        return count
+
+    # ---- the end of a broker's run, and the next one
+
+    def close(self, now_ms: int, *, flushed: bool = True) -> None:
+        """A clean stop: the final time entry, and every file cut to what is in it.
+
+        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment
+        without a batch (KAFKA-13603). Since 4.4.0 a stop makes it in any case
+        (UnifiedLog.prepareActiveSegmentForClose).
+        """
+        if flushed or not self.behaviour.close_trims or self.active.timeindex.exists:
+            self.active.end()
+        else:
+            self.active.index.trim()
+        self._take_snapshot(self.log_end_offset)
+        self.events.append(Event("close", self.active.base_offset, now_ms))
+
+    def restart(
+        self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
+    ) -> None:
+        """Opens the log anew after a close, or with a recovery point after an unclean stop, as the
+        loader does.
+
+        config: other settings from now on. CannotLoad where the start ends in an exception; the log
+        stays as it was.
+        """
+        self.config = config or self.config
+        stored_log = self.stored_log(
+            self.log_end_offset if recovery_point is None else recovery_point
+        )
+        recovered_segments: dict[int, RecoveredSegment] = {}
+        loading = LogLoader(
+            stored_log,
+            recovery_point is None,
+            self.behaviour,
+            watch=lambda _, base, recovered_segment: recovered_segments.update(
+                {base: recovered_segment}
+            ),
+        )
+        steps, snapshots_before = loading.run(), self.snapshots
+        failure = next((step for step in steps if step.action == "fail"), None)
+        if failure:
+            raise CannotLoad(cast(str, failure.error), steps)
+        self._load(loading, now_ms)
+        for segment in self.segments:
+            if segment.base_offset in recovered_segments:
+                segment.know_largest(recovered_segments[segment.base_offset])
+        self._load_producers(loading, snapshots_before, recovered_segments)
+        self.events.append(Event("restart", self.active.base_offset, now_ms))
+
+    def _load(self, loading: LogLoader, now_ms: int) -> None:
+        """Takes what a load leaves for the log."""
+        files = loading.files()
+        logs = {
+            cast(names.SegmentName, names.parse_file(name)).base_offset: file
+            for name, file in files.items()
+            if name.endswith(".log")
+        }
+        for segment in self.segments:
+            self._keep(segment.base_offset, logs.get(segment.base_offset))
+        self.log_end_offset = loading.log_end_offset()
+        self.segments = []
+        for base_offset in sorted(logs):
+            indexes = (
+                files.get(f"{file_stem(base_offset)}.{kind}") for kind in ("index", "timeindex")
+            )
+            index, timeindex = (None if file is None else file.content() for file in indexes)
+            segment = OpenSegment(
+                base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex
+            )
+            segment.read_log(self.logs.stored(base_offset))
+            aborted = files.get(f"{file_stem(base_offset)}.txnindex")
+            segment.txnindex = None if aborted is None else aborted.content()
+            self.segments.append(segment)
+        self.active.counters["log_end_offset"] = self.log_end_offset
+        self.active.make_room(self.config)
+        self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
+
+    def _load_producers(
+        self,
+        loading: LogLoader,
+        snapshots_before: dict[int, bytes],
+        recovered_bases: Container[int],
+    ) -> None:
+        """The snapshots that a load leaves: those it wrote anew, and those that were there."""
+        self.snapshots, written_offsets = {}, loading.written_snapshots()
+        for offset in loading.snapshots():
+            if offset not in written_offsets:
+                self.snapshots[offset] = snapshots_before[offset]
+            else:
+                table = (
+                    ProducerTable()
+                    if loading.are_producers_unread
+                    else self._producers_at(offset, recovered_bases)
+                )
+                self.snapshots[offset] = table.snapshot()
+        self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
+        self.producers = self._producers_at(self.log_end_offset)
+        self.epochs = LeaderEpochs(loading.leader_epochs())
+
+    def _know_producers(self, end: int) -> None:
+        """The producers' state after a truncation: from the latest snapshot that is left, and the
+        batches behind it.
+        """
+        self.snapshots = {
+            offset: data
+            for offset, data in self.snapshots.items()
+            if self.log_start_offset < offset <= end
+        }
+        self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
+        self.producers = self._producers_at(end)
+        self._take_snapshot(end)
+
+    def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
+        """The state below an offset. recovered_bases: segments that were gone through whole, from
+        below the log start on.
+        """
+        base_offset = max(
+            (segment.base_offset for segment in self.segments if segment.base_offset < offset),
+            default=None,
+        )
+        if base_offset is not None and base_offset in recovered_bases:
+            start, table = base_offset, self._producers_at(base_offset)
+        else:
+            start = max(
+                (
+                    snapshot_offset
+                    for snapshot_offset in self.snapshots
+                    if snapshot_offset <= offset
+                ),
+                default=self.log_start_offset,
+            )
+            table = ProducerTable(self.snapshots.get(start))
+        for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
+            if segment.base_offset < offset and (
+                following is None or following.base_offset > start
+            ):
+                log = self.logs.stored(segment.base_offset)
+                with log.open_reader() as read:
+                    for batches in Walk(read, 0, log.size_bytes):
+                        table.take(
+                            batches[
+                                (batches["base_offset"] >= start)
+                                & (batches["last_offset"] < offset)
+                            ],
+                            read,
+                        )
+        table.transactions.take_aborted()  # they are in the indexes already
+        return table
+
+    def _keep(self, base_offset: int, file: StoredFile | None) -> None:
+        if file is None:
+            self.logs.delete(base_offset)
+        else:
+            self.logs.cut(base_offset, file.size_bytes)
+
+    def stored_log(self, recovery_point: int = 0) -> StoredLog:
+        """The partition directory as it is on disk now."""
+        files = []
+        for segment in self.segments:
+            stem = file_stem(segment.base_offset)
+            files.append(self.logs.stored(segment.base_offset))
+            for kind, file in (("index", segment.index), ("timeindex", segment.timeindex)):
+                if file.exists:
+                    files.append(in_memory(f"{stem}.{kind}", file.content()))
+            if segment.txnindex is not None:
+                files.append(in_memory(f"{stem}.txnindex", segment.txnindex))
+        files += [
+            in_memory(f"{file_stem(offset)}.snapshot", data)
+            for offset, data in self.snapshots.items()
+        ]
+        if self.epochs.entries:
+            files.append(in_memory(names.LEADER_EPOCHS, self.epochs.text()))
+        return StoredLog(
+            self.partition, tuple(files), self.config, recovery_point, self.log_start_offset
+        )
+
+    def _refuse_without_room(self) -> None:
+        """AbstractIndex asks for room for one entry at least; the offset index is made first."""
+        if self.config.offset_slots < 1 or self.config.time_slots < 1:
+            raise CannotLoad(
+                str(
+                    BrokerException(
+                        ILLEGAL_ARGUMENT,
+                        f"Invalid max index size: {self.config.segment_index_bytes}",
+                    )
+                )
+            )
+
+
+def _record_offsets(
+    append: np.ndarray, data: bytes | memoryview | None, position: int
+) -> list[int]:
+    """The offsets of an append's records; without its bytes as if no batch had a gap."""
+    if data is None:
+        return [
+            offset
+            for row in append
+            for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)
+        ]
+    offsets = []
+    for size_bytes in append["size_bytes"].tolist():
+        offsets += [
+            record.offset
+            for record in batch_records.iterate(
+                bytes(memoryview(data)[position : position + size_bytes])
+            )
+        ]
+        position += size_bytes
+    return offsets

@@ -1,0 +1,132 @@
+"""A small healthy broker directory to damage: files are linked, and written anew where a test
+changes them.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import CRC_START, HEADER
+from kafkaviz.format.walk import walk
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.recovery.recovery import recover
+
+PARTITIONS = (
+    "__cluster_metadata-0",
+    "append-time-0",
+    "clicks-none-0",
+    "orders-0",
+    "payments-0",
+    "sensors-late-0",
+)
+CRC_AT = HEADER.fields["crc"][1]
+
+
+class Lab:
+    """A copy of some partitions of a broker directory."""
+
+    def __init__(self, healthy: Path, into: Path, partitions: Sequence[str] = PARTITIONS) -> None:
+        self.path = into
+        into.mkdir()
+        for found in healthy.iterdir():
+            if found.is_file():
+                shutil.copy2(found, into / found.name)
+            elif found.name in partitions:
+                shutil.copytree(found, into / found.name, copy_function=_linked)
+
+    def files(self, partition: str, suffix: str) -> list[Path]:
+        """The files of a partition that end so, by base offset."""
+        return sorted((self.path / partition).glob(f"*{suffix}"))
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Other bytes in a file, with the time it had; a new one has an old time."""
+        stat = (path if path.exists() else self.path / "meta.properties").stat()
+        path.unlink(missing_ok=True)
+        path.write_bytes(data)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    def change(self, path: Path, change: Callable[[bytearray], object]) -> None:
+        """A file with some bytes changed in place."""
+        data = bytearray(path.read_bytes())
+        change(data)
+        self.write(path, bytes(data))
+
+    def entries(self, path: Path, change: Callable[[np.ndarray], np.ndarray | None]) -> None:
+        """An index with its entries changed in place, or others instead."""
+        layout = offset_index if path.suffix == ".index" else time_index
+        table = layout.parse(path.read_bytes()).copy()
+        changed = change(table)
+        self.write(path, layout.build(table if changed is None else changed))
+
+    def batch(self, path: Path, number: int, crc: bool = True, **fields: int) -> None:
+        """A batch with other fields in its header, and a checksum that is right for them unless crc
+        is False.
+        """
+        rows = walk(path.read_bytes())[0]
+
+        def edit(data: bytearray) -> None:
+            self.set(
+                data, int(rows["position"][number]), int(rows["size_bytes"][number]), crc, **fields
+            )
+
+        self.change(path, edit)
+
+    def batches(self, path: Path, change: Callable[[np.void], dict[str, int]]) -> None:
+        """Each batch with other fields, as change says of its row, and a right checksum."""
+        rows = walk(path.read_bytes())[0]
+
+        def edit(data: bytearray) -> None:
+            for row in rows:
+                self.set(data, int(row["position"]), int(row["size_bytes"]), True, **change(row))
+
+        self.change(path, edit)
+
+    @staticmethod
+    def set(data: bytearray, position: int, size_bytes: int, crc: bool, **fields: int) -> None:
+        for name, value in fields.items():
+            kind, at = HEADER.fields[name][:2]
+            data[position + at : position + at + kind.itemsize] = (
+                np.array(value).astype(kind).tobytes()
+            )
+        if crc:
+            sum_ = crc32c(bytes(data[position + CRC_START : position + size_bytes]))
+            data[position + CRC_AT : position + CRC_START] = sum_.to_bytes(4, "big")
+
+    def reindex(self, log: Path, interval_bytes: int = 4096) -> None:
+        """Both indexes of a .log as recovery builds them."""
+        data = np.frombuffer(log.read_bytes(), np.uint8)
+
+        def read(position: int, buffer: np.ndarray) -> int:
+            part = data[position : position + len(buffer)]
+            buffer[: len(part)] = part
+            return len(part)
+
+        found = recover(
+            read, len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes)
+        )
+        self.write(log.with_suffix(".index"), found.index())
+        self.write(log.with_suffix(".timeindex"), found.timeindex())
+
+    def checkpoint(self, name: str, topic: str, partition: int, offset: int) -> None:
+        """One more line, or another offset, in a checkpoint."""
+        lines = (self.path / name).read_text().splitlines()[2:]
+        kept = [line for line in lines if line.rsplit(" ", 1)[0] != f"{topic} {partition}"] + [
+            f"{topic} {partition} {offset}"
+        ]
+        self.write(self.path / name, "\n".join(["0", str(len(kept)), *kept, ""]).encode())
+
+    def unclean(self) -> None:
+        """As after a kill."""
+        (self.path / ".kafka_cleanshutdown").unlink()
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

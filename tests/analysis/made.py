@@ -1,0 +1,154 @@
+"""Batches and index entries as arrays, made from a few numbers, for the tests of what is worked out
+from them.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.links import link
+from kafkaviz.analysis.tail import Tail
+from kafkaviz.format.batch import BATCH, UNKNOWN
+from kafkaviz.format.walk import WalkEnd
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, Segment
+
+
+def batches(
+    sizes: Sequence[int],
+    counts: Sequence[int] = (),
+    times_ms: Sequence[int] = (),
+    base_offset: int = 0,
+) -> np.ndarray:
+    """Batches that follow one another: of one record and a millisecond apart unless told
+    otherwise.
+    """
+    table = np.zeros(len(sizes), BATCH)
+    counts = np.array(counts or [1] * len(sizes), dtype="i8")
+    table["size_bytes"], table["magic"], table["leader_epoch"] = sizes, 2, 0
+    table["position"] = np.cumsum([0, *sizes[:-1]])[: len(sizes)]
+    table["base_offset"] = base_offset + np.cumsum([0, *counts[:-1]])[: len(sizes)]
+    table["last_offset"], table["record_count"] = table["base_offset"] + counts - 1, counts
+    table["max_timestamp_ms"] = table["base_timestamp_ms"] = (
+        times_ms or np.arange(len(sizes)) + 1_700_000_000_000
+    )
+    for name in ("producer_id", "producer_epoch", "base_sequence"):
+        table[name] = -1
+    return table
+
+
+def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:
+    """The same with compressed magic 0 wrappers in these rows: no first offset, no count, no
+    time.
+    """
+    table = table.copy()
+    table["magic"][rows], table["attributes"][rows] = 0, 1
+    for name, value in (
+        ("base_offset", UNKNOWN),
+        ("record_count", UNKNOWN),
+        ("max_timestamp_ms", -1),
+        ("base_timestamp_ms", -1),
+    ):
+        table[name][rows] = value
+    return table
+
+
+def offset_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.ndarray:
+    """Entries of an .index: offset and position."""
+    table = np.zeros(len(pairs), OFFSET_ENTRY)
+    table["slot"] = np.arange(len(pairs))
+    table["offset"], table["position"] = zip(*pairs, strict=True) if pairs else ((), ())
+    table["relative_offset"] = table["offset"] - base_offset
+    return table
+
+
+def time_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.ndarray:
+    """Entries of a .timeindex: timestamp and offset."""
+    table = np.zeros(len(pairs), TIME_ENTRY)
+    table["slot"] = np.arange(len(pairs))
+    table["timestamp_ms"], table["offset"] = zip(*pairs, strict=True) if pairs else ((), ())
+    table["relative_offset"] = table["offset"] - base_offset
+    return table
+
+
+def indexed(
+    table: np.ndarray, interval_bytes: int, base_offset: int = 0, closed: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """The entries Kafka writes batch by batch (LogSegment.append, 4.3.1), and the last time entry
+    of a roll if closed.
+    """
+    entries, times, since, newest, owner = [], [], 0, -1, base_offset
+    for batch in table:
+        if batch["max_timestamp_ms"] > newest:
+            newest, owner = int(batch["max_timestamp_ms"]), int(batch["last_offset"])
+        if since > interval_bytes:
+            entries.append((int(batch["last_offset"]), int(batch["position"])))
+            times += [(newest, owner)] if newest > (times[-1][0] if times else -1) else []
+            since = 0
+        since += int(batch["size_bytes"])
+    if closed and newest > (times[-1][0] if times else -1):
+        times.append((newest, owner))
+    return offset_entries(entries, base_offset), time_entries(times, base_offset)
+
+
+def anatomy(
+    table: np.ndarray,
+    entries: np.ndarray | None,
+    times: np.ndarray | None,
+    base_offset: int = 0,
+    state: str = "closed",
+    unwritten: tuple[int, int] = (0, 0),
+    trailing_bytes: tuple[int, int] = (0, 0),
+    tail: tuple[str, int] | None = None,
+) -> Anatomy:
+    """A segment as if it had been read; entries or times of None stand for a file that is missing.
+
+    unwritten and trailing_bytes: of .index and .timeindex. tail: its kind and length.
+    """
+    end = int(table["position"][-1] + table["size_bytes"][-1]) if len(table) else 0
+    log_bytes = end + (tail[1] if tail else 0)
+    index = _index(entries, offset_entries([]), unwritten[0], trailing_bytes[0])
+    time_index = _index(times, time_entries([]), unwritten[1], trailing_bytes[1])
+    segment = Segment(
+        base_offset,
+        state,
+        log=_file("log", log_bytes),
+        index=_file("index", index.slots * 8 + index.trailing_bytes)
+        if entries is not None
+        else None,
+        timeindex=_file("timeindex", time_index.slots * 12 + time_index.trailing_bytes)
+        if times is not None
+        else None,
+    )
+    links = link(table, index.entries, time_index.entries, base_offset)
+    end_of = WalkEnd(end, "end" if tail is None else "torn")
+    return Anatomy(
+        segment,
+        table,
+        end_of,
+        index,
+        time_index,
+        links,
+        Tail(tail[0], end, tail[1]) if tail else None,
+        segment.log,
+    )
+
+
+def _index(
+    entries: np.ndarray | None, none: np.ndarray, unwritten: int, trailing_bytes: int
+) -> Index:
+    found = none if entries is None else entries
+    return Index(found, len(found) + unwritten, trailing_bytes)
+
+
+def _file(kind: str, size_bytes: int) -> FileInfo:
+    return FileInfo(Path("orders-0"), f"{0:020d}.{kind}", size_bytes, size_bytes, 1)
+
+
+def even(count: int, size: int = 100, interval: int = 400, base_offset: int = 0, **more):
+    """A sound segment of equal batches."""
+    table = batches([size] * count, base_offset=base_offset)
+    entries, times = indexed(table, interval, base_offset)
+    return anatomy(table, entries, times, base_offset, **more)

@@ -1,0 +1,112 @@
+"""analysis/links.py once more, as a person would look it up: one batch, one entry at a time."""
+
+from kafkaviz.analysis.links import NONE, Aim
+from kafkaviz.format.batch import UNKNOWN
+
+
+def own(batches, entries, aims) -> list[int]:
+    """The entry of each batch: one that points at its start and not astray, an exact one first, of
+    equals the last.
+    """
+    found = []
+    for batch in batches:
+        pointing = [
+            slot
+            for slot, entry in enumerate(entries)
+            if entry["position"] == batch["position"] and aims[slot] <= Aim.COARSE
+        ]
+        exact = [slot for slot in pointing if aims[slot] == Aim.EXACT]
+        found.append((exact or pointing or [NONE])[-1])
+    return found
+
+
+def via(batches, entries, base_offset) -> list[int]:
+    """The slot before the first one whose key is above the batch's first offset."""
+    found, before = [], base_offset - 1
+    for batch in batches:
+        first = (
+            before + 1
+            if batch["base_offset"] == UNKNOWN and batch["magic"] < 2
+            else batch["base_offset"]
+        )
+        above = next(
+            (slot for slot, entry in enumerate(entries) if entry["offset"] > first), len(entries)
+        )
+        found.append(above - 1)
+        before = batch["last_offset"]
+    return found
+
+
+def starting_at(batches, position) -> int:
+    """The row of the batch at this position."""
+    return next((row for row, batch in enumerate(batches) if batch["position"] == position), NONE)
+
+
+def holding(batches, offset) -> int:
+    """The first row that ends at or after this offset."""
+    return next((row for row, batch in enumerate(batches) if batch["last_offset"] >= offset), NONE)
+
+
+def aims(batches, entries) -> list[int]:
+    """Where each entry leads."""
+    return [_aim(batches, entries, slot) for slot in range(len(entries))]
+
+
+def _aim(batches, entries, slot) -> int:
+    entry, end = (
+        entries[slot],
+        batches[-1]["position"] + batches[-1]["size_bytes"] if len(batches) else 0,
+    )
+    row, home = starting_at(batches, entry["position"]), holding(batches, entry["offset"])
+    if not 0 <= entry["position"] < end or home == NONE:
+        return Aim.BEYOND
+    if slot and entry["offset"] <= entries[slot - 1]["offset"]:
+        return Aim.UNORDERED
+    if row == NONE:
+        return Aim.INSIDE
+    return Aim.COARSE if row < home else Aim.PAST if row > home else Aim.EXACT
+
+
+def true(batches, times) -> list[bool]:
+    """Whether the batch of each time entry has its timestamp as the newest."""
+    rows = [holding(batches, entry["offset"]) for entry in times]
+    return [
+        row != NONE and batches[row]["max_timestamp_ms"] == entry["timestamp_ms"]
+        for row, entry in zip(rows, times, strict=True)
+    ]
+
+
+def twins(batches, entries, times) -> list[int]:
+    """The time entry that goes with each offset entry: of those that name the batch of the newest
+    record so far, a true one first.
+    """
+    owners = [
+        _newest(batches[: holding(batches, entry["offset"]) + 1])
+        if _has_home(batches, entry)
+        else None
+        for entry in entries
+    ]
+    agrees, found = true(batches, times), []
+    for slot, owner in enumerate(owners):
+        naming = [
+            k
+            for k, entry in enumerate(times)
+            if owner not in (None, NONE) and holding(batches, entry["offset"]) == owner
+        ]
+        naming = [k for k in naming if agrees[k]] or naming
+        found.append(naming[-1] if naming and owner not in owners[:slot] else NONE)
+    return found
+
+
+def _has_home(batches, entry) -> bool:
+    return holding(batches, entry["offset"]) != NONE
+
+
+def _newest(batches) -> int:
+    """The first row with the largest timestamp; NONE while there is none."""
+    largest = max(batch["max_timestamp_ms"] for batch in batches)
+    return (
+        NONE
+        if largest <= -1
+        else next(row for row, batch in enumerate(batches) if batch["max_timestamp_ms"] == largest)
+    )

@@ -1,0 +1,127 @@
+"""A sweep of one interval as Kafka goes about it: its counter replayed append by append, then every
+lookup by itself.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from kafkaviz.analysis import sweep
+
+MOST_BYTES = 1 << 62
+
+
+def appends(batches: np.ndarray, append_bytes: int | None) -> list[list]:
+    """The batches of each append: whole ones, as many as fit, and one at least."""
+    found: list[list] = []
+    for batch in batches:
+        fits = (
+            append_bytes is not None
+            and found
+            and sum(one["size_bytes"] for one in found[-1]) + batch["size_bytes"] <= append_bytes
+        )
+        if fits:
+            found[-1].append(batch)
+        else:
+            found.append([batch])
+    return found
+
+
+def indexes(
+    batches: np.ndarray, interval_bytes: int, append_bytes: int | None = None
+) -> tuple[list, list]:
+    """(last offset, position) and (timestamp, offset) of each entry: LogSegment.append, and
+    onBecomeInactiveSegment at the end.
+    """
+    offsets, times, since, newest, owner, position = [], [], 0, -1, -1, 0
+    for append in appends(batches, append_bytes):
+        for batch in append:
+            if batch["max_timestamp_ms"] > newest:
+                newest, owner = int(batch["max_timestamp_ms"]), int(batch["last_offset"])
+        if since > interval_bytes:
+            offsets.append((int(append[-1]["last_offset"]), position))
+            if newest > (times[-1][0] if times else -1):
+                times.append((newest, owner))
+            since = 0
+        since += sum(int(batch["size_bytes"]) for batch in append)
+        position += sum(int(batch["size_bytes"]) for batch in append)
+    if newest > (times[-1][0] if times else -1):
+        times.append((newest, owner))
+    return offsets, times
+
+
+def targets(batches: np.ndarray, kind: str) -> list[int]:
+    """Every offset that is looked up."""
+    if kind == sweep.BASE:
+        return batches["base_offset"].tolist()
+    if kind == sweep.LAST:
+        return batches["last_offset"].tolist()
+    return [
+        offset
+        for batch in batches
+        for offset in range(int(batch["base_offset"]), int(batch["last_offset"]) + 1)
+    ]
+
+
+def lookup(
+    batches: list[tuple], entries: list[tuple], target: int, by_base_offset: bool
+) -> tuple[int, int]:
+    """(headers read, bytes between where the scan starts and the batch that answers). batches:
+    (position, base offset, last offset).
+    """
+    start = max((position for key, position in entries if key <= target), default=0)
+    headers, before = 0, None
+    for position, base, last in batches:
+        if position < start:
+            continue
+        headers += 1
+        if by_base_offset:
+            if base > target:
+                return headers, (before if before[1] >= target else (position, last))[0] - start
+            before = position, last
+            if base == target:
+                break
+        elif last >= target:
+            return headers, position - start
+    return headers, before[0] - start
+
+
+def row(
+    batches: np.ndarray,
+    interval_bytes: int,
+    kind: str = sweep.BASE,
+    by_base_offset: bool = False,
+    append_bytes: int | None = None,
+) -> tuple[int, int, Counter, int]:
+    """(offset entries, time entries, targets by their number of headers, bytes skipped by all of
+    them).
+    """
+    offsets, times = indexes(batches, interval_bytes, append_bytes)
+    table = [
+        (int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches
+    ]
+    found = [lookup(table, offsets, target, by_base_offset) for target in targets(batches, kind)]
+    return (
+        len(offsets),
+        len(times),
+        Counter(headers for headers, _ in found),
+        sum(skipped for _, skipped in found),
+    )
+
+
+def times_row(batches: np.ndarray, interval_bytes: int) -> tuple[Counter, int]:
+    """(lookups of each batch's first timestamp by their number of headers, bytes skipped by all),
+    one after the other.
+    """
+    offsets, times = indexes(batches, interval_bytes)
+    counts, skipped = Counter(), 0
+    for target in batches["base_timestamp_ms"].tolist():
+        if not 0 <= target <= batches["max_timestamp_ms"].max():
+            continue
+        key = max((time for time in times if time[0] <= target), default=(-1, -1))[1]
+        start = max((position for offset, position in offsets if offset <= key), default=0)
+        scanned = batches[batches["position"] >= start]
+        headers = int(np.argmax(scanned["max_timestamp_ms"] >= target)) + 1
+        counts[headers] += 1
+        skipped += int(scanned["position"][headers - 1]) - start
+    return counts, skipped

@@ -1,0 +1,295 @@
+"""A sweep of the index interval against Kafka's own counter, real indexes, what the writer writes,
+and golden numbers.
+"""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import cost, sweep
+from kafkaviz.format.batch import BATCH
+from kafkaviz.log.broker import open_broker
+from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.profile import profile
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.config import release_behaviour as writing
+from kafkaviz.simulate.incoming import INCOMING
+from kafkaviz.simulate.writer.writer import UnifiedLog
+from tests.analysis import made
+from tests.analysis.sweep import plain_sweep
+
+KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
+TRACES = 10_000
+
+
+def trace(random: np.random.Generator) -> np.ndarray:
+    """A few batches: alike or not, of one record or several, with gaps between their offsets or
+    none, in and out of the order of time.
+    """
+    count = int(random.integers(1, 16))
+    sizes = random.integers(70, random.choice([71, 100, 400, 3000]), count)
+    table = made.batches(
+        sizes.tolist(), random.integers(1, random.choice([2, 3, 9]), count).tolist()
+    )
+    gaps = np.cumsum(random.integers(0, random.choice([1, 4]), count))
+    for name in ("base_offset", "last_offset"):
+        table[name] += gaps
+    table["max_timestamp_ms"] = random.integers(-1, random.choice([1, 5, 1000]), count)
+    return table
+
+
+def counted(counts: np.ndarray) -> dict[int, int]:
+    """Targets by their number of headers."""
+    return {number: int(targets) for number, targets in enumerate(counts) if targets}
+
+
+def test_equals_kafkas_counter_on_random_traces():
+    """Entries, time entries, the headers of every lookup and the bytes skipped, each way of
+    counting among them.
+    """
+    random = np.random.default_rng(7)
+    for _ in range(TRACES):
+        batches, interval = trace(random), int(random.choice([0, 70, 99, 250, 1000, 5000]))
+        kind, by_base = str(random.choice(KINDS)), bool(random.integers(2))
+        append_bytes = random.choice([None, None, 150, 800, 4000])
+        found = sweep.parts(
+            batches, [interval], targets=kind, by_base_offset=by_base, append_bytes=append_bytes
+        )
+        numbers = (
+            int(found.entries[0]),
+            int(found.time_entries[0]),
+            counted(found.headers_at(0)),
+            int(found.skipped_bytes[0]),
+        )
+        assert numbers == plain_sweep.row(batches, interval, kind, by_base, append_bytes)
+
+
+@pytest.mark.parametrize(
+    ("interval", "entries"),
+    [(4096, [5, 10, 15]), (4000, [5, 10, 15]), (3999, [4, 8, 12, 16]), (0, range(1, 20))],
+)
+def test_twenty_batches_of_1000_bytes(interval, entries):
+    """The golden vectors of the counter: strictly more than the interval, and never the first batch
+    of a segment.
+    """
+    batches = made.batches([1000] * 20, [4] * 20)
+    assert [position // 1000 for _, position in plain_sweep.indexes(batches, interval)[0]] == list(
+        entries
+    )
+    assert sweep.sweep(batches, [interval])["entries"] == [len(entries)]
+
+
+def test_headers_of_single_lookups():
+    """Of the same batches at 4096: the first record of batch 7 takes 3 headers, the last one of
+    batch 5 takes 1, its first takes 6.
+    """
+    batches = made.batches([1000] * 20, [4] * 20)
+    entries = plain_sweep.indexes(batches, 4096)[0]
+    table = [
+        (int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches
+    ]
+    assert [plain_sweep.lookup(table, entries, offset, False)[0] for offset in (28, 23, 20)] == [
+        3,
+        1,
+        6,
+    ]
+
+
+@pytest.mark.parametrize(("records", "mean"), [(10, 2 - 1 / 1000), (1, 1.0)])
+def test_every_batch_indexed_still_costs_two_headers(records, mean):
+    """The key is the batch's last offset: only a batch of one record is found by its own entry.
+
+    The first batch has none and costs 1.
+    """
+    found = sweep.sweep(made.batches([500] * 1000, [records] * 1000), [0, 499])
+    assert found["headers_mean"].tolist() == [pytest.approx(mean), pytest.approx(mean)]
+    assert found["entries"].tolist() == [999, 999]
+
+
+def test_below_the_smallest_batch_nothing_changes():
+    """0 and every interval below the smallest batch that another follows give the same index; one
+    at its size does not.
+    """
+    batches = made.batches([900, 700, 800, 100], [3] * 4)
+    found = sweep.parts(batches, [0, 64, 699, 700])
+    assert found.least_batch_bytes == 700
+    assert found.entries.tolist() == [3, 3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("interval", "entries", "mean", "p99"), [(4096, 221_667, 4.12, 8), (65_536, 16_201, 34.9, 73)]
+)
+def test_a_gigabyte_of_lognormal_batches(interval, entries, mean, p99):
+    """The exact examples of 1000-byte batches with (sd / mean)² of 0.5, drawn with another seed:
+    within half a per cent, p99 within one.
+    """
+    random, c2 = np.random.default_rng(3), 0.5
+    sigma = np.log(1 + c2) ** 0.5
+    sizes = np.maximum(70, random.lognormal(np.log(1000) - sigma**2 / 2, sigma, 1_100_000)).astype(
+        np.int64
+    )
+    sizes = sizes[: int(np.searchsorted(np.cumsum(sizes), 1 << 30))]
+    batches = np.zeros(len(sizes), BATCH)
+    batches["size_bytes"], batches["base_offset"] = sizes, np.arange(len(sizes)) * 5
+    batches["last_offset"] = batches["base_offset"] + 4
+    found = sweep.sweep(batches, [interval])[0]
+    assert found["entries"] == pytest.approx(entries, rel=0.005)
+    assert found["headers_mean"] == pytest.approx(mean, rel=0.01)
+    assert abs(found["headers_p99"] - p99) <= 1
+
+
+def test_an_append_of_many_batches_costs_one_and_a_half_times_its_length():
+    """What a follower appended in one fetch has one entry, and a target inside falls back to the
+    append before.
+    """
+    batches = made.batches([1000] * 20_000, [5] * 20_000)
+    found = sweep.sweep(batches, [4096], append_bytes=64_000)[0]
+    assert found["entries"] == 20_000 // 64
+    assert found["headers_mean"] == pytest.approx(1.5 * 64, rel=0.02)
+    assert sweep.sweep(batches, [4096])["headers_mean"][0] == pytest.approx(4.0, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("directory", "interval"),
+    [
+        ("heartbeat-0", 4096),
+        ("orders-0", 4096),
+        ("payments-0", 4096),
+        ("dense-index-0", 0),
+        ("sparse-index-0", 65_536),
+    ],
+)
+def test_real_indexes_have_as_many_entries(clean, directory, interval):
+    """Of a 4.3.1 broker, at the interval that the topic had: both indexes of every segment."""
+    for segment in open_broker(clean).partition(directory).live:
+        found = sweep.parts(segment.batches(), [interval])
+        assert (found.entries[0], found.time_entries[0]) == (
+            len(segment.offset_index),
+            len(segment.time_index),
+        ), segment.name
+
+
+@pytest.mark.parametrize(
+    ("directory", "row"),
+    [
+        ("heartbeat-0", (4096, 927, 18_588, 22.003, 22, 39, 43, 44, 2035)),
+        ("payments-0", (0, 2164, 34_088, 1.883, 2, 2, 2, 2, 955)),
+        ("orders-0", (0, 431, 8620, 1.982, 2, 2, 2, 2, 4909)),
+    ],
+)
+def test_golden_rows_of_a_real_partition(clean, directory, row):
+    """Every offset once, as worked out by another program from the same files."""
+    segments = [segment.batches() for segment in open_broker(clean).partition(directory).live]
+    found = sweep.sweep(segments, [row[0]], targets=sweep.EVERY)[0].item()
+    assert (*found[:3], round(found[3], 3), *found[4:8], round(found[8])) == row
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "4.0"])
+def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
+    """analysis.cost searches the index that lies there, for each offset: at the topic's own interval
+    both count the same headers.
+    """
+    partition = open_broker(clean).partition("orders-0")
+    segment, of = view_partition(partition).segments[0], profile(version)
+    batches = partition.live[0].batches()
+    found = sweep.parts(
+        batches, [4096], targets=sweep.EVERY, by_base_offset=of.scan == "base_offset"
+    )
+    assert counted(found.headers_at(0)) == counted(
+        cost.offset_lookup_counts(segment, batches, of).headers
+    )
+
+
+@pytest.mark.parametrize("interval", [0, 300, 4096, 40_000])
+@pytest.mark.parametrize("version", ["4.3.1", "3.9"])
+def test_the_writer_writes_as_many_entries(interval, version):
+    """simulate.writer.writer.Log with the same batches, in appends of several; a release up to
+    4.0.0 indexes an append once.
+    """
+    random = np.random.default_rng(5)
+    rows = np.zeros(3000, INCOMING)
+    table = made.batches(
+        random.integers(80, 2000, 3000).tolist(), random.integers(1, 6, 3000).tolist()
+    )
+    for name in BATCH.names:
+        rows[name] = table[name]
+    rows["append"], rows["marker"] = np.arange(3000) // 3, -1
+    rows["now_ms"] = rows["max_timestamp_ms"] = table["max_timestamp_ms"] + random.integers(
+        -40, 40, 3000
+    )
+    log = UnifiedLog(
+        LogConfig(index_interval_bytes=interval),
+        writing(tuple(map(int, version.split(".")))),
+        now_ms=0,
+        is_leader=False,
+    )
+    log.append(rows)
+    log.close(now_ms=0)
+    sweeper = sweep.Sweeper([interval])
+    sweeper.take(rows, rows["append"] if version == "3.9" else None)
+    found = sweeper.end()
+    written = log.segments[0]
+    assert len(log.segments) == 1
+    assert (found.entries[0], found.time_entries[0]) == (
+        len(written.index.entries),
+        len(written.timeindex.entries),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "by_base", "append_bytes"), list(itertools.product(KINDS, (False, True), (None, 2000)))
+)
+def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
+    """A segment read in pieces of any length, and segments added up, also after a journey between
+    processes.
+    """
+    random, how = (
+        np.random.default_rng(2),
+        {"targets": kind, "by_base_offset": by_base, "append_bytes": append_bytes},
+    )
+    segments = [
+        made.batches(
+            random.integers(70, 900, count).tolist(), random.integers(1, 4, count).tolist()
+        )
+        for count in (500, 1, 77)
+    ]
+    whole = sweep.parts(segments, **how)
+    total = sweep.no_parts()
+    for segment in segments:
+        sweeper = sweep.Sweeper(**how)
+        for piece in np.split(segment, np.unique(random.integers(0, len(segment) + 1, 9))):
+            sweeper.take(piece)
+        total = total + pickle.loads(pickle.dumps(sweeper.end()))
+    assert total.sweep().tolist() == whole.sweep().tolist()
+    assert (
+        total.batches,
+        total.segments,
+        total.targets,
+        total.log_bytes,
+        total.least_batch_bytes,
+    ) == (whole.batches, whole.segments, whole.targets, whole.log_bytes, whole.least_batch_bytes)
+    assert (whole.segments, whole.batches, whole.log_bytes) == (
+        3,
+        578,
+        sum(int(one["size_bytes"].sum()) for one in segments),
+    )
+
+
+def test_nothing_to_sweep():
+    """No segment, and one without a batch: no headers, and means that are no number."""
+    for found in (sweep.sweep([]), sweep.sweep(np.zeros(0, BATCH))):
+        assert not found["entries"].any() and not found["headers_max"].any()
+        assert np.isnan(found["headers_mean"]).all() and np.isnan(found["skipped_bytes_mean"]).all()
+    assert len(sweep.sweep([])) == len(sweep.INTERVALS) == 50
+
+
+def test_what_is_no_sweep_is_refused():
+    """An interval below 0, a batch of no bytes, and sums over other intervals."""
+    with pytest.raises(ValueError, match="no interval is -1 bytes"):
+        sweep.Sweeper([-1])
+    with pytest.raises(ValueError, match="no batch is 0 bytes"):
+        sweep.sweep(made.batches([100, 0, 100]))
+    with pytest.raises(ValueError, match="different intervals"):
+        sweep.no_parts([0]) + sweep.no_parts([1])

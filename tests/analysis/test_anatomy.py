@@ -1,0 +1,124 @@
+"""A segment read whole: with every file, without one, with a tail, and while it grows."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import anatomy
+from kafkaviz.analysis.tail import Tail
+from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import Segment
+from tests.analysis import made
+
+
+def test_a_segment_is_read_whole(clean):
+    """Batches, both indexes, their links; arrays cannot be changed, since they are shared."""
+    read = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
+    assert (len(read.batches), len(read.index.entries), len(read.times.entries)) == (906, 209, 206)
+    assert (
+        read.end.position == read.segment.log.size_bytes
+        and read.tail is None
+        and read.grown_bytes is None
+    )
+    for array in (read.batches, read.index.entries, read.times.entries, read.links.batch_via):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[0]
+
+
+@pytest.mark.parametrize(
+    ("directory", "base_offset", "tail"),
+    [
+        ("append-time-0", 0, Tail("garbage", 561_373, 45)),
+        ("weblogs-0", 12138, Tail("zeros", 406_105, 512)),
+        ("clicks-zstd-0", 0, Tail("torn", 263_795, 464)),
+        ("empty-room-1", 0, None),
+    ],
+)
+def test_what_follows_the_last_batch(killed, directory, base_offset, tail):
+    """The three tails that were made by hand after the kill, and a log without a byte."""
+    assert anatomy.read(open_broker(killed).partition(directory).segment(base_offset)).tail == tail
+
+
+def test_bytes_that_are_no_batch(tmp_path):
+    """A length below the least one and a header that none would write are garbage; zeros are
+    zeros.
+    """
+    # a length of 16 million, of magic 1: cut
+    assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"
+    # a magic that does not exist
+    assert anatomy.read(segment(tmp_path, b"\x7f" * 30)).tail.kind == "garbage"
+    assert anatomy.read(segment(tmp_path, b"\x01" * 8 + b"\0" * 30)).tail.kind == "garbage"
+    assert anatomy.read(segment(tmp_path, b"\0" * 30)).tail == Tail("zeros", 0, 30)
+    assert anatomy.read(segment(tmp_path, b"")).tail is None
+
+
+def test_index_files_without_a_log(damaged):
+    """Three slots of zeros and no batch; nothing is read of a log."""
+    read = anatomy.read(open_broker(damaged).partition("rides-0").segment(999_999))
+    assert (len(read.batches), read.index.unwritten_slots, read.log_after) == (0, 3, None)
+
+
+def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
+    """The sizes before and after; what was read is what was there before."""
+    found = segment(tmp_path, b"\0" * 30)
+    real = file.info
+    monkeypatch.setattr(file, "info", lambda path: (append(path, b"\0" * 5), real(path))[1])
+    assert anatomy.read(found).grown_bytes == (30, 35)
+
+
+def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
+    """Nothing to compare with."""
+    found = segment(tmp_path, b"\0" * 30)
+    real = file.info
+    monkeypatch.setattr(file, "info", lambda path: (path.unlink(), real(path))[1])
+    assert anatomy.read(found).grown_bytes is None
+
+
+def segment(folder: Path, data: bytes) -> Segment:
+    """A segment with a log of these bytes alone."""
+    path = folder / f"{0:020d}.log"
+    path.write_bytes(data)
+    return Segment(0, "active", log=file.info(path))
+
+
+def append(path: Path, data: bytes) -> None:
+    """A broker that goes on writing."""
+    with open(path, "ab") as log:
+        log.write(data)
+
+
+def test_positions_are_those_of_the_walk(clean):
+    """Links are rows of the same array."""
+    read = anatomy.read(open_broker(clean).partition("dense-index-0").segment(0))
+    rows = read.links.entry_batch
+    assert np.array_equal(read.batches["position"][rows], read.index.entries["position"])
+
+
+def test_offsets_that_a_wrong_entry_hides():
+    """From its key to the batch it points at, or to the next key."""
+    table = made.batches([100] * 9)
+    hidden = lambda pairs: made.anatomy(table, made.offset_entries(pairs), None).missed_offsets(0)  # noqa: E731
+    assert hidden([(2, 500)]) == (2, 4)
+    assert hidden([(2, 500), (4, 400)]) == (2, 3)
+    assert hidden([(2, 200)]) is None
+
+
+def test_entries_of_batches_that_came_later(clean, tmp_path):
+    """An entry for a batch that came after the .log was looked at is none of what was read: no slot
+    points beyond the last batch.
+    """
+    shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
+    log = tmp_path / "payments-0" / f"{7975:020d}.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:479_997])  # a batch with an entry begins here
+    before = open_broker(tmp_path).partition("payments-0").segment(7975)
+    log.write_bytes(whole)
+    read = anatomy.read(before)
+    assert (
+        len(read.links.wrong_entries) == len(read.links.wrong_times) == 0
+        and len(read.batches) == 413
+    )
+    assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(whole)))

@@ -1,0 +1,1022 @@
+"""Every fault of the list, put into a healthy directory: the doctor names it, in its file, and no
+other error.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.checks import settings
+from kafkaviz.analysis.finding import CODES
+from kafkaviz.analysis.health import Health, check
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import txn_index
+from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
+from kafkaviz.format.walk import walk
+from kafkaviz.log.broker import open_broker
+from kafkaviz.units import file_stem
+from tests.analysis.lab import CRC_AT, PARTITIONS, Lab
+
+NO_START = re.compile("not start|refuses to start|offline|cannot be loaded|broker stops before")
+DAY_MS = 86_400_000
+FORETOLD = (
+    "recovery-will-truncate",
+    "recovery-will-rebuild",
+    "recovery-will-delete",
+    "recovery-will-fail",
+)
+APPENDED = "append-time-0"
+PLAIN, LZ4, TXN, LATE, METADATA = (
+    "clicks-none-0",
+    "orders-0",
+    "payments-0",
+    "sensors-late-0",
+    "__cluster_metadata-0",
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A way to damage a directory, and what must be found: a code in a file.
+
+    also: what follows from it, of any file; beside: another partition that it takes.
+    """
+
+    code: str
+    file: str  # how its path ends
+    damage: Callable[[Lab], object]
+    also: tuple[str, ...] = ()
+    now_ms: int | None = None
+    beside: str = ""
+    most_maps: int | None = None  # what the system allows, if that is the fault
+
+
+def log(lab: Lab, partition: str = PLAIN, segment: int = 0):
+    return lab.files(partition, ".log")[segment]
+
+
+def index(lab: Lab, partition: str = PLAIN, segment: int = 0):
+    return lab.files(partition, ".index")[segment]
+
+
+def times(lab: Lab, partition: str = PLAIN, segment: int = 0):
+    return lab.files(partition, ".timeindex")[segment]
+
+
+def rows(path) -> np.ndarray:
+    return walk(path.read_bytes())[0]
+
+
+# ---- the .log
+
+
+def flip(lab: Lab, at: int, number: int = 5, partition: str = PLAIN, segment: int = 0) -> None:
+    path = log(lab, partition, segment)
+    place = int(rows(path)["position"][number]) + at
+    lab.change(path, lambda data: data.__setitem__(place, data[place] ^ 0x10))
+
+
+def length(lab: Lab, number: int, value: int | Callable[[np.ndarray], int]) -> None:
+    path = log(lab)
+    value = value if isinstance(value, int) else value(rows(path))
+    lab.batch(path, number, crc=False, batch_length_bytes=value)
+
+
+def malformed(lab: Lab) -> None:
+    """The first record's length is one too many."""
+    path = log(lab)
+    row = rows(path)[5]
+    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
+
+    def change(data: bytearray) -> None:
+        data[start + HEADER_BYTES] += 2
+        data[start + CRC_AT : start + CRC_START] = crc32c(
+            bytes(data[start + CRC_START : end])
+        ).to_bytes(4, "big")
+
+    lab.change(path, change)
+
+
+def garbled(lab: Lab) -> None:
+    """The frame of an lz4 batch does not begin like one."""
+    path = log(lab, LZ4)
+    row = rows(path)[5]
+    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
+
+    def change(data: bytearray) -> None:
+        data[start + HEADER_BYTES : start + HEADER_BYTES + 4] = b"none"
+        data[start + CRC_AT : start + CRC_START] = crc32c(
+            bytes(data[start + CRC_START : end])
+        ).to_bytes(4, "big")
+
+    lab.change(path, change)
+
+
+def rebased(lab: Lab, number: int, change: Callable[[np.ndarray], int], segment: int = 0) -> None:
+    path = log(lab, PLAIN, segment)
+    lab.batch(path, number, crc=False, base_offset=change(rows(path)))
+
+
+def hole(lab: Lab) -> None:
+    """Zeros where a batch was, and batches behind it."""
+    row = rows(log(lab))[7]
+    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
+    lab.change(log(lab), lambda data: data.__setitem__(slice(start, end), bytes(end - start)))
+
+
+def overlap(lab: Lab) -> None:
+    """The first batch of the next segment stands at the end of this one, too."""
+    first, second = lab.files(PLAIN, ".log")
+    copied = bytearray(second.read_bytes()[: int(rows(second)["size_bytes"][0])])
+    old = int(rows(first)["max_timestamp_ms"][0])
+    lab.set(copied, 0, len(copied), True, max_timestamp_ms=old, base_timestamp_ms=old)
+    lab.write(first, first.read_bytes() + copied)
+
+
+def compacted(lab: Lab) -> None:
+    """A batch is gone from a log that the cleaner's checkpoint knows, and the indexes are those of
+    what is left.
+    """
+    path = log(lab)
+    row = rows(path)[7]
+    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
+    lab.write(path, path.read_bytes()[:start] + path.read_bytes()[end:])
+    lab.reindex(path)
+    lab.checkpoint(
+        "cleaner-offset-checkpoint",
+        "clicks-none",
+        0,
+        int(rows(log(lab, PLAIN, 1))["base_offset"][0]),
+    )
+
+
+def removed(lab: Lab, partition: str, segment: int) -> None:
+    stem = log(lab, partition, segment).stem
+    for found in (lab.path / partition).glob(f"{stem}.*"):
+        found.unlink()
+
+
+def tail(lab: Lab, data: bytes) -> None:
+    path = log(lab, PLAIN, 1)
+    lab.write(path, path.read_bytes() + data)
+
+
+def torn(lab: Lab, cut: int = 10) -> None:
+    path = log(lab, PLAIN, 1)
+    lab.write(path, path.read_bytes()[:-cut])
+
+
+# ---- indexes
+
+
+def swapped(table: np.ndarray) -> np.ndarray:
+    return table[[0, 1, 3, 2, *range(4, len(table))]]
+
+
+def slot(number: int, **changes: Callable[[np.ndarray], int]) -> Callable[[np.ndarray], None]:
+    def change(table: np.ndarray) -> None:
+        for field, value in changes.items():
+            table[field][number] = value(table)
+
+    return change
+
+
+def coarse(lab: Lab) -> None:
+    """An entry for an append of two batches, in a directory that any release may have written."""
+    (lab.path / "bootstrap.checkpoint").unlink()
+    batches = rows(log(lab))
+
+    def change(table: np.ndarray) -> None:
+        at = int(np.searchsorted(batches["position"], table["position"][4]))
+        table["relative_offset"][4] = batches["last_offset"][at + 1]
+
+    lab.entries(index(lab), change)
+
+
+def first_keys(lab: Lab) -> None:
+    (lab.path / "bootstrap.checkpoint").unlink()
+    batches = rows(log(lab))
+
+    def change(table: np.ndarray) -> None:
+        table["relative_offset"] = batches["base_offset"][
+            np.searchsorted(batches["position"], table["position"])
+        ]
+
+    lab.entries(index(lab), change)
+
+
+def deep(lab: Lab) -> None:
+    """An entry for the record that has the time, where it is not the last of its batch, as a
+    release before 3.7 wrote it.
+    """
+    (lab.path / "bootstrap.checkpoint").unlink()
+    path = log(lab, LATE)
+    segment = open_broker(lab.path).partition(LATE).segments[0]
+    batches = rows(path)
+
+    def change(table: np.ndarray) -> None:
+        for number, entry in enumerate(table):
+            batch = batches[np.searchsorted(batches["last_offset"], entry["relative_offset"])]
+            newest = next(
+                one
+                for one in segment.records(int(batch["position"]))
+                if one.timestamp_ms == batch["max_timestamp_ms"]
+            )
+            if newest.offset < batch["last_offset"]:
+                table["relative_offset"][number] = newest.offset
+                return
+        raise AssertionError("no batch whose newest record is not its last")
+
+    lab.entries(times(lab, LATE), change)
+
+
+def behind_a_newer_one(lab: Lab) -> None:
+    """An entry for a batch that is older than one before it: its own time and offset, but not the
+    newest so far.
+    """
+    batches = rows(log(lab, LATE))
+    running = np.maximum.accumulate(batches["max_timestamp_ms"])
+
+    def change(table: np.ndarray) -> None:
+        for number in range(1, len(table) - 1):
+            low, high = np.searchsorted(
+                batches["last_offset"], table["relative_offset"][[number - 1, number + 1]]
+            )
+            for batch, newest in zip(batches[low:high], running[low:high], strict=True):
+                if table["timestamp_ms"][number - 1] < batch["max_timestamp_ms"] < newest:
+                    table["timestamp_ms"][number], table["relative_offset"][number] = (
+                        batch["max_timestamp_ms"],
+                        batch["last_offset"],
+                    )
+                    return
+        raise AssertionError("no batch that is older than one before it")
+
+    lab.entries(times(lab, LATE), change)
+
+
+def inside_batch(lab: Lab) -> None:
+    """An entry for a record of the right batch that does not have the time."""
+    batches = rows(log(lab))
+
+    def change(table: np.ndarray) -> None:
+        batch = batches[np.searchsorted(batches["last_offset"], table["relative_offset"][3])]
+        table["relative_offset"][3] = batch["base_offset"]
+
+    lab.entries(times(lab), change)
+
+
+def unwritten(lab: Lab) -> None:
+    lab.unclean()
+    lab.write(index(lab, PLAIN, 1), index(lab, PLAIN, 1).read_bytes() + bytes(800))
+
+
+# ---- other files
+
+
+def aborted(lab: Lab, change: Callable[[np.ndarray], np.ndarray | None]) -> None:
+    path = lab.files(TXN, ".txnindex")[0]
+    table = txn_index.parse(path.read_bytes()).copy()
+    changed = change(table)
+    lab.write(path, txn_index.build(table if changed is None else changed))
+
+
+def snapshot(lab: Lab):
+    return lab.files(TXN, ".snapshot")[-1]
+
+
+def flipped_end(data: bytearray) -> None:
+    data[-9] ^= 4
+
+
+def epochs(lab: Lab, text: str) -> None:
+    lab.write(lab.path / PLAIN / "leader-epoch-checkpoint", text.encode())
+
+
+def quorum(lab: Lab, data: bytes) -> None:
+    lab.write(lab.path / METADATA / "quorum-state", data)
+
+
+def renamed(lab: Lab, suffix: str) -> None:
+    """Copies of a segment's files that carry a suffix."""
+    for found in (log(lab), index(lab), times(lab)):
+        lab.write(found.with_name(found.name + suffix), found.read_bytes())
+
+
+def unfinished(lab: Lab) -> None:
+    """A transaction that begins and never ends: its marker is cut off with all that follows."""
+    path = log(lab, TXN, 2)
+    batches = rows(path)
+    marker = int(batches["position"][np.flatnonzero(is_control(batches))[-1]])
+    lab.write(path, path.read_bytes()[:marker])
+    lab.reindex(path)
+    end = int(batches["last_offset"][np.searchsorted(batches["position"], marker) - 1]) + 1
+    snapshot(lab).unlink()
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        lab.checkpoint(name, "payments", 0, end)
+
+
+# ---- time and settings
+
+
+def timed(lab: Lab, change: Callable[[np.void], int], segment: int = 0) -> None:
+    """Every batch of a segment at another time, and both indexes with it."""
+    path = log(lab, PLAIN, segment)
+
+    def fields(row: np.void) -> dict[str, int]:
+        newest = change(row)
+        return {"max_timestamp_ms": newest, "base_timestamp_ms": newest}
+
+    lab.batches(path, fields)
+    lab.reindex(path)
+
+
+def split(lab: Lab, pieces: int, interval_bytes: int, grow: bool) -> None:
+    """A log of many segments, as if an index had been full each time."""
+    path = log(lab)
+    data, batches = path.read_bytes(), rows(path)
+    removed(lab, PLAIN, 1)
+    removed(lab, PLAIN, 0)
+    for found in lab.files(PLAIN, ".snapshot"):
+        found.unlink()
+    each = len(batches) // (pieces + 1)
+    for piece in range(pieces + 1):
+        part = (
+            batches[piece * each : (piece + 1) * each]
+            if piece < pieces
+            else batches[piece * each : piece * each + 3]
+        )
+        start, end = int(part["position"][0]), int(part["position"][-1] + part["size_bytes"][-1])
+        made = path.with_name(f"{file_stem(int(part['base_offset'][0]))}.log")
+        lab.write(made, data[start:end])
+        if not grow:
+            lab.batches(
+                made,
+                lambda row: {
+                    "max_timestamp_ms": 1_790_000_000_000,
+                    "base_timestamp_ms": 1_790_000_000_000,
+                },
+            )
+        lab.reindex(made, interval_bytes)
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        lab.checkpoint(name, "clicks-none", 0, int(part["last_offset"][-1]) + 1)
+
+
+def waste(lab: Lab) -> None:
+    lab.unclean()
+    path = index(lab, PLAIN, 1)
+    lab.write(path, path.read_bytes() + bytes(2 << 20))
+    with path.open("r+b") as file:  # zeros that are written, not a hole
+        file.seek(len(path.read_bytes()) - 2)
+        file.write(b"\0")
+
+
+FAULTS = [
+    Fault(
+        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 100)
+    ),
+    # in the largest timestamp
+    Fault(
+        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 36)
+    ),
+    # in the last offset delta
+    Fault(
+        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 25)
+    ),
+    # in the checksum
+    Fault(
+        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 18)
+    ),
+    Fault(
+        "batch-crc-mismatch",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: flip(lab, 100, 0),
+    ),
+    Fault("batch-crc-mismatch", "clicks-none-0/", lambda lab: flip(lab, 100, -1, segment=1)),
+    Fault(
+        "batch-bad-length",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: length(lab, 5, 2_000_000_000),
+    ),
+    Fault(
+        "batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, 3)
+    ),
+    Fault(
+        "batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, -1)
+    ),
+    Fault(
+        "batch-bad-length",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: length(lab, 5, 200),
+    ),
+    Fault(
+        "batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 0, 0)
+    ),
+    Fault(
+        "batch-bad-length",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: length(lab, -1, 100),
+    ),
+    Fault(
+        "batch-bad-length",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: length(lab, -1, 100_000),
+    ),
+    Fault(
+        "batch-bad-length",
+        "clicks-none-0/00000000000000000000.log",
+        # over the next one
+        lambda lab: length(lab, 5, lambda found: int(found["size_bytes"][5:7].sum()) - 12),
+    ),
+    Fault("batch-bad-length", "clicks-none-0/00000000000000000000.log", hole),
+    Fault(
+        "batch-bad-magic",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(log(lab), 5, crc=False, magic=3),
+    ),
+    Fault(
+        "batch-bad-magic",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(log(lab), 5, crc=False, magic=-1),
+    ),
+    Fault(
+        "batch-bad-magic",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(log(lab), 5, crc=False, magic=1),
+    ),
+    Fault(
+        "batch-record-count",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(log(lab), 5, record_count=1),
+    ),
+    Fault(
+        "batch-record-count",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(log(lab), 5, record_count=1000),
+    ),
+    Fault(
+        "batch-record-count",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(log(lab), 5, record_count=-1),
+    ),
+    Fault("record-malformed", "clicks-none-0/00000000000000000000.log", malformed),
+    Fault("decompress-failed", "orders-0/00000000000000000000.log", garbled),
+    Fault(
+        "offsets-not-increasing",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: rebased(lab, 9, lambda found: int(found["base_offset"][3])),
+    ),
+    Fault(
+        "offsets-not-increasing",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: rebased(lab, 9, lambda found: int(found["base_offset"][9]) + 100_000),
+    ),
+    Fault(
+        "offsets-not-increasing",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: rebased(lab, 9, lambda found: int(found["base_offset"][9]) - 1),
+    ),
+    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 9, lambda found: 5, 1)),
+    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 0, lambda found: 5, 1)),
+    Fault(
+        "offset-overflow",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: rebased(lab, 9, lambda found: 2**31 + 500),
+    ),
+    Fault("log-torn-tail", "clicks-none-0/", torn, ("recovery-point-beyond-end",)),
+    Fault("log-zero-tail", "clicks-none-0/", lambda lab: tail(lab, bytes(300))),
+    Fault(
+        "log-garbage-tail",
+        "clicks-none-0/",
+        lambda lab: tail(lab, b"something else, and more of it"),
+    ),
+    Fault("segment-overlap", "clicks-none-0/00000000000000000000.log", overlap),
+    Fault("segment-gap", "orders-0/", lambda lab: removed(lab, LZ4, 1)),
+    Fault("offset-gap-explained", "clicks-none-0", compacted),
+    Fault(
+        "offset-gap-explained",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.checkpoint("log-start-offset-checkpoint", "clicks-none", 0, 50),
+    ),
+    Fault(
+        "index-missing", "clicks-none-0/00000000000000000000.index", lambda lab: index(lab).unlink()
+    ),
+    Fault(
+        "index-size-not-multiple",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.write(index(lab), index(lab).read_bytes()[:-3]),
+    ),
+    Fault(
+        "index-zero-tail",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.write(index(lab), index(lab).read_bytes() + bytes(80)),
+    ),
+    Fault(
+        "index-not-monotonic",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), swapped),
+    ),
+    Fault(
+        "index-position-beyond-log",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), slot(3, position=lambda table: 2**30)),
+    ),
+    Fault(
+        "index-position-beyond-log",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), slot(3, position=lambda table: -4)),
+    ),
+    Fault(
+        "index-position-not-batch-start",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(
+            index(lab), slot(3, position=lambda table: table["position"][3] + 1)
+        ),
+    ),
+    Fault(
+        "index-offset-mismatch",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), slot(3, position=lambda table: table["position"][6])),
+    ),
+    Fault(
+        "index-offset-mismatch",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), slot(6, position=lambda table: table["position"][3])),
+    ),
+    Fault(
+        "index-offset-mismatch",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(
+            index(lab), slot(6, relative_offset=lambda table: table["relative_offset"][6] - 1)
+        ),
+    ),
+    Fault(
+        "index-offset-mismatch",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), slot(6, relative_offset=lambda table: 0)),
+    ),
+    Fault("index-coarse", "clicks-none-0/00000000000000000000.index", coarse),
+    Fault("index-first-offset-keys", "clicks-none-0/00000000000000000000.index", first_keys),
+    Fault(
+        "index-differs-from-rebuild",
+        "clicks-none-0/00000000000000000000.index",
+        lambda lab: lab.entries(index(lab), lambda table: np.delete(table, range(10, 16))),
+    ),
+    Fault("index-unwritten-slots", "clicks-none-0/", unwritten, ("unclean-shutdown",)),
+    Fault(
+        "timeindex-missing",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: times(lab).unlink(),
+        ("retention-by-mtime",),
+    ),
+    Fault(
+        "timeindex-size-not-multiple",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.write(times(lab), times(lab).read_bytes()[:-5]),
+    ),
+    Fault(
+        "timeindex-zero-tail",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.write(times(lab), times(lab).read_bytes() + bytes(120)),
+    ),
+    Fault(
+        "timeindex-not-monotonic",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(times(lab), swapped),
+    ),
+    Fault(
+        "timeindex-offset-mismatch",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(
+            times(lab), slot(3, relative_offset=lambda table: table["relative_offset"][5])
+        ),
+    ),
+    Fault(
+        "timeindex-offset-mismatch",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(times(lab), slot(-1, relative_offset=lambda table: 2**30)),
+    ),
+    Fault(
+        "timeindex-offset-mismatch", "clicks-none-0/00000000000000000000.timeindex", inside_batch
+    ),
+    Fault(
+        "timeindex-offset-mismatch",
+        "append-time-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(
+            times(lab, APPENDED),
+            slot(3, relative_offset=lambda table: table["relative_offset"][3] - 1),
+        ),
+    ),
+    Fault(
+        "timeindex-timestamp-mismatch",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(
+            times(lab), slot(3, timestamp_ms=lambda table: table["timestamp_ms"][3] + DAY_MS)
+        ),
+    ),
+    Fault(
+        "timeindex-timestamp-mismatch",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(
+            times(lab), slot(-1, timestamp_ms=lambda table: table["timestamp_ms"][-1] + 1)
+        ),
+    ),
+    Fault("timeindex-deep-offset", "sensors-late-0/00000000000000000000.timeindex", deep),
+    Fault(
+        "timeindex-max-missed",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.entries(times(lab), lambda table: table[:-1]),
+    ),
+    Fault(
+        "timeindex-max-missed", "sensors-late-0/00000000000000000000.timeindex", behind_a_newer_one
+    ),
+    Fault(
+        "timeindex-empty",
+        "clicks-none-0/00000000000000000000.timeindex",
+        lambda lab: lab.write(times(lab), b""),
+        ("retention-by-mtime",),
+    ),
+    Fault(
+        "txnindex-mismatch",
+        "payments-0/00000000000000000000.txnindex",
+        lambda lab: aborted(lab, lambda table: np.delete(table, 3)),
+    ),
+    Fault(
+        "txnindex-mismatch",
+        "payments-0/00000000000000000000.txnindex",
+        lambda lab: aborted(lab, slot(3, producer_id=lambda table: 77)),
+    ),
+    Fault(
+        "txnindex-mismatch",
+        "payments-0/00000000000000000000.txnindex",
+        lambda lab: aborted(lab, slot(3, first_offset=lambda table: table["first_offset"][3] - 1)),
+    ),
+    Fault(
+        "txnindex-mismatch",
+        "payments-0/00000000000000000000.txnindex",
+        lambda lab: lab.files(TXN, ".txnindex")[0].unlink(),
+    ),
+    Fault(
+        "txnindex-torn",
+        "payments-0/00000000000000000000.txnindex",
+        lambda lab: lab.write(
+            lab.files(TXN, ".txnindex")[0], lab.files(TXN, ".txnindex")[0].read_bytes()[:-4]
+        ),
+    ),
+    Fault(
+        "snapshot-bad-crc",
+        "payments-0/",
+        lambda lab: lab.change(snapshot(lab), lambda data: data.__setitem__(20, data[20] ^ 1)),
+    ),
+    Fault("snapshot-bad-crc", "payments-0/", lambda lab: lab.write(snapshot(lab), b"\0\1\0")),
+    Fault(
+        "snapshot-stray",
+        "payments-0/00000000000000000077.snapshot",
+        lambda lab: lab.write(
+            snapshot(lab).with_name(f"{file_stem(77)}.snapshot"), snapshot(lab).read_bytes()
+        ),
+    ),
+    Fault(
+        "snapshot-missing",
+        "payments-0",
+        lambda lab: [found.unlink() for found in lab.files(TXN, ".snapshot")],
+    ),
+    Fault(
+        "leader-epoch-bad",
+        "clicks-none-0/leader-epoch-checkpoint",
+        lambda lab: epochs(lab, "nothing"),
+    ),
+    Fault(
+        "leader-epoch-bad",
+        "clicks-none-0/leader-epoch-checkpoint",
+        lambda lab: epochs(lab, "0\n2\n0 0\n0 50\n"),
+    ),
+    Fault(
+        "leader-epoch-bad",
+        "clicks-none-0/leader-epoch-checkpoint",
+        lambda lab: epochs(lab, "0\n2\n0 0\n1 99999999\n"),
+    ),
+    Fault(
+        "leader-epoch-bad",
+        "clicks-none-0/leader-epoch-checkpoint",
+        lambda lab: epochs(lab, "0\n1\n7 0\n"),
+    ),
+    Fault(
+        "partition-metadata-bad",
+        "clicks-none-0/partition.metadata",
+        lambda lab: lab.write(
+            lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: short"
+        ),
+    ),
+    Fault(
+        "becomes-stray",
+        "clicks-none-0",
+        lambda lab: lab.write(
+            lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
+        ),
+        beside=METADATA,
+    ),
+    Fault(
+        "checkpoint-unreadable",
+        "replication-offset-checkpoint",
+        lambda lab: lab.write(
+            lab.path / "replication-offset-checkpoint", b"0\n7\nclicks-none 0 1\n"
+        ),
+    ),
+    Fault(
+        "checkpoint-unreadable",
+        "bootstrap.checkpoint",
+        lambda lab: lab.change(lab.path / "bootstrap.checkpoint", flipped_end),
+    ),
+    Fault(
+        "checkpoint-unreadable",
+        "__cluster_metadata-0/",
+        lambda lab: lab.change(lab.files(METADATA, ".checkpoint")[-1], flipped_end),
+    ),
+    Fault(
+        "meta-properties-bad",
+        "meta.properties",
+        lambda lab: lab.write(lab.path / "meta.properties", b"version=1\nnode.id=1\n"),
+    ),
+    Fault(
+        "meta-properties-bad",
+        "meta.properties",
+        lambda lab: lab.write(lab.path / "meta.properties", b"junk\n"),
+    ),
+    Fault(
+        "meta-properties-bad",
+        "meta.properties",
+        lambda lab: lab.write(lab.path / "meta.properties", b"\\u00x"),
+    ),
+    Fault(
+        "meta-properties-bad",
+        "meta.properties",
+        lambda lab: (lab.path / "meta.properties").unlink(),
+    ),
+    Fault(
+        "checkpoint-unreadable",
+        "bootstrap.checkpoint",
+        lambda lab: lab.write(lab.path / "bootstrap.checkpoint", b"x"),
+    ),
+    Fault(
+        "checkpoint-unreadable",
+        "bootstrap.checkpoint",
+        lambda lab: lab.write(lab.path / "bootstrap.checkpoint", b""),
+    ),
+    Fault(
+        "checkpoint-unreadable", "__cluster_metadata-0/quorum-state", lambda lab: quorum(lab, b"")
+    ),
+    Fault(
+        "checkpoint-unreadable", "__cluster_metadata-0/quorum-state", lambda lab: quorum(lab, b"{}")
+    ),
+    Fault(
+        "checkpoint-unreadable",
+        "__cluster_metadata-0/quorum-state",
+        lambda lab: quorum(lab, b'{"data_version":9}'),
+    ),
+    Fault(
+        "orphan-index",
+        "clicks-none-0/00000000000000999999.index",
+        lambda lab: lab.write(lab.path / PLAIN / f"{file_stem(999999)}.index", bytes(24)),
+    ),
+    Fault(
+        "leftover-deleted",
+        "clicks-none-0/00000000000000000000.log.deleted",
+        lambda lab: renamed(lab, ".deleted"),
+    ),
+    Fault(
+        "leftover-cleaned",
+        "clicks-none-0/00000000000000000000.log.cleaned",
+        lambda lab: renamed(lab, ".cleaned"),
+    ),
+    Fault(
+        "leftover-swap",
+        "clicks-none-0/00000000000000000000.log.swap",
+        lambda lab: renamed(lab, ".swap"),
+    ),
+    Fault("directory-name-bad", "backup", lambda lab: (lab.path / "backup").mkdir()),
+    Fault(
+        "unknown-file",
+        "clicks-none-0/notes.txt",
+        lambda lab: lab.write(lab.path / PLAIN / "notes.txt", b"do not delete"),
+    ),
+    Fault(
+        "unknown-file", "notes.txt", lambda lab: lab.write(lab.path / "notes.txt", b"do not delete")
+    ),
+    Fault("unclean-shutdown", ".kafka_cleanshutdown", Lab.unclean),
+    Fault(
+        "recovery-will-truncate",
+        "clicks-none-0/",
+        lambda lab: (lab.unclean(), torn(lab)),
+        ("log-torn-tail", "unclean-shutdown", "recovery-point-beyond-end"),
+    ),
+    Fault(
+        "recovery-will-rebuild",
+        "clicks-none-0/",
+        lambda lab: index(lab).unlink(),
+        ("index-missing",),
+    ),
+    Fault(
+        "recovery-will-delete",
+        "clicks-none-0/",
+        lambda lab: (
+            lab.unclean(),
+            flip(lab, 100),
+            lab.checkpoint("recovery-point-offset-checkpoint", "clicks-none", 0, 0),
+        ),
+        ("batch-crc-mismatch", "unclean-shutdown"),
+    ),
+    Fault(
+        "recovery-will-fail",
+        "backup",
+        lambda lab: (lab.path / "backup").mkdir(),
+        ("directory-name-bad",),
+    ),
+    Fault(
+        "log-start-beyond-end",
+        "clicks-none-0",
+        lambda lab: lab.checkpoint("log-start-offset-checkpoint", "clicks-none", 0, 99_999_999),
+    ),
+    Fault(
+        "recovery-point-beyond-end",
+        "clicks-none-0",
+        lambda lab: lab.checkpoint(
+            "recovery-point-offset-checkpoint", "clicks-none", 0, 99_999_999
+        ),
+    ),
+    Fault(
+        "hanging-transaction",
+        "payments-0/",
+        unfinished,
+        ("timestamp-in-future",),
+        now_ms=1_797_000_000_000,
+    ),
+    Fault(
+        "timestamp-in-future",
+        "clicks-none-0/",
+        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) + 400 * DAY_MS, 1),
+    ),
+    Fault(
+        "timestamp-unit-suspect",
+        "clicks-none-0/",
+        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) // 1000),
+        ("timestamps-out-of-order",),
+    ),
+    Fault(
+        "timestamp-unit-suspect",
+        "clicks-none-0/",
+        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) * 1000),
+        ("retention-blocked",),
+    ),
+    Fault(
+        "timestamp-unit-suspect",
+        "clicks-none-0/",
+        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) * 1_000_000),
+        ("retention-blocked",),
+    ),
+    Fault(
+        "timestamps-out-of-order",
+        "clicks-none-0/",
+        lambda lab: timed(
+            lab,
+            lambda row: int(row["max_timestamp_ms"]) - (row["position"] > 100_000) * 30 * DAY_MS,
+        ),
+    ),
+    Fault(
+        "timestamps-missing",
+        "clicks-none-0/",
+        lambda lab: timed(lab, lambda row: -1),
+        ("retention-by-mtime",),
+    ),
+    Fault(
+        "retention-blocked",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) + 40 * DAY_MS),
+        ("timestamps-out-of-order",),
+    ),
+    Fault(
+        "retention-by-mtime",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.write(times(lab), b""),
+        ("timeindex-empty",),
+    ),
+    Fault(
+        "interval-without-effect",
+        "clicks-none-0",
+        lambda lab: [lab.reindex(found, 0) for found in lab.files(PLAIN, ".log")],
+    ),
+    Fault(
+        "index-limit-rolls",
+        "clicks-none-0/",
+        lambda lab: split(lab, 6, 0, grow=False),
+        ("interval-without-effect",),
+    ),
+    Fault(
+        "time-index-limit-binds",
+        "clicks-none-0/",
+        lambda lab: split(lab, 6, 0, grow=True),
+        ("interval-without-effect",),
+    ),
+    Fault(
+        "preallocation-waste",
+        "clicks-none-0/",
+        waste,
+        ("unclean-shutdown", "index-unwritten-slots"),
+    ),
+    Fault(
+        "maps-near-limit",
+        "",
+        lambda lab: None,
+        most_maps=settings.MAPS_OF_JVM + settings.MAPS_A_SEGMENT * 2,
+    ),
+    Fault("segments-tiny", "clicks-none-0", lambda lab: split(lab, 24, 4096, grow=True)),
+]
+
+
+@pytest.fixture(scope="module")
+def baseline(clean, tmp_path_factory) -> set[tuple]:
+    """What is so before anything is damaged: nothing but information and true warnings."""
+    health = check(open_broker(Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka").path))
+    assert health.counts["error"] == 0
+    return told(health)
+
+
+def told(health: Health) -> set[tuple]:
+    return {(one.code, one.file, one.message) for one in health.findings}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
+def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
+    """The code, its file, its evidence; every other new finding follows from the damage."""
+    named = fault.file.partition("/")[0]
+    lab = Lab(clean, tmp_path / "kafka", [named if named in PARTITIONS else PLAIN, fault.beside])
+    fault.damage(lab)
+    monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
+    health = check(open_broker(lab.path), now_ms=fault.now_ms)
+    new = [one for one in health.findings if (one.code, one.file, one.message) not in baseline]
+    named = [one for one in new if one.code == fault.code]
+    assert named, [(one.code, one.file, one.message) for one in new]
+    assert all(fault.file in (one.file or "") for one in named)
+    assert all(one.severity == CODES[fault.code].severity for one in named)
+    assert all(one.evidence.found and one.consequence and one.next_step for one in named)
+    if health.restart and health.restart.starts:
+        assert [
+            one.consequence for one in health.findings if NO_START.search(one.consequence)
+        ] == []
+    others = [
+        one
+        for one in new
+        if one.code not in (fault.code, *fault.also, *FORETOLD) and one.severity != "info"
+    ]
+    assert [(one.code, one.file, one.message) for one in others] == []
+
+
+def test_no_time_is_no_newest_record(clean, tmp_path):
+    """Where the .timeindex is missing and no record has a timestamp, that is said, not a dash."""
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    timed(lab, lambda row: -1)
+    times(lab).unlink()
+    (missing,) = (
+        one for one in check(open_broker(lab.path)).findings if one.code == "timeindex-missing"
+    )
+    start = (
+        "00000000000000000000.log has no .timeindex, and no record has a timestamp; the file is of "
+        "20"
+    )
+    assert missing.message.startswith(start)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
+    """Wherever it is in a .log or an index: one thing is wrong, in that file, and nothing else
+    seems so.
+    """
+    random = Random(seed)
+    partition = random.choice(PARTITIONS[1:])
+    lab = Lab(clean, tmp_path / "kafka", [partition])
+    kinds = (".log", ".index", ".timeindex", ".txnindex")
+    path = random.choice(
+        [found for kind in kinds for found in lab.files(partition, kind) if found.stat().st_size]
+    )
+    place = random.randrange(path.stat().st_size)
+    lab.change(path, lambda data: data.__setitem__(place, data[place] ^ (1 << random.randrange(8))))
+    found = check(open_broker(lab.path)).findings
+    new = [
+        one
+        for one in found
+        if (one.code, one.file, one.message) not in baseline and one.severity != "info"
+    ]
+    assert [one.file for one in new] == [f"{partition}/{path.name}"], [
+        (one.code, one.file, one.message) for one in new
+    ]
+    assert new[0].position <= place < new[0].position + new[0].length
+
+
+def test_the_list_is_whole():
+    """Every code has its fault; what may not be read takes a system that refuses, see
+    test_unreadable.
+    """
+    assert set(CODES) - {fault.code for fault in FAULTS} == {"unreadable-file"}

@@ -1,0 +1,183 @@
+"""Microseconds as ranges, and the prices that intervals imply."""
+
+import pytest
+
+from kafkaviz.analysis import cost_model
+from kafkaviz.analysis.cost_model import Range
+
+
+def test_a_warm_lookup_is_the_fit():
+    """2.2 + 1.8 µs a header, as the exact examples have it: of 4.12 headers 9.6 µs, of 527 951
+    µs.
+    """
+    costs = cost_model.lookup_prices(by_base_offset=False)
+    assert costs.warm_us(4.12).typical == pytest.approx(9.6, abs=0.05)
+    assert costs.warm_us(527).typical == pytest.approx(951, abs=1)
+
+
+def test_one_read_a_header_is_half_and_called_modelled():
+    """From 4.1 on: nobody measured it, so half of the older scan is a model."""
+    old, new = (cost_model.lookup_prices(by_base_offset) for by_base_offset in (False, True))
+    assert (
+        new.header_us == Range(*(us / 2 for us in old.header_us)) and new.first_us == old.first_us
+    )
+    assert (old.is_modelled, new.is_modelled) == (False, True)
+
+
+def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
+    """110 µs + 87 µs a read, where one random read takes 103 µs; the headers on top."""
+    costs = cost_model.LookupPrices(
+        storage=cost_model.Storage("measured", Range(103, 103, 103), "")
+    )
+    assert costs.cold_us(2, 5).typical - costs.warm_us(2).typical == pytest.approx(110 + 5 * 87)
+    assert cost_model.lookup_prices(False, "memory").cold_us(10, 3) == cost_model.lookup_prices(
+        False
+    ).warm_us(10)
+
+
+def test_a_cold_index_is_read_too():
+    """Three reads of it are three reads of the disk, and four more of its pages came along: a fault
+    each.
+    """
+    costs = cost_model.LookupPrices(
+        storage=cost_model.Storage("measured", Range(103, 103, 103), ""), fault_us=Range(1, 1, 1)
+    )
+    assert costs.cold_us(2, 5, 3, 7).typical - costs.cold_us(2, 5).typical == pytest.approx(
+        3 * 103 + 4
+    )
+
+
+def test_batches_of_magic_0_and_1_take_one_read():
+    """Half of what others take up to 4.0; from 4.1 on all take one."""
+    old, new = (cost_model.lookup_prices(by_base_offset) for by_base_offset in (False, True))
+    assert old.with_one_read_share(1.0).each_us == old.header_us.times(
+        0.5
+    ) and old.with_one_read_share(0.5).each_us.typical == pytest.approx(1.35)
+    assert (
+        old.with_one_read_share(0.5).with_one_read_share(0.5) == old.with_one_read_share(0.5)
+        and new.with_one_read_share(1.0).each_us == new.header_us
+    )
+    assert old.with_one_read_share(1.0).warm_us(10).typical == pytest.approx(2.2 + 9.0)
+
+
+def test_a_calibrated_disk_that_seeks_is_one():
+    """As the preset is: what it is called does not matter, how long it takes does."""
+    hit = {"min": 0.5, "median": 1.0, "p90": 2.0}
+    for us, seeks in ((9000, True), (120, False)):
+        slow = {"min": us / 2, "median": us, "p90": 2 * us}
+        measured = {
+            "measured_at": "2026-11-21",
+            "pread_17_us": hit,
+            "pread_61_us": hit,
+            "random_read_us": slow,
+        }
+        assert cost_model.lookup_prices(False, calibration=measured).storage.seeks == seeks
+    assert cost_model.STORAGES["hdd"].seeks and not cost_model.STORAGES["object-store"].seeks
+
+
+def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
+    """From 4.1 on the 17 bytes alone; of Java's part half is a model still.
+
+    A page fault is the machine's own.
+    """
+    one, other, fault = ({"min": us / 2, "median": us, "p90": 2 * us} for us in (2.0, 50.0, 7.0))
+    measured = {
+        "measured_at": "2026-11-21",
+        "pread_17_us": one,
+        "pread_61_us": other,
+        "minor_fault_us": fault,
+    }
+    costs = cost_model.lookup_prices(True, calibration=measured)
+    assert (
+        costs.header_us.typical == pytest.approx(2.0 + (1.8 - 0.61 - 0.68) / 2)
+        and costs.is_modelled
+    )
+    assert costs.fault_us == Range(3.5, 7.0, 14.0)
+
+
+def test_every_preset_is_a_range():
+    """Least, likely, most."""
+    for one in cost_model.STORAGES.values():
+        assert 0 < one.read_us.low <= one.read_us.typical <= one.read_us.high, one.name
+    assert set(cost_model.STORAGES) == {
+        "memory",
+        "nvme",
+        "ssd",
+        "hdd",
+        "cloud-volume",
+        "object-store",
+    }
+
+
+def test_cores_of_ten_thousand_fetches():
+    """Batches of 1 KB: 0.1 core at 4 KiB, 0.65 at 64 KiB, 9.5 at 1 MiB."""
+    costs = cost_model.lookup_prices(False)
+    assert [round(costs.cores(headers, 10_000).typical, 2) for headers in (4.12, 34.9, 527)] == [
+        0.10,
+        0.65,
+        9.51,
+    ]
+
+
+def test_a_calibration_replaces_the_machine_and_not_java():
+    """The reads of a header are measured, what Java adds to them is what is left of 1.8 µs."""
+    measure = {"min": 0.5, "median": 1.0, "p90": 2.0}
+    measured = {
+        "measured_at": "2026-11-21",
+        "pread_17_us": measure,
+        "pread_61_us": measure,
+        "random_read_us": measure,
+    }
+    costs = cost_model.lookup_prices(False, calibration=measured)
+    assert costs.header_us.typical == pytest.approx(2.0 + 1.8 - 0.61 - 0.68)
+    assert (costs.calibrated, costs.storage.name, costs.storage.read_us) == (
+        "2026-11-21",
+        "calibrated",
+        Range(0.5, 1.0, 2.0),
+    )
+    assert cost_model.lookup_prices(False, "hdd", calibration=measured).storage.name == "hdd"
+    assert (
+        cost_model.lookup_prices(
+            False, calibration=measured | {"random_read_us": None}
+        ).storage.name
+        == "nvme"
+    )
+
+
+def test_the_default_prices_a_megabyte_at_a_microsecond():
+    """Batches of 1 KB, (sd / mean)² 0.5: 4096 says that 1 MB of index a GiB is worth about 1 µs."""
+    price = cost_model.implied_price_us(4096, 1000, 0.5**0.5, 1.8)
+    assert price == pytest.approx(1.0, abs=0.03)
+
+
+def test_what_ten_thousand_partitions_take():
+    """195 GiB look preallocated; 32 700 loaded segments are what the maps allow."""
+    found = cost_model.footprint(10_000, 0, [10 << 20] * 10_000)
+    assert found.preallocated_bytes >> 30 == 195
+    assert (found.files, found.maps, found.resident_bytes) == (30_000, 20_000, 10_000 * 6 * 4096)
+    assert cost_model.footprint(32_265, 0, [1]).maps_left() == 0
+    assert cost_model.footprint(33_000, 0, [1]).maps_left() < 0
+
+
+def test_rolls_leave_maps_behind_until_java_collects_them():
+    """Up to four a rolled segment: 16 400 segments are what the maps of such a release allow.
+
+    A newer one leaves none.
+    """
+    old, new = (cost_model.footprint(16_132, 0, [1], leaves_maps=one) for one in (True, False))
+    assert (
+        (old.stale_maps, new.stale_maps) == (2 * 16_131, 0)
+        and old.maps_left() == 4
+        and new.maps_left() > 32_000
+    )
+    assert cost_model.footprint(3, 0, [1, 1, 1], leaves_maps=True).stale_maps == 0
+
+
+def test_ranges():
+    """Sums take the low ends together, and the high ones."""
+    one, other = Range(1, 2, 4), Range(10, 20, 30)
+    assert (one.plus(other), other.less(one), one.times(3)) == (
+        Range(11, 22, 34),
+        Range(9, 18, 26),
+        Range(3, 6, 12),
+    )

@@ -1,0 +1,201 @@
+"""The index that is there: lookups in it counted one by one, and what restarts explain of it."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import cold_reads, existing_index, sweep, tuning
+from kafkaviz.analysis.cost_model import READ_AHEAD_BYTES, lookup_prices
+from kafkaviz.analysis.sweep import sweep_times
+from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
+from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.log.archive import unpack_if_archive
+from tests.analysis import made
+
+LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}
+FOLLOWER = {
+    "orders": (13, 460),
+    "audit-trail": (9, 653),
+    "late-events": (4, 245),
+    "ledger": (16, 288),
+    "clicks.zstd": (3, 148),
+}
+
+
+def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
+    """Held, against the replay of an interval."""
+    how = {"by_base_offset": by_base_offset}
+    every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
+    cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset)
+    again = existing_index.cost_from_replay(
+        sweep.parts(batches, [interval], **how),
+        every,
+        sweep_times(batches, [interval]),
+        cold,
+        interval,
+    )
+    there, middle = (
+        existing_index.ExistingIndexSweeper(offsets, times, interval, by_base_offset),
+        len(batches) // 2,
+    )
+    there.take(batches[:middle], is_end=False)
+    there.take(batches[middle:], is_end=True)
+    return again, there.end(sweep.Columns.from_batches(batches), again, READ_AHEAD_BYTES)
+
+
+def counted(parts) -> list[int]:
+    """The lookups by their number of headers."""
+    return parts.headers_at(0).tolist()
+
+
+@pytest.mark.parametrize("by_base_offset", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
+    """Lookups of every kind, entries, skipped bytes, device reads: all of it."""
+    draw = random.Random(seed)
+    sizes, records = (
+        [draw.randint(70, 6000) for _ in range(300)],
+        [draw.choice([1, 1, 2, 9]) for _ in range(300)],
+    )
+    batches = made.batches(sizes, records)
+    again, there = of(batches, *made.indexed(batches, 4096), by_base_offset=by_base_offset)
+    for name in ("parts", "every_offset", "timestamps"):
+        one, other = getattr(again, name), getattr(there, name)
+        assert counted(one) == counted(other) and one.sweep().tolist() == other.sweep().tolist()
+    assert [one.tolist() for one in again.cold.counts] == [
+        one.tolist() for one in there.cold.counts
+    ]
+    assert (there.gaps.late, there.gaps.early, there.gaps.is_coarse, there.gaps.is_dense) == (
+        0,
+        0,
+        False,
+        False,
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
+    """Entries of appends of several batches: each target's floor, and the headers from there."""
+    draw = random.Random(seed)
+    batches = made.batches(
+        [draw.randint(70, 900) for _ in range(60)], [draw.choice([1, 3]) for _ in range(60)]
+    )
+    pairs = [
+        (int(batches["last_offset"][row + draw.randint(0, 3)]), int(batches["position"][row]))
+        for row in range(5, 55, 6)
+    ]
+    _, there = of(batches, made.offset_entries(pairs), made.time_entries([]), by_base_offset=False)
+
+    def headers(target: int, row: int) -> int:
+        start = max([position for offset, position in pairs if offset <= target], default=0)
+        return row - int(np.searchsorted(batches["position"], start)) + 1
+
+    bases = [headers(int(batch["base_offset"]), row) for row, batch in enumerate(batches)]
+    every = [
+        headers(one, row)
+        for row, batch in enumerate(batches)
+        for one in range(batch["base_offset"], batch["last_offset"] + 1)
+    ]
+    assert (
+        counted(there.parts) == np.bincount(bases).tolist()
+        and counted(there.every_offset) == np.bincount(every).tolist()
+    )
+    assert int(there.parts.entries[0]) == len(pairs)
+
+
+def test_the_first_fetch_of_a_follower_has_no_entry():
+    """Half of the log came at once, the rest batch by batch: the keys do not tell it, the gap
+    does.
+    """
+    batches = made.batches([1000] * 200, [5] * 200)
+    offsets, times = made.indexed(batches, 4096)
+    late = offsets[offsets["position"] > 100_000]
+    again, there = of(batches, late, times)
+    assert (
+        int(there.parts.sweep()[0]["headers_p99"])
+        > 90
+        > 10
+        > int(again.parts.sweep()[0]["headers_p99"])
+    )
+    assert there.gaps.is_coarse and there.gaps.longest_bytes > 90_000 and there.gaps.late == 1
+
+
+def test_a_restart_explains_a_gap_of_twice_the_interval():
+    """The writer counts from 0 again; one entry is missing, and nothing else is."""
+    batches = made.batches([1000] * 200, [5] * 200)
+    offsets, times = made.indexed(batches, 4096)
+    moved = offsets.copy()
+    for one in moved[20:]:  # from the restart on three batches later
+        row = int(one["position"]) // 1000 + 3
+        if row < 200:
+            one["position"], one["offset"] = 1000 * row, batches["last_offset"][row]
+    moved = moved[np.append(True, np.diff(moved["position"]) > 0)]
+    _, there = of(batches, moved, times)
+    assert there.gaps.late == 1 and not there.gaps.is_coarse and not there.gaps.is_dense
+
+
+def test_an_index_of_a_shorter_interval_is_too_dense():
+    """The interval was changed since: no restart makes a gap shorter."""
+    batches = made.batches([1000] * 200, [5] * 200)
+    _, there = of(batches, *made.indexed(batches, 1024))
+    assert there.gaps.is_dense and not there.gaps.is_coarse
+
+
+def test_an_index_that_points_between_batches_tells_nothing():
+    """Recovery makes it anew."""
+    batches = made.batches([1000] * 20, [5] * 20)
+    assert of(batches, made.offset_entries([(29, 5001)]), made.time_entries([]))[1] is None
+    assert of(batches, made.offset_entries([(29, 99_000)]), made.time_entries([]))[1] is None
+    assert (
+        of(batches, made.offset_entries([(29, 99_000), (34, 6000)]), made.time_entries([]))[1]
+        is None
+    )
+
+
+def test_today_is_what_the_index_has():
+    """The answer is priced by it, says so, and proposes nothing that is not known."""
+    batches = made.batches([1000] * 2000, [5] * 2000)
+    offsets, times = made.indexed(batches, 4096)
+    gathering = MeasurementBuilder({4096}, by_base_offset=True, current_interval_bytes=4096)
+    gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
+    measured, today = gathering.result(), CurrentConfig(4096, "as typed", topic="orders")
+    one = tuning.recommend(measured, today, Budgets(), lookup_prices(True))
+    assert one.verdict == TuningVerdict.KEEP and one.current_price.row["headers_p99"] > 900
+    assert [reason.code for reason in one.reasons] == ["plateau", "over-budget", "coarser"]
+    words = tuning_text.describe_reason(one.reasons[-1])
+    assert (
+        "the index on disk has 199 entries" in words
+        and "replayed batch by batch 4096 has 399 and 6" in words
+    )
+    coarse = tuning.recommend(
+        measured, replace(today, is_coarse=True), Budgets(), lookup_prices(True)
+    )
+    assert [reason.code for reason in coarse.reasons][-2:] == ["on-disk", "coarse"]
+
+
+@pytest.mark.parametrize(
+    ("name", "topics"), [("kafka-3.9.0-follower", FOLLOWER), ("kafka-3.9.0-leader", LEADER)]
+)
+def test_directories_of_real_brokers(shared, name, topics):
+    """p99 of the replay and of the index on disk; whole appends are recognised by gaps too, and no
+    interval is proposed for them.
+    """
+    source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
+    for case in source.cases:
+        if case.name in topics:
+            one = tuning.recommend(case.measurement, case.today, Budgets(), lookup_prices(False))
+            again = tuning.price_interval(
+                case.measurement, lookup_prices(False), case.today.interval_bytes
+            )
+            told, real = int(again.row["headers_p99"]), int(one.current_price.row["headers_p99"])
+            assert (told, real) == topics[case.name], case.name
+            assert case.today.is_coarse == (told != real), case.name
+            assert one.verdict == TuningVerdict.KEEP or told == real
+            assert case.disk_entries == (
+                int(one.current_price.row["entries"]),
+                one.current_price.time_entries,
+            )

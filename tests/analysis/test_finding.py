@@ -1,0 +1,116 @@
+"""The list of codes and its words."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis import checks, health
+from kafkaviz.analysis.finding import (
+    CODES,
+    FAMILIES,
+    SEVERITIES,
+    Evidence,
+    as_info,
+    counts,
+    finding,
+    sort_findings,
+)
+from kafkaviz.format.deep_scan import FAULTS
+
+ERRORS = frozenset(
+    """
+    batch-crc-mismatch batch-bad-length batch-bad-magic batch-record-count record-malformed decompress-failed offsets-not-increasing
+    offset-below-base offset-overflow log-torn-tail log-zero-tail log-garbage-tail segment-overlap index-not-monotonic
+    index-position-beyond-log index-position-not-batch-start index-offset-mismatch timeindex-missing timeindex-zero-tail
+    timeindex-not-monotonic timeindex-offset-mismatch timeindex-timestamp-mismatch txnindex-mismatch txnindex-torn
+    log-start-beyond-end recovery-will-fail becomes-stray
+""".split()  # noqa: SIM905
+)
+INFOS = frozenset(
+    """
+    offset-gap-explained index-coarse index-first-offset-keys index-unwritten-slots timeindex-deep-offset timeindex-empty
+    leftover-deleted retention-by-mtime interval-without-effect
+""".split()  # noqa: SIM905
+)
+NOTHING = Evidence("")
+
+
+def test_every_code_has_its_severity():
+    """Errors are where Kafka fails, loses data or answers wrongly; what is expected is information;
+    the rest a person looks at.
+    """
+    expected = {
+        code: "error" if code in ERRORS else "info" if code in INFOS else "warning"
+        for code in CODES
+    }
+    assert {code: row.severity for code, row in CODES.items()} == expected
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 72
+
+
+def test_every_code_says_what_kafka_does_and_what_to_do():
+    """No code without words; a sentence of the table ends without a full stop, so that sentences
+    can be joined.
+    """
+    for row in CODES.values():
+        assert row.family in FAMILIES and row.title and row.consequence and row.next_step
+        assert not any(
+            words.endswith((".", " ")) or "  " in words
+            for words in (row.title, row.consequence, row.next_step)
+        )
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [((), "Nothing checks"), ((4, 3, 1), "Nothing checks"), ((2, 2), "A start checks")],
+)
+def test_the_consequence_is_that_of_the_version(version, words):
+    """Up to 2.2 a start looked at the indexes (KAFKA-7283)."""
+    assert finding("index-not-monotonic", "", NOTHING, version=version).consequence.startswith(
+        words
+    )
+
+
+def test_the_worst_comes_first():
+    """By severity, then by place; an unknown place before a known one."""
+    info = finding("index-coarse", "", NOTHING, partition="a-0")
+    late = finding("index-not-monotonic", "", NOTHING, partition="b-0", file="x", position=8)
+    early = finding("index-not-monotonic", "", NOTHING, partition="b-0", file="x")
+    warning = finding("index-missing", "", NOTHING, partition="a-0")
+    assert sort_findings([info, late, warning, early]) == (early, late, warning, info)
+    assert counts([info, late, warning, early]) == {"error": 2, "warning": 1, "info": 1}
+    assert {one.severity for one in as_info([info, late, warning])} == {"info"}
+
+
+def test_evidence_reads_as_one_line():
+    """Words, and the bytes where there are any."""
+    assert (
+        Evidence("offset 3", "offset 2", "00000003", "00000002").text
+        == "found offset 3 (00000003). expected offset 2 (00000002)."
+    )
+    assert NOTHING.text == ""
+    assert health.CODES is CODES and health.SEVERITIES is SEVERITIES
+
+
+def test_a_family_is_found_by_its_name():
+    """Each code is told in the room of its family: checks/time.py, checks/other_files/,
+    checks/log.py and log_gaps.py, say.
+    """
+    root, rooms = Path(checks.__file__).parent, {}
+    for path in root.rglob("*.py"):
+        room = path.relative_to(root).parts[0].removesuffix(".py")
+        quoted = {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Constant)
+        }
+        for code in CODES.keys() & {one for one in quoted if isinstance(one, str)}:
+            rooms.setdefault(code, set()).add(
+                {"log_gaps": "log", "offset_index_spacing": "offset_index"}.get(room, room).replace(
+                    "_", "-"
+                )
+            )
+    # causes of a start have names of codes
+    told_by = {code: found - {"state"} or found for code, found in rooms.items()}
+    assert told_by == {code: {row.family} for code, row in CODES.items() if code in told_by}
+    assert CODES.keys() - told_by <= set(FAULTS)  # which deep_scan names

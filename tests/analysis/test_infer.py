@@ -1,0 +1,285 @@
+"""What is inferred, held to settings that were known: real topics whose configuration is on record,
+and a plain loop.
+"""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz import versions
+from kafkaviz.analysis.inference import (
+    IntervalEvidence,
+    SegmentFacts,
+    infer_release,
+    interval_bounds,
+    interval_evidence,
+    roll_reasons,
+)
+from kafkaviz.analysis.inference.version import assumed_version
+from kafkaviz.format.batch import BATCH
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import OFFSET_ENTRY
+from kafkaviz.simulate.directory.broker_files import bootstrap
+from tests.analysis.raised import raised
+
+INTERVAL_BYTES = {  # what each topic was configured with
+    "orders-0": 4096,
+    "heartbeat-0": 4096,
+    "payments-0": 4096,
+    "dense-index-0": 0,
+    "sparse-index-0": 65536,
+    "tiny-index-0": 150,
+}
+
+
+def written(
+    sizes: list[int], interval_bytes: int, restart_at: int = -1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The batches and entries that LogSegment.append of 4.3.1 leaves: an entry once more than the
+    interval was appended.
+    """
+    batches = np.zeros(len(sizes), BATCH)
+    batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes])[:-1]
+    batches["base_offset"] = batches["last_offset"] = np.arange(len(sizes))
+    entries, counter = [], 0
+    for number, batch in enumerate(batches):
+        counter = 0 if number == restart_at else counter
+        if counter > interval_bytes:
+            entries.append(
+                (len(entries), batch["last_offset"], batch["last_offset"], batch["position"])
+            )
+            counter = 0
+        counter += batch["size_bytes"]
+    return batches, np.array(entries, OFFSET_ENTRY)
+
+
+SIZES = st.lists(st.integers(61, 3000), min_size=1, max_size=80)
+
+
+@given(SIZES, st.integers(0, 5000))
+def test_the_interval_lies_within_its_bounds(sizes, interval_bytes):
+    """Whatever the batches, the interval that was used fits; without an entry nothing is said."""
+    batches, entries = written(sizes, interval_bytes)
+    bounds = interval_bounds(batches, entries)
+    if len(entries):
+        assert (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes
+    else:
+        assert (bounds.low_bytes, bounds.high_bytes) == (None, None)
+
+
+@given(SIZES, st.integers(0, 5000), st.data())
+def test_stretches_tell_what_the_whole_tells(sizes, interval_bytes, data):
+    """Cut at any entry, the evidence of both parts merges into that of the whole."""
+    batches, entries = written(sizes, interval_bytes)
+    cut = data.draw(st.integers(0, len(entries)))
+    at = entries["position"][cut] if cut < len(entries) else 1 << 40
+    before = int(entries["position"][cut - 1]) if cut else 0
+    first = interval_evidence(batches[batches["position"] < at], entries[:cut])
+    second = interval_evidence(batches[batches["position"] >= at], entries[cut:], before)
+    assert first.merge(second) == IntervalEvidence().merge(interval_evidence(batches, entries))
+
+
+def test_a_restart_is_recognised():
+    """The counter starts at 0 again after a restart: that gap is longer than any interval and is
+    left out.
+    """
+    batches, entries = written([500] * 60, 4096, restart_at=30)
+    bounds = interval_bounds(batches, entries)
+    assert bounds.low_bytes <= 4096 <= bounds.high_bytes and bounds.restarts == 1
+
+
+def test_entries_of_whole_appends_are_recognised():
+    """A follower's append of several batches gets one entry: the key of its last batch, the
+    position of its first.
+    """
+    batches, _ = written([1000] * 24, 4096)
+    entries = np.array([(0, 15, 15, 8000), (1, 23, 23, 16000)], OFFSET_ENTRY)
+    bounds = interval_bounds(batches, entries)
+    assert bounds.per_append and bounds.high_bytes == 7999
+
+
+def test_the_interval_of_real_topics(clean):
+    """The bounds of every segment hold the interval its topic was configured with."""
+    broker = open_broker(clean)
+    for name, interval_bytes in INTERVAL_BYTES.items():
+        for segment in broker.partition(name).segments:
+            bounds = interval_bounds(segment.batches(), segment.offset_index)
+            assert (
+                bounds.high_bytes is None
+                or (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes
+            ), (name, segment.name)
+
+
+def test_the_interval_of_a_follower(shared):
+    """A 3.9.0 follower appended whole fetches; the bounds still hold the default interval or say
+    nothing.
+    """
+    broker = open_broker(shared / "data" / "kafka-3.9.0-follower.tar.gz")
+    per_append = [
+        interval_bounds(segment.batches(), segment.offset_index)
+        for name in ("orders-0", "audit-trail-0", "three-parts-0", "server-log-0")
+        for segment in broker.partition(name).segments
+    ]
+    assert any(bounds.per_append for bounds in per_append)
+    assert all(
+        bounds.high_bytes is None or (bounds.low_bytes or 0) <= 4096 <= bounds.high_bytes
+        for bounds in per_append
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("orders-0", "size"),
+        ("heartbeat-0", "size"),
+        ("payments-0", "size"),
+        ("sparse-index-0", "size"),
+        ("rolls-by-time-0", "time"),
+        ("sensors-late-0", "time"),
+        ("refunds-0", "time"),
+        ("refunds-1", "time"),
+        ("tiny-index-0", "time-index-full"),
+    ],
+)
+def test_the_rolls_of_real_topics(clean, name, reason):
+    """Each cause as the topics of the directory were made to show it."""
+    reasons = roll_reasons([facts(segment) for segment in open_broker(clean).partition(name).live])
+    assert set(reasons[:-1]) == {reason} and reasons[-1] is None
+
+
+def facts(segment) -> SegmentFacts:
+    batches, end = segment.walk()
+    first = batches[0]
+    return SegmentFacts(
+        segment.base_offset,
+        end.position,
+        int(first["size_bytes"]),
+        int(first["max_timestamp_ms"]),
+        int(first["last_offset"]),
+        int(batches["max_timestamp_ms"].max()),
+        len(segment.offset_index),
+        len(segment.time_index),
+    )
+
+
+def test_an_offset_that_no_entry_can_hold_rolls():
+    """Relative offsets end at 2147483647."""
+    one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    assert roll_reasons([one, SegmentFacts(2**31, 100, 100, 30, 2**31, 30, 0, 0)]) == [
+        "offset-overflow",
+        None,
+    ]
+
+
+def test_nothing_is_made_up():
+    """No segment, one segment, and a log that fits no cause."""
+    one = SegmentFacts(0, 500, 100, 10, 9, 20, 0, 0)
+    assert roll_reasons([]) == [] and roll_reasons([one]) == [None]
+    small_after_large = [
+        SegmentFacts(0, 50, 10, -1, 9, -1, 0, 0),
+        SegmentFacts(10, 500, 10, -1, 19, -1, 0, 0),
+        one,
+    ]
+    assert roll_reasons(small_after_large)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "trace"),
+    [
+        ("kafka-3.9.0-leader", "3.9 or later", "bootstrap.checkpoint sets metadata.version"),
+        ("kafka-2.8.2-legacy", "0.11 to 3.6", ".kafka_cleanshutdown is empty"),
+    ],
+)
+def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
+    """What the broker left beside its logs, and one topic that was never written to."""
+    looks = infer_release(open_broker(data / f"{name}-excerpt.tar.gz"))
+    assert looks.text == text and trace in looks.reason
+
+
+def test_versions_of_the_samples(clean, killed):
+    """Brokers of 4.3.1."""
+    assert [infer_release(open_broker(one)).text for one in (clean, killed)] == ["4.3 or later"] * 2
+
+
+def test_versions_of_real_directories(clean, shared):
+    """Every directory looks like the version that wrote it, and the trace is named."""
+    assert infer_release(open_broker(clean)).text == "4.3 or later"
+    expected = {
+        "kafka-3.9.0-leader": "3.9 or later",
+        "kafka-4.3.1-killed": "4.3 or later",
+        "kafka-4.4.0-killed": "4.4 or later",
+        "kafka-2.8.2-legacy": "0.11 to 3.6",
+    }
+    for name, text in expected.items():
+        looks = infer_release(open_broker(shared / "data" / f"{name}.tar.gz"))
+        assert looks.text == text and looks.reason
+
+
+@pytest.fixture
+def upgraded(clean, tmp_path):
+    """The metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3 formats."""
+    for found in (
+        *clean.glob("*checkpoint"),
+        clean / "meta.properties",
+        clean / ".kafka_cleanshutdown",
+    ):
+        shutil.copy(found, tmp_path)
+    shutil.copytree(clean / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
+    (tmp_path / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
+    return tmp_path
+
+
+def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
+    """bootstrap.checkpoint is never written again, the features of a snapshot are those of
+    today.
+    """
+    assumed = assumed_version(open_broker(upgraded))
+    snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
+    assert (assumed.text, assumed.reason) == (
+        "4.3.1",
+        f"{snapshot} sets metadata.version to level 30, which 4.3 brought",
+    )
+
+
+def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
+    """Without a snapshot the level is of 3.3 still, and .kafka_cleanshutdown of 3.7 or later."""
+    for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
+        snapshot.unlink()
+    assumed = assumed_version(open_broker(upgraded))
+    assert assumed.text == versions.NEWEST and not assumed.is_decided
+    assert assumed.reason.startswith(".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; ")
+
+
+def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_4_4, tmp_path):
+    """An upgraded broker that is stopped leaves the metadata log untrimmed; one formatted for 4.3
+    has its level in the first snapshot.
+    """
+    for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
+        os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
+    assumed = assumed_version(open_broker(upgraded))
+    because = "a clean stop left the indexes of the metadata log untrimmed, as 4.4 brought"
+    assert assumed.text == versions.NEWEST and assumed.reason.startswith(because)
+    for level in (33, 30):
+        directory = raised(restarted_4_4, tmp_path / str(level), level)
+        (directory / ".kafka_cleanshutdown").unlink()
+        assert assumed_version(open_broker(directory)).text == "4.4.0"
+    assert (
+        infer_release(open_broker(directory)).reason
+        == "the first snapshot of the metadata log sets metadata.version, as 4.4 brought"
+    )
+
+
+def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
+    """Of a level that contradicts no trace the release is assumed: 3.9."""
+    (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
+    for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
+        snapshot.write_bytes(snapshot.read_bytes()[:70])
+    assumed = assumed_version(open_broker(upgraded))
+    assert (assumed.text, assumed.reason) == (
+        "3.9",
+        "bootstrap.checkpoint sets metadata.version to level 21, which 3.9 brought",
+    )

@@ -1,0 +1,183 @@
+"""Closed forms of the limits, beside the tables that were worked out and held against the real
+LogSegment of 4.3.1.
+"""
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import limits
+from kafkaviz.analysis.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX, IndexRoom, WriteLoad
+from kafkaviz.simulate.config import LogConfig
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+HOUR_S, WEEK_MS = 3600, 604_800_000
+
+
+def config(**settings) -> LogConfig:
+    """Kafka's defaults, and what is said otherwise."""
+    return LogConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    ("index_bytes", "slots", "full_mb"),
+    [
+        (64 * KIB, (8192, 5460), (37.7, 25.2)),
+        (102_400, (12_800, 8532), (59.0, 39.3)),
+        (MIB, (131_072, 87_380), (604, 403)),
+        (2 * MIB, (262_144, 174_761), (1208, 805)),
+        (10 * MIB, (1_310_720, 873_812), (6040, 4027)),
+    ],
+)
+def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
+    """Slots, and the segment's size when each index is full, at a gap of 4608 B."""
+    assert (limits.offset_slots(index_bytes), limits.usable_time_slots(index_bytes)) == slots
+    full = (
+        limits.offset_index_full_bytes(index_bytes, 4608),
+        limits.time_index_full_bytes(index_bytes, 4608),
+    )
+    assert [one / 1e6 for one in full] == pytest.approx(full_mb, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "load", "bytes_per_s", "hours", "winner"),
+    [
+        ({}, WriteLoad(150), 20, (14_913, 168, 76_459, 50_972), TIME),
+        ({}, WriteLoad(1500), 1500, (199, 168, 1092, 728), TIME),
+        ({}, WriteLoad(2000), 100e3, (2.98, 168, 21.9, 14.6), SIZE),
+        ({}, WriteLoad(16_384), 5e6, (3.58 / 60, 168, 1.19, 0.80), SIZE),
+        ({}, WriteLoad(65_536), 50e6, (21.5 / 3600, 168, 0.48, 0.32), SIZE),
+        ({"index_interval_bytes": 256}, WriteLoad(150), 1e6, (0.30, 168, 0.11, 0.24), OFFSET_INDEX),
+        (
+            {"segment_index_bytes": 102_400},
+            WriteLoad(1000),
+            1e6,
+            (0.30, 168, 0.018, 0.012),
+            TIME_INDEX,
+        ),
+    ],
+)
+def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
+    """Seven workloads: the hours until a roll by each limit alone, and the one that comes first."""
+    found = limits.seconds_until_roll(config(**settings), load, bytes_per_s)
+    assert [
+        float(found[cause]) / HOUR_S for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
+    ] == pytest.approx(hours, rel=0.015)
+    assert limits.REASONS[limits.first_limit(found)[0][0]] == winner
+
+
+def test_size_beats_time_above_1775_bytes_a_second():
+    """1 GiB in 7 days; whatever the batches, as long as no index fills."""
+    time, size = limits.speed_ranges(config(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
+    assert (time.cause, size.cause) == (TIME, SIZE)
+    assert size.first == time.last == pytest.approx(1775.3, abs=0.2)
+
+
+def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
+    """One entry a millisecond is the most that a clock gives; at 256 B between points, 50 MB/s of
+    them.
+    """
+    fast = limits.seconds_until_roll(
+        config(index_interval_bytes=0), WriteLoad(256), np.geomspace(1e6, 1e9, 20)
+    )
+    assert fast[TIME_INDEX].min() == pytest.approx(873.812)
+
+
+def test_two_thirds_decide_which_index_is_full_first():
+    """The time index wins while more than two thirds of the points add a time entry."""
+    more, less = (
+        limits.seconds_until_roll(config(), WriteLoad(1000, time_share=share), 1e6)
+        for share in (0.67, 0.66)
+    )
+    assert more[TIME_INDEX] < more[OFFSET_INDEX] and less[TIME_INDEX] > less[OFFSET_INDEX]
+
+
+@pytest.mark.parametrize("gap", [97, 1000, 4608])
+@pytest.mark.parametrize("share", [0.3, 1])
+def test_a_safe_index_is_just_large_enough(gap, share):
+    """With it neither index is full at segment.bytes; a few slots less, and one is."""
+    safe = limits.safe_index_bytes(GIB, gap, share)
+
+    def full(index_bytes):
+        return min(
+            limits.offset_index_full_bytes(index_bytes, gap),
+            limits.time_index_full_bytes(index_bytes, gap, share),
+        )
+
+    assert full(safe) >= GIB > full(safe - 36)
+    # the entry that fills an index counts at the next append
+    assert limits.usable_time_slots(safe) > share * GIB / gap
+
+
+@pytest.mark.parametrize(
+    ("gap", "share", "safe"),
+    [(4608, 1, 2_796_228), (819.2, 0.5, 10_485_760), (1228.8, 1, 10_485_792)],
+)
+def test_safe_sizes(gap, share, safe):
+    """max(8 ceil(S / G), 12 (ceil(f S / G) + 2)) of 1 GiB."""
+    assert limits.safe_index_bytes(GIB, gap, share) == safe
+
+
+def test_with_the_default_interval_ten_mib_are_always_safe():
+    """A gap is more than the interval, and segment.bytes is an int."""
+    assert limits.safe_index_bytes(limits.MOST_SEGMENT_BYTES, limits.gap_bytes(4096, 1)) < 10 * MIB
+
+
+@pytest.mark.parametrize(
+    ("index_bytes", "room"),
+    [
+        (0, IndexRoom.NONE),
+        (4, IndexRoom.NONE),
+        (11, IndexRoom.NONE),
+        (12, IndexRoom.ALWAYS_FULL),
+        (23, IndexRoom.ALWAYS_FULL),
+        (24, IndexRoom.WORKS),
+        (10 * MIB, IndexRoom.WORKS),
+    ],
+)
+def test_sizes_that_cannot_work(index_bytes, room):
+    """Below 12 a file cannot be made, below 24 the time index is always full."""
+    assert limits.index_room(index_bytes) == room
+    if room == IndexRoom.ALWAYS_FULL:
+        assert (
+            limits.seconds_until_roll(config(segment_index_bytes=index_bytes), WriteLoad(100), 1e3)[
+                TIME_INDEX
+            ]
+            == 0
+        )
+
+
+def test_jitter_and_compaction_shorten_the_wait():
+    """Half the jitter on average, never more than segment.ms of it; max.compaction.lag.ms for
+    compacted logs alone.
+    """
+    slow, load = 1.0, WriteLoad(1)
+    assert (
+        float(limits.seconds_until_roll(config(segment_jitter_ms=7_200_000), load, slow)[TIME])
+        == 604_800 - 3600 + 1
+    )
+    assert (
+        float(
+            limits.seconds_until_roll(
+                config(segment_ms=60_000, segment_jitter_ms=WEEK_MS), load, slow
+            )[TIME]
+        )
+        == 31
+    )
+    lag = {"max_compaction_lag_ms": 10_000}
+    assert float(limits.seconds_until_roll(config(**lag), load, slow)[TIME]) == 604_801
+    assert (
+        float(
+            limits.seconds_until_roll(config(**lag, cleanup_policy="compact,delete"), load, slow)[
+                TIME
+            ]
+        )
+        == 11
+    )
+
+
+def test_offsets_run_out_only_with_many_records_a_byte():
+    """2^31 offsets a segment: a batch of 1 MiB with a million records."""
+    found = limits.seconds_until_roll(
+        config(segment_bytes=limits.MOST_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
+    )
+    assert limits.REASONS[limits.first_limit(found)[0][0]] == limits.OFFSET_RANGE

@@ -1,0 +1,429 @@
+"""Lookups in whole broker directories: every answer that the broker itself gave, wrong ones on
+damaged files included.
+"""
+
+import gzip
+import json
+import re
+import shutil
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kafkaviz as kv
+from kafkaviz import versions
+from kafkaviz.__main__ import main
+from kafkaviz.analysis import paths
+from kafkaviz.analysis.health import check
+from kafkaviz.analysis.lookups import describe_recovered, needs_recovery, open_log_view
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.search import by_time
+from kafkaviz.search.bounds import READ_UNCOMMITTED, find_bounds
+from kafkaviz.search.log_view import AFTER_RECOVERY, ON_DISK
+from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from kafkaviz.search.profile import profile
+
+VERSIONS = {
+    "kafka-2.8.2-legacy": "2.8.2",
+    "kafka-3.9.0-follower": "3.9.0",
+    "kafka-3.9.0-leader": "3.9.0",
+    "kafka-4.3.1-clean": "4.3.1",
+    "kafka-4.3.1-damaged": "4.3.1",
+    "kafka-4.3.1-killed": "4.3.1",
+    "kafka-4.3.1-killed-restarted": "4.3.1",
+    "kafka-4.3.1-unstartable": "4.3.1",
+    "kafka-4.4.0-clean": "4.4.0",
+    "kafka-4.4.0-killed": "4.4.0",
+    "kafka-4.4.0-killed-restarted": "4.4.0",
+}
+SPECIAL = by_time.NAMES | {
+    "max_timestamp": by_time.MAX_TIMESTAMP,
+    "max-timestamp": by_time.MAX_TIMESTAMP,
+    "earliest_local": -4,
+}
+# The broker was killed before the log start that deleteRecords had set was written: the next start
+# began at 0, as it answered then.
+LOST_LOG_STARTS = {
+    ("kafka-4.3.1-killed", "device-events.v2-0"): 4321,
+    ("kafka-4.4.0-killed", "short-head-0"): 1321,
+}
+# Segments whose .timeindex was extended with zeros by hand after the broker had answered, by the
+# offsets in them.
+ZEROED_LATER = {
+    ("kafka-4.4.0-killed", "tickets-any-0"): range(590, 1229),
+    ("kafka-4.4.0-killed", "parcels-0"): range(1026, 2006),
+}
+
+
+class Judge:
+    """Compares lookups in one broker directory with what its broker answered; some partitions grew
+    after it was asked.
+    """
+
+    def __init__(self, broker: Broker, version: str, ends: dict[str, int]) -> None:
+        """ends: by partition what the broker said was its log's end."""
+        self._broker, self._version, self._ends, self._opened = broker, version, ends, {}
+
+    def compare(self, asked: dict) -> bool:
+        """Whether the question was one that the directory can still answer."""
+        name, isolation = (
+            f"{asked['topic']}-{asked['partition']}",
+            asked.get("isolation", READ_UNCOMMITTED),
+        )
+        log, bounds = self._open(name, isolation)
+        lost = LOST_LOG_STARTS.get((self._broker.name, name))
+        if self._ends[name] != bounds.end_offset and self._is_outdated(asked):
+            return False
+        if lost and asked.get("query") in ("earliest", "earliest_local"):
+            return False
+        if lost and "query" in asked and asked["offset"] == lost:
+            return False
+        if isinstance(asked.get("query"), int) and asked["offset"] in ZEROED_LATER.get(
+            (self._broker.name, name), ()
+        ):
+            return False
+        of = profile(self._version)
+        if "query" in asked:
+            found = by_timestamp(
+                log, SPECIAL.get(asked["query"], asked["query"]), of, isolation, bounds
+            )
+            told = (
+                None
+                if asked["offset"] in (-1, None)
+                else (asked["offset"], -1 if asked["timestamp"] is None else asked["timestamp"])
+            )
+            assert (found.answer and (found.answer.offset, found.answer.timestamp_ms)) == told, (
+                self._broker.name,
+                asked,
+            )
+        else:
+            found = by_offset(log, asked["offset"], of, isolation, bounds)
+            told = (
+                asked.get("firstRecordOffset"),
+                asked.get("firstRecordTimestamp"),
+                asked.get("error"),
+            )
+            assert fetched(found) == told, (self._broker.name, asked)
+        return True
+
+    def _open(self, name: str, isolation: str):
+        if name not in self._opened:
+            self._opened[name] = open_log_view(self._broker.partition(name), self._version)
+        if (name, isolation) not in self._opened:
+            self._opened[name, isolation] = find_bounds(
+                self._opened[name], profile(self._version), isolation
+            )
+        return self._opened[name], self._opened[name, isolation]
+
+    def _is_outdated(self, asked: dict) -> bool:
+        if "query" in asked:
+            return asked["offset"] in (-1, None) or asked["query"] in (
+                "latest",
+                "max_timestamp",
+                "max-timestamp",
+            )
+        return asked.get("firstRecordOffset") is None
+
+
+def fetched(found: Lookup) -> tuple[int | None, int | None, str | None]:
+    """(offset, timestamp, error) of the first record, as the answers are written down."""
+    record, error = found.record, found.error and found.error.class_name.rpartition(".")[2]
+    return record and record.offset, record and record.timestamp_ms, error
+
+
+def lines(data: bytes) -> list[dict]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def ends_of(asked: list[dict]) -> dict[str, int]:
+    """What the broker said where each log ends."""
+    latest = (one for one in asked if one.get("query") == "latest" and "isolation" not in one)
+    return {f"{one['topic']}-{one['partition']}": one["offset"] for one in latest}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VERSIONS)
+def test_every_answer_is_the_brokers(shared, name):
+    """list-offsets.jsonl and fetch.jsonl of each recorded directory."""
+    with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
+        members = (
+            expected.extractfile(f"{name}.expected/{file}.jsonl").read()
+            for file in ("list-offsets", "fetch")
+        )
+        asked = [one for member in members for one in lines(member)]
+    judge = Judge(
+        open_broker(unpack_if_archive(shared / "data" / f"{name}.tar.gz")),
+        VERSIONS[name],
+        ends_of(asked),
+    )
+    compared = sum(map(judge.compare, asked))
+    assert compared > 0.9 * len(asked)
+
+
+def test_answers_of_4_4_on_time_indexes_that_end_in_zeros(data, restarted_4_4):
+    """The start left two trims lost: times in the segment of 590 are answered with 1229, the first
+    offset of the next.
+    """
+    with gzip.open(data / "kafka-4.4.0-killed-restarted-answers.jsonl.gz") as file:
+        asked = lines(file.read())
+    judge = Judge(open_broker(restarted_4_4), "4.4.0", ends_of(asked))
+    assert sum(map(judge.compare, asked)) == len(asked) == 97
+    partition = open_broker(restarted_4_4).partition("tickets-any-0")
+    first, last = (
+        kv.lookup(partition, offset=offset).answer.timestamp_ms for offset in (600, 1220)
+    )
+    skipped = [
+        one for one in asked if isinstance(one.get("query"), int) and first <= one["query"] <= last
+    ]
+    assert len(skipped) > 5 and {one["offset"] for one in skipped} == {1229}
+
+
+@pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
+def test_answers_of_the_samples_are_the_brokers(data, request, sample):
+    """Some of the answers that the brokers of sample_data gave."""
+    with gzip.open(data / "broker_answers.jsonl.gz") as file:
+        asked = [one for one in lines(file.read()) if one["sample"] == sample]
+    judge = Judge(open_broker(request.getfixturevalue(sample)), "4.3.1", ends_of(asked))
+    assert sum(map(judge.compare, asked)) > 100
+
+
+def test_a_lookup_as_the_library_is_called(clean):
+    """By offset, by timestamp, by name; by another version."""
+    partition = kv.open_broker(clean).partition("orders-0")
+    found = kv.lookup(partition, offset=5000)
+    assert (found.record.offset, found.answer.timestamp_ms, found.scan.from_position) == (
+        5000,
+        1790000827426,
+        270131,
+    )
+    assert [read.size for read in found.scan.reads] == [17, 17, 17, 61]
+    assert [
+        read.size for read in kv.lookup(partition, offset=5000, version="3.9.0").scan.reads
+    ] == [17, 61] * 2
+    assert kv.lookup(partition, timestamp_ms=1790000827426).answer.offset == 5000
+    assert kv.lookup(partition, timestamp_ms="latest").answer.offset == 38736
+    with pytest.raises(KafkavizError):
+        kv.lookup(partition)
+
+
+def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
+    """Unwritten slots are gone; as it is, they are read."""
+    partition = next(
+        one
+        for one in open_broker(killed).partitions
+        if one.active and one.active.offset_slots.unwritten_slots > 100
+    )
+    target = partition.active.base_offset
+    assert needs_recovery(partition)
+    recovered, as_is = (kv.lookup(partition, offset=target, as_is=as_is) for as_is in (False, True))
+    assert recovered.searches[0].slot_search.entries == len(partition.active.offset_index)
+    assert as_is.searches[0].slot_search.entries == partition.active.offset_slots.slots
+    assert recovered.record == as_is.record
+    log = open_log_view(partition)
+    stem = partition.active.name
+    assert set(log.recovered_files) == {f"{stem}.{kind}" for kind in ("log", "index", "timeindex")}
+    assert (
+        log.active.log.source == AFTER_RECOVERY
+        and not open_log_view(partition, as_is=True).recovered_files
+    )
+    told = (
+        f"the .log, .index and .timeindex of {stem} are read as the recovery of the next start "
+        "would leave them, not as they lie on disk"
+    )
+    assert describe_recovered(log.recovered_files) == told and describe_recovered(()) == ""
+    assert (
+        describe_recovered(["1.log"])
+        == "1.log is read as the recovery of the next start would leave it, not as it lies on disk"
+    )
+    assert describe_recovered(["1.log", "1.index", "2.log"]).startswith(
+        "1.log and 2 files more are read"
+    )
+    assert describe_recovered(["1.log", "2.log"]).startswith("1.log and 1 file more are read")
+
+
+def test_of_a_whole_log_recovery_leaves_the_log(killed):
+    """Only what it would write anew goes by the name of a file that holds other bytes."""
+    logs = [open_log_view(one) for one in open_broker(killed).partitions if one.live]
+    whole = [log for log in logs if log.active.log.source == ON_DISK]
+    assert whole and len(whole) < len(logs)
+    assert {
+        tuple(name.partition(".")[2] for name in log.active.recovered_files) for log in whole
+    } == {("index", "timeindex")}
+
+
+def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
+    """Without its broker directory nothing says that it was not stopped cleanly."""
+    name = next(
+        one.directory
+        for one in open_broker(killed).partitions
+        if one.active and one.active.offset_slots.unwritten_slots > 100
+    )
+    shutil.copytree(killed / name, tmp_path / name)
+    assert not needs_recovery(open_broker(tmp_path / name).partitions[0])
+
+
+def test_what_a_path_may_be(clean, tmp_path):
+    """A directory, a .log, files under any directory's name; nothing else."""
+    one = paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
+    assert [segment.base_offset for segment in one.segments] == [
+        19113
+    ] and one.log_start_offset == 19113
+    assert len(paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
+    shutil.copytree(clean / "orders-0", tmp_path / "copied")
+    assert len(paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
+    (tmp_path / "empty-0").mkdir()
+    with pytest.raises(CannotOpen, match=r"holds no \.log"):
+        paths.open_log(tmp_path / "empty-0", "4.3.1")
+    with pytest.raises(CannotOpen, match="partitions; name one of them"):
+        paths.open_log(clean, "4.3.1")
+    with pytest.raises(CannotOpen, match="is no file of a segment"):
+        paths.open_log(Path(__file__), "4.3.1")
+    with pytest.raises(CannotOpen, match="is not there"):
+        paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")
+
+
+@pytest.mark.parametrize("kind", ["", ".py", ".index"])
+@pytest.mark.parametrize("given", [[], ["--kafka-version", "4.3.1"]])
+def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, given):
+    """An empty directory, another file, an index: none of them advises an index, which rebuild and
+    a replay refuse.
+    """
+    (tmp_path / "empty-0").mkdir()
+    path = {
+        "": tmp_path / "empty-0",
+        ".py": Path(__file__),
+        ".index": clean / "orders-0" / f"{0:020}.index",
+    }[kind]
+    for line, takes in (
+        (["rebuild", str(path)], "give a partition directory or a .log"),
+        (["simulate", "--replay", str(path)], "give a partition directory, or an archive of one"),
+    ):
+        assert main([*line, *given, "--out", str(tmp_path / "out")]) == 2
+        assert capsys.readouterr().err.endswith(f"; {takes}\n")
+
+
+def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
+    """Zeros behind the last batch keep a broker from starting; they keep no one from looking before
+    them.
+    """
+    source = open_broker(killed).partition("weblogs-0")
+    shutil.copytree(source.path, tmp_path / "weblogs-0")
+    log = sorted((tmp_path / "weblogs-0").glob("*.log"))[-1]
+    log.write_bytes(log.read_bytes() + bytes(512))
+    found = kv.lookup(open_broker(tmp_path / "weblogs-0").partitions[0], offset=100)
+    assert found.record == kv.lookup(source, offset=100).record
+    assert found.bounds.end_offset == kv.lookup(source, offset=100).bounds.end_offset
+
+
+def test_a_path_may_lead_into_an_archive(tmp_path, clean):
+    """As the message that names a partition of one suggests."""
+    with tarfile.open(tmp_path / "kafka.tar.gz", "w:gz") as packed:
+        packed.add(clean / "orders-0", "kafka/orders-0")
+        packed.add(clean / "meta.properties", "kafka/meta.properties")
+    for path in ("orders-0", "orders-0/00000000000000000000.log"):
+        assert (
+            paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
+        )
+    assert (
+        len(
+            paths.open_index(
+                tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1"
+            )[1].offset_slots
+        )
+        == 203
+    )
+    with pytest.raises(
+        CannotOpen, match=re.escape(f"{tmp_path}/kafka.tar.gz/nope-0: is not there; the archive")
+    ):
+        paths.open_log(tmp_path / "kafka.tar.gz" / "nope-0", "4.3.1")
+
+
+def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
+    """A length that is no multiple of 8: from 2.3 on no start looks at it."""
+    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / "kafka" / name)
+    index = tmp_path / "kafka" / "orders-0" / f"{0:020}.index"
+    index.write_bytes(index.read_bytes()[:13])
+    partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
+    assert [needs_recovery(partition, release) for release in ((2, 2), (2, 3), None)] == [
+        True,
+        False,
+        False,
+    ]
+    entries = [
+        kv.lookup(partition, offset=5000, version=version).searches[0].slot_search.entries
+        for version in ("2.2", "2.3")
+    ]
+    assert entries == [203, 1]
+    index.with_suffix(".timeindex").unlink()
+    assert needs_recovery(partition, (2, 2))
+
+
+def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
+    """As a check assumes it; of a file by itself, or a directory that says nothing, the newest."""
+    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
+    (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
+    (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
+    partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
+    assert (
+        kv.lookup(partition, offset=5000).profile.version
+        == check(tmp_path / "kafka").version.text
+        == "3.6"
+    )
+    assert paths.version(partition.path / f"{0:020}.index") == "3.6"
+    assert (paths.version(clean / "orders-0"), versions.NEWEST) == ("4.3.1", "4.4.0")
+    shutil.copytree(clean / "orders-0", tmp_path / "copied")
+    assert paths.version(tmp_path / "copied" / f"{0:020}.log") == versions.NEWEST
+
+
+def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):
+    """A leader-epoch-checkpoint that cannot be read comes first: the unwritten slots are gone all
+    the same, and the exception is kept.
+    """
+    shutil.copytree(killed, tmp_path / "kafka")
+    name = next(
+        one.directory
+        for one in open_broker(killed).partitions
+        if one.active and one.active.offset_slots.unwritten_slots > 100
+    )
+    (tmp_path / "kafka" / name / "leader-epoch-checkpoint").write_text("0\nmany\n")
+    log, whole = (
+        open_log_view(open_broker(root).partition(name)) for root in (tmp_path / "kafka", killed)
+    )
+    assert (
+        log.start_error.startswith("org.apache.kafka.common.errors.KafkaStorageException: ")
+        and whole.start_error is None
+    )
+    assert len(log.segments) == len(whole.segments)
+    for one, other in zip(log.segments, whole.segments, strict=True):
+        assert np.array_equal(one.offset_slots, other.offset_slots) and np.array_equal(
+            one.time_slots, other.time_slots
+        )
+        assert np.array_equal(one.aborted, other.aborted) and one.size_bytes == other.size_bytes
+
+
+def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_path):
+    """segment.index.bytes as it is set, not as large as can be: check says that the start fails,
+    and so does a lookup.
+    """
+    shutil.copytree(killed, tmp_path / "kafka")
+    (tmp_path / "kafka" / "server.properties").write_text("log.index.size.max.bytes=96\n")
+    partitions = open_broker(tmp_path / "kafka").partitions
+    failing = {
+        step.partition
+        for step in check(tmp_path / "kafka").restart.steps
+        if step.cause == "index-full"
+    }
+    assert failing
+    for partition in (one for one in partitions if one.directory in failing):
+        log, whole = (
+            open_log_view(partition),
+            open_log_view(open_broker(killed).partition(partition.directory)),
+        )
+        assert "Attempt to append to a full" in log.start_error
+        assert len(log.active.offset_slots) == len(whole.active.offset_slots)

@@ -1,0 +1,133 @@
+"""Entries that a recovery would write and that are not there: told from what restarts and changed
+settings leave.
+"""
+
+from collections.abc import Mapping
+from random import Random
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis.health import check
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.walk import walk
+from tests.analysis.lab import Lab
+
+NAME, PLAIN = "index-differs-from-rebuild", "clicks-none-0"
+
+
+@pytest.fixture
+def lab(clean, tmp_path) -> Lab:
+    """A partition of small batches, times in order."""
+    return Lab(clean, tmp_path / "kafka", [PLAIN])
+
+
+def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Both indexes as a live broker writes them (LogSegment.append, 4.3.1), one batch after
+    another.
+
+    starts: the interval with which a broker that starts before this batch goes on; batch 0 is the
+    first start.
+    """
+    entries, times, since, newest, owner = [], [], 0, -1, 0
+
+    def add_time() -> None:
+        if newest > (times[-1][0] if times else -1):
+            times.append((newest, owner))
+
+    for number, row in enumerate(rows.tolist()):
+        row = dict(zip(rows.dtype.names, row, strict=True))
+        if number in starts:
+            add_time()  # a stop writes the last time entry
+            since, interval = 0, starts[number]
+        if row["max_timestamp_ms"] > newest:
+            newest, owner = row["max_timestamp_ms"], row["last_offset"]
+        if since > interval:
+            entries.append((row["last_offset"], row["position"]))
+            add_time()
+            since = 0
+        since += row["size_bytes"]
+    add_time()
+    return np.array(entries, offset_index.ENTRY), np.array(times, time_index.ENTRY)
+
+
+def put(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
+    """What is found with these indexes."""
+    for suffix, layout, table in (
+        (".index", offset_index, entries),
+        (".timeindex", time_index, times),
+    ):
+        lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
+    found = check(lab.path, partition=PLAIN).findings
+    assert not [one for one in found if one.severity == "error"]
+    return [one for one in found if one.code == NAME]
+
+
+def rows_of(lab: Lab) -> np.ndarray:
+    return walk(lab.files(PLAIN, ".log")[0].read_bytes())[0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_restarts_and_changed_settings_leave_no_finding(lab, seed):
+    """A restart here and there, with the same interval or from then on with another one."""
+    random, rows = Random(seed), rows_of(lab)
+    interval = random.choice([900, 4096, 9000])
+    starts = {0: interval}
+    at = 0
+    while (at := at + random.randrange(2 * interval // 300 + 8, 120)) < len(rows):
+        starts[at] = interval
+    if seed % 3 == 0:
+        later = random.choice(sorted(starts))
+        starts = {number: one if number < later else 3 * interval for number, one in starts.items()}
+    assert put(lab, *written(rows, starts)) == []
+
+
+def test_entries_lost_from_both_indexes_are_named(lab):
+    """One of each: no time entry tells of a stop, though timestamps grew."""
+    entries, times = written(rows_of(lab), {0: 8192})
+    lost = entries[12]
+    (found,) = put(
+        lab, np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
+    )
+    assert "a recovery writes 1 entry there" in found.message
+    assert (
+        found.evidence.expected_hex == lost.tobytes().hex()
+        and found.position == 12 * offset_index.ENTRY.itemsize
+    )
+
+
+def test_entries_lost_from_one_index_are_named(lab):
+    """Their time entries are still there, which is no chance; of one it may be."""
+    entries, times = written(rows_of(lab), {0: 4096})
+    (found,) = put(lab, np.delete(entries, [12, 13, 14]), times)
+    assert (
+        "a recovery writes 3 entries there" in found.message
+        and found.evidence.expected_hex == entries[12].tobytes().hex()
+    )
+    assert put(lab, np.delete(entries, 12), times) == []
+
+
+def test_a_new_leader_epoch_decides_nothing(lab):
+    """A follower that was truncated begins to count anew, and writes no time entry."""
+    rows = rows_of(lab)
+    entries, times = written(rows, {0: 4096})
+    lost = entries[12]
+    middle = int(np.searchsorted(rows["position"], lost["position"]))
+    lab.batches(
+        lab.files(PLAIN, ".log")[0],
+        lambda row: {"leader_epoch": 7} if row["position"] >= rows["position"][middle] else {},
+    )
+    left = np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
+    for suffix, layout, table in zip(
+        (".index", ".timeindex"), (offset_index, time_index), left, strict=True
+    ):
+        lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
+    assert NAME not in {one.code for one in check(lab.path, partition=PLAIN).findings}
+
+
+def test_an_emptied_time_index_tells_nothing_of_before(lab):
+    """A start makes an empty one where it was missing; entries come behind it alone."""
+    rows = rows_of(lab)
+    entries, times = written(rows, {0: 4096, 150: 4096})
+    assert put(lab, entries, times[times["relative_offset"] > rows["last_offset"][160]]) == []

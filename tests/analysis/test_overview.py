@@ -1,0 +1,325 @@
+"""The broker's table: what the listing knows, what index files add, what a catalog adds, and what
+stays unknown.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import overview
+from kafkaviz.analysis.overview import UNKNOWN
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.broker import Problem, open_broker
+
+
+def make_segment(
+    folder: Path, base: int, log_bytes: int, positions: list[int], times: int = 0, suffix: str = ""
+) -> None:
+    """A segment with this many bytes of log and these index entries; the log is zeros, for nothing
+    here reads it.
+    """
+    folder.mkdir(exist_ok=True, parents=True)
+    stem = folder / f"{base:020d}"
+    Path(f"{stem}.log{suffix}").write_bytes(bytes(log_bytes))
+    entries = np.array(
+        [(number + 1, position) for number, position in enumerate(positions)], offset_index.ENTRY
+    )
+    Path(f"{stem}.index{suffix}").write_bytes(offset_index.build(entries))
+    stamps = np.array([(1000 + number, number + 1) for number in range(times)], time_index.ENTRY)
+    Path(f"{stem}.timeindex{suffix}").write_bytes(time_index.build(stamps))
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """orders-0: a closed segment of 1000 bytes and an active one of 500; logs-0: one deleted and an
+    active, empty one.
+    """
+    make_segment(tmp_path / "orders-0", 0, 1000, [400, 800], times=1)
+    make_segment(tmp_path / "orders-0", 30, 500, [250], times=1)
+    make_segment(tmp_path / "logs-0", 0, 200, [100], suffix=".deleted")
+    make_segment(tmp_path / "logs-0", 9, 0, [])
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\n")
+    return tmp_path
+
+
+def columns(broker, **counted) -> dict[str, list]:
+    """A catalog's table of segments as it would be for these segments; counted gives columns, all
+    others are 0.
+    """
+    segments = [
+        (partition, segment) for partition in broker.partitions for segment in partition.segments
+    ]
+    table = {
+        "directory": [partition.directory for partition, _ in segments],
+        "base_offset": [segment.base_offset for _, segment in segments],
+        "suffix": [
+            "" if segment.state in ("active", "closed") else segment.state
+            for _, segment in segments
+        ],
+        "log_bytes": [segment.log and segment.log.size_bytes for _, segment in segments],
+        "log_mtime_ns": [segment.log and segment.log.mtime_ns for _, segment in segments],
+    }
+    table |= {name: counted.get(name, [()] * len(segments)) for name in ("codecs", "problems")}
+    return table | {name: counted.get(name, [0] * len(segments)) for name in overview.COUNT_COLUMNS}
+
+
+def test_the_listing_knows_sizes_and_states(small):
+    """Before a file is opened: segments, bytes and kinds; whatever takes reading is unknown, not
+    zero.
+    """
+    known = overview.inventory(open_broker(small))
+    assert [row.directory for row in known.partitions] == ["logs-0", "orders-0"]
+    assert known.total.segments == 4 and known.total.log_bytes == 1700
+    assert [known.count_kind(kind) for kind in overview.KINDS] == [1, 2, 1, 0, 0]
+    assert (
+        known.total.offset_entries is None
+        and known.total.index_bytes is None
+        and known.total.batches is None
+    )
+    assert known.total.bytes_an_entry is None and known.partitions[1].last_offset is None
+
+
+def test_index_files_add_entries_and_where_they_are(small):
+    """Counts, bytes an entry covers, and positions that run on from segment to segment."""
+    known = overview.with_entries(overview.inventory(open_broker(small)))
+    orders = known.partitions[1]
+    assert (orders.sums.offset_entries, orders.sums.time_entries, orders.sums.index_bytes) == (
+        3,
+        2,
+        3 * 8 + 2 * 12,
+    )
+    assert orders.sums.bytes_an_entry == 500
+    assert known.entries.partition.tolist() == [0, 1, 1, 1]
+    assert known.entries.position.tolist() == [100, 400, 800, 1250]
+    assert known.problems == ()
+
+
+def test_no_entry_covers_no_bytes(tmp_path):
+    """A topic-partition without an entry has no bytes an entry; that is not an error and not
+    infinity.
+    """
+    make_segment(tmp_path / "empty-0", 0, 10, [])
+    known = overview.with_entries(overview.inventory(open_broker(tmp_path / "empty-0")))
+    assert known.total.offset_entries == 0 and known.total.bytes_an_entry is None
+
+
+def test_an_entry_beyond_its_log_is_counted_but_not_placed(tmp_path):
+    """A damaged index may point anywhere: its mark must not appear under another segment."""
+    make_segment(tmp_path / "orders-0", 0, 100, [50, 7000])
+    make_segment(tmp_path / "orders-0", 30, 100, [60])
+    known = overview.with_entries(overview.inventory(open_broker(tmp_path / "orders-0")))
+    assert known.total.offset_entries == 3
+    assert known.entries.position.tolist() == [50, 160]
+
+
+def test_what_cannot_be_read_is_left_out_and_named(small):
+    """One index file vanished: the totals do without its segment, and say which file it was."""
+    listed = overview.inventory(open_broker(small))
+    gone = small / "orders-0" / f"{0:020d}.index"
+    gone.unlink()
+    known = overview.with_entries(listed)
+    assert [problem.path for problem in known.problems] == [gone]
+    assert known.segments["left_out"].tolist() == [False, False, True, False]
+    assert known.total.offset_entries == 2 and known.total.log_bytes == 1700
+    assert (
+        known.partitions[1].sums.bytes_an_entry == 500
+        and known.partitions[1].sums.covered_bytes == 500
+    )
+    assert known.entries.position.tolist() == [100, 1250]
+
+
+def test_a_catalog_adds_what_reading_tells(small):
+    """Batches, records, torn ends, the last offset, the newest record and the codecs, by
+    segment.
+    """
+    broker = open_broker(small)
+    read = columns(
+        broker,
+        batches=[1, 0, 5, 2],
+        records=[9, 0, 30, 7],
+        torn_bytes=[0, 0, 0, 12],
+        last_offset=[8, None, 29, 36],
+        max_timestamp_ms=[5, None, 7, 6],
+        codecs=[(), (), ("none", "lz4"), ("lz4",)],
+    )
+    known = overview.with_batches(overview.inventory(broker), read)
+    orders = known.partitions[1]
+    assert (
+        orders.sums.batches,
+        orders.sums.records,
+        orders.sums.torn_bytes,
+        orders.sums.newest_ms,
+    ) == (7, 37, 12, 7)
+    assert orders.last_offset == 36 and orders.codecs == ("lz4", "none")
+    assert known.partitions[0].codecs == ()
+    assert known.total.batches == 8
+
+
+def test_a_file_that_changed_since_is_unknown_again(small):
+    """A catalog's row counts only for the very bytes that it was read from."""
+    broker = open_broker(small)
+    read = columns(broker, batches=[1, 0, 5, 2])
+    log = small / "orders-0" / f"{30:020d}.log"
+    with open(log, "ab") as file:
+        file.write(b"more")
+    known = overview.with_batches(overview.inventory(open_broker(small)), read)
+    assert known.segments["batches"].tolist() == [1, 0, 5, UNKNOWN]
+    assert known.total.batches is None and known.partitions[0].sums.batches == 1
+
+
+def test_a_segment_with_a_problem_is_left_out(small):
+    """The pipeline could not read one of its files, and names it; a file that both could not read
+    is one problem.
+    """
+    broker = open_broker(small)
+    listed = overview.inventory(broker)
+    gone = small / "orders-0" / f"{0:020d}.index"
+    gone.unlink()
+    problems = (Problem(gone, "is not there"),)
+    told = [(), (), problems, ()]
+    known = overview.with_batches(
+        listed, columns(broker, batches=[1, 0, 5, 2], problems=told, offset_entries=[0, 0, None, 0])
+    )
+    assert known.segments["left_out"].tolist() == [False, False, True, False]
+    assert known.total.batches == 3 and known.problems == problems
+    both = overview.with_batches(
+        overview.with_entries(listed), columns(broker, batches=[1, 0, 5, 2], problems=told)
+    )
+    assert both.problems == problems and int(both.segments["left_out"].sum()) == 1
+
+
+def test_a_log_read_to_its_middle_is_left_out(small):
+    """It has numbers, which are too small; the problem says so."""
+    broker = open_broker(small)
+    problem = Problem(small / "orders-0" / f"{0:020d}.log", "input/output error")
+    known = overview.with_batches(
+        overview.inventory(broker),
+        columns(broker, batches=[1, 0, 5, 2], problems=[(), (), (problem,), ()]),
+    )
+    assert known.total.batches == 3 and known.partitions[1].sums.covered_bytes == 500
+
+
+@pytest.mark.parametrize(
+    ("kind", "nothing"),
+    [
+        ("log", "batches"),
+        ("log", "records"),
+        ("index", "offset_entries"),
+        ("timeindex", "time_entries"),
+    ],
+)
+def test_a_missing_file_is_no_problem(small, kind, nothing):
+    """A null in the catalog without one: there is nothing to count, so the sums are known."""
+    (small / "orders-0" / f"{0:020d}.{kind}").unlink()
+    broker = open_broker(small)
+    known = overview.with_batches(
+        overview.inventory(broker), columns(broker, **{nothing: [1, 0, None, 2]})
+    )
+    assert not known.segments["left_out"].any() and known.problems == ()
+    assert getattr(known.total, nothing) == 3
+
+
+def test_a_hidden_number_of_records_is_unknown(small):
+    """A null of a file that is there: a compressed batch of an old format hides its count."""
+    broker = open_broker(small)
+    known = overview.with_batches(
+        overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], records=[1, 0, None, 2])
+    )
+    assert (known.total.batches, known.total.records) == (8, None) and not known.segments[
+        "left_out"
+    ].any()
+
+
+def test_of_nothing_read_nothing_is_known(small):
+    """A topic-partition whose every segment is left out has no number of batches, not none of
+    them.
+    """
+    broker = open_broker(small)
+    problems = [
+        (Problem(small / "logs-0" / f"{base:020d}.log", "may not be read"),) for base in (0, 9)
+    ]
+    read = columns(broker, batches=[None, None, 5, 2], problems=[*problems, (), ()])
+    known = overview.with_batches(overview.inventory(broker), read)
+    assert known.partitions[0].sums.batches is None and known.total.batches == 7
+    assert known.problems == (*problems[0], *problems[1])
+
+
+def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):
+    """Its segments have plain names, but nothing reads them any more."""
+    make_segment(tmp_path / "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete", 0, 10, [])
+    make_segment(tmp_path / "new-0", 0, 10, [])
+    known = overview.inventory(open_broker(tmp_path))
+    assert known.count_kind("deleted") == 1 and known.count_kind("active") == 1
+    assert [row.label for row in known.partitions] == ["new-0", "old-0"]
+
+
+def test_a_topic_made_again_has_codecs_of_its_own(tmp_path):
+    """The directory of the one before, which is to be deleted, has the same topic and number."""
+    gone = "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
+    for folder in ("orders-0", gone):
+        make_segment(tmp_path / folder, 0, 10, [])
+    broker = open_broker(tmp_path)
+    known = overview.with_batches(
+        overview.inventory(broker), columns(broker, codecs=[("zstd",), ("gzip",)])
+    )
+    assert [(row.directory, row.codecs) for row in known.partitions] == [
+        ("orders-0", ("zstd",)),
+        (gone, ("gzip",)),
+    ]
+
+
+@pytest.mark.parametrize(("limit", "value"), [("READ_FILES", 5), ("READ_BYTES", 10)])
+def test_large_indexes_are_left_to_the_pipeline(small, monkeypatch, limit, value):
+    """More files, or more bytes, than are read at once."""
+    broker = open_broker(small)
+    assert overview.is_readable(broker)
+    monkeypatch.setattr(overview, limit, value)
+    assert not overview.is_readable(broker)
+
+
+def test_holes_do_not_count_as_index(tmp_path):
+    """A preallocated index of 128 MiB takes no time to read: it is a hole."""
+    make_segment(tmp_path / "orders-0", 0, 10, [5])
+    os.truncate(tmp_path / "orders-0" / f"{0:020d}.index", 128 << 20)
+    broker = open_broker(tmp_path / "orders-0")
+    assert overview.is_readable(broker)
+    assert overview.with_entries(overview.inventory(broker)).total.offset_entries == 1
+
+
+def test_a_telling_segment_has_a_few_entries_in_both_indexes(tmp_path):
+    """The smallest such, of a topic that is not Kafka's own; the largest is the one with the
+    longest log.
+    """
+    make_segment(tmp_path / "orders-0", 0, 900, [100, 200, 300, 400], times=4)
+    make_segment(tmp_path / "orders-0", 50, 500, [100, 200, 300, 400], times=4)
+    make_segment(tmp_path / "orders-0", 70, 100, [50], times=1)
+    make_segment(tmp_path / "__consumer_offsets-0", 0, 400, [100, 200, 300, 350], times=4)
+    known = overview.with_entries(overview.inventory(open_broker(tmp_path)))
+    assert overview.default_segment(known) == ("orders-0", 50)
+    assert overview.largest_segment(known) == ("orders-0", 0)
+
+
+def test_nothing_tells_where_there_is_nothing(tmp_path):
+    """A broker directory without a topic-partition."""
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    known = overview.with_entries(overview.inventory(open_broker(tmp_path)))
+    assert overview.default_segment(known) is None and overview.largest_segment(known) is None
+    assert known.total.segments == 0 and known.total.log_bytes == 0 and known.partitions == ()
+
+
+def test_a_real_broker_adds_up(clean):
+    """37 topic-partitions of 4.3.1, counted here by the sizes of its trimmed index files."""
+    known = overview.with_entries(overview.inventory(open_broker(clean)))
+    trimmed = [path for path in clean.glob("*/*.index*") if "-delete" not in path.parent.name]
+    untrimmed = next(row for row in known.partitions if row.state == "delete")
+    assert len(known.partitions) == 37 and known.total.segments == 94
+    assert known.total.log_bytes == sum(
+        path.stat().st_size for path in [*clean.glob("*/*.log"), *clean.glob("*/*.log.deleted")]
+    )
+    assert (
+        known.total.offset_entries - untrimmed.sums.offset_entries
+        == sum(path.stat().st_size for path in trimmed) // 8
+    )
+    assert (known.total.offset_entries, known.total.time_entries) == (5442, 4513)

@@ -1,0 +1,68 @@
+"""What a picture of segments says of each topic-partition."""
+
+import time
+
+from kafkaviz import words
+from kafkaviz.analysis import partition_badges
+from kafkaviz.analysis.finding import CODES, INFO
+from kafkaviz.analysis.health import check
+from kafkaviz.analysis.partition_badges import Badge
+
+# never of a topic-partition
+OF_BROKER = {"checkpoint-unreadable", "meta-properties-bad", "unclean-shutdown", "maps-near-limit"}
+
+
+def test_the_worst_stands_first():
+    """Errors before warnings, the log before its indexes; findings of one code are one mark; what
+    is information is none.
+    """
+    rows = [
+        ("a-0", f"a-0/{7:020d}.timeindex", "timeindex-missing", "error"),
+        ("a-0", f"a-0/{7:020d}.log", "segment-gap", "warning"),
+        ("a-0", f"a-0/{9:020d}.log.cleaned", "leftover-cleaned", "warning"),
+        ("a-0", f"a-0/{0:020d}.timeindex", "timeindex-missing", "error"),
+        ("a-0", f"a-0/{0:020d}.index", "index-coarse", "info"),
+        ("b-0", "b-0", "leader-epoch-bad", "warning"),
+        (None, None, "unclean-shutdown", "warning"),
+    ]
+    assert partition_badges.badges_from_rows(rows) == {
+        "a-0": (
+            Badge("timeindex-missing", "error", (0, 7)),
+            Badge("segment-gap", "warning", (7,)),
+            Badge("leftover-cleaned", "warning", (9,)),
+        ),
+        "b-0": (Badge("leader-epoch-bad", "warning"),),
+    }
+
+
+def test_what_the_next_start_does_is_no_mark(killed):
+    """After a kill that is true of every topic-partition; what is torn is."""
+    told = partition_badges.badges_from_findings(check(killed).findings)
+    assert {name: one[0].code for name, one in told.items() if one[0].severity == "error"} == {
+        "append-time-0": "log-garbage-tail",
+        "clicks-zstd-0": "log-torn-tail",
+        "weblogs-0": "log-zero-tail",
+    }
+    assert {
+        one.partition for one in check(killed).findings if one.code == "recovery-will-rebuild"
+    } > set(told)
+
+
+def test_every_code_that_marks_has_words():
+    """And no other has: words that nothing shows are left over."""
+    marking = (
+        {code.name for code in CODES.values() if code.severity != INFO}
+        - set(partition_badges.RECOVERY_CODES)
+        - OF_BROKER
+    )
+    assert {
+        key.removeprefix("marks.") for key in words.catalogue("en") if key.startswith("marks.")
+    } == marking
+
+
+def test_a_hundred_thousand_findings_take_a_moment():
+    """One a segment: the map of a large directory waits for them."""
+    rows = [("a-0", f"a-0/{n:020d}.index", "index-zero-tail", "warning") for n in range(100_000)]
+    start = time.process_time()
+    (mark,) = partition_badges.badges_from_rows(rows)["a-0"]
+    assert len(mark.base_offsets) == 100_000 and time.process_time() - start < 2

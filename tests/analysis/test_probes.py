@@ -1,0 +1,89 @@
+"""Slots and pages of every search in an index of a size, against the exact tables."""
+
+from math import ceil, log2
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.probes import mean_touched_pages, probes
+from kafkaviz.search.slots import first_warm_slot
+
+
+@pytest.mark.parametrize(
+    ("entries", "mean"),
+    [
+        (3, 1.6667),
+        (5, 2.4),
+        (683, 9.5007),
+        (1000, 9.976),
+        (1025, 10.002),
+        (12_345, 13.6728),
+        (261_120, 17.9961),
+    ],
+)
+def test_the_mean_bisection(entries, mean):
+    """The closed form L + 1 - 2^L / n, of log2 of n rounded up, and the plain search itself, which
+    reads slot 0 first.
+    """
+    steps = ceil(log2(entries))
+    assert steps + 1 - 2**steps / entries == pytest.approx(mean, abs=1e-4)
+    assert probes(entries, 8, warm=False).probes.mean() == pytest.approx(1 + mean, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("entries", "entry_bytes", "mean", "most", "cold", "warm", "pages", "most_pages", "tail"),
+    [
+        (100, 8, 7.72, 8, None, 7.72, 1.00, 1, (8, 1)),
+        (1025, 8, 11.00, 12, None, 11.00, 2.00, 3, (12, 3)),
+        (6656, 8, 14.00, 15, 14.55, 11.00, 4.83, 6, (12, 3)),
+        (65_536, 8, 17.87, 18, 17.98, 11.00, 8.85, 9, (12, 3)),
+        (683, 12, 10.50, 11, None, 10.50, 2.00, 3, (11, 3)),
+        (262_143, 12, 19.97, 20, 20.00, 10.50, 12.47, 13, (11, 3)),
+    ],
+)
+def test_the_table_of_kafkas_search(
+    entries, entry_bytes, mean, most, cold, warm, pages, most_pages, tail
+):
+    """Means over all slots, the most, cold and warm apart, pages of 4 KiB, and the reader at the
+    end.
+    """
+    found = probes(entries, entry_bytes)
+    assert (found.probes.mean(), found.probes.max()) == (pytest.approx(mean, abs=0.006), most)
+    first = first_warm_slot(entries, entry_bytes)
+    assert found.probes[first:].mean() == pytest.approx(warm, abs=0.006)
+    if cold:
+        assert found.probes[:first].mean() == pytest.approx(cold, abs=0.006)
+    assert (found.pages.mean(), found.pages.max()) == (pytest.approx(pages, abs=0.006), most_pages)
+    assert (found.tail_probes, found.tail_pages) == tail
+
+
+def test_what_a_cold_search_touches():
+    """Pages as in the table; with 128 KiB read around each, a small index is one read, 2 MiB some
+    four, and each doubling adds one.
+    """
+    assert mean_touched_pages(65_536, 8) == pytest.approx(8.85, abs=0.01)
+    assert [mean_touched_pages(entries, 8, 128 << 10) for entries in (0, 1, 16_384)] == [
+        0.0,
+        1.0,
+        1.0,
+    ]
+    assert 3 < mean_touched_pages(262_144, 8, 128 << 10) < 6
+    assert (
+        mean_touched_pages(524_288, 8)
+        == mean_touched_pages(262_144, 8) + 1
+        == pytest.approx(probes(524_288, 8).pages.mean(), abs=0.03)
+    )
+
+
+def test_an_empty_index_is_not_read():
+    """There is no slot."""
+    found = probes(0, 8)
+    assert (len(found.probes), found.tail_probes, found.tail_pages) == (0, 0, 0)
+
+
+def test_what_is_kept_cannot_be_changed():
+    """The same table is handed out again."""
+    assert probes(5, 8) is probes(5, 8)
+    with pytest.raises(ValueError, match="read-only"):
+        probes(5, 8).probes[0] = 9
+    assert np.all(probes(5, 8).probes > 0)

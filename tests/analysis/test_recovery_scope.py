@@ -1,0 +1,87 @@
+"""Which segments a start reads anew: those that its foretold steps name, and what retention makes
+of them.
+"""
+
+import os
+import shutil
+
+import pytest
+
+from kafkaviz.analysis import health
+from kafkaviz.analysis.recovery_scope import recovered_bases
+from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.log.broker import open_broker
+from kafkaviz.simulate.steps import RECOVERY_CAUSES
+
+IN_2035_S = 2_051_222_400
+
+
+@pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
+def test_they_are_those_that_the_steps_name(request, sample):
+    """Of every partition of the samples; what is deleted behind a cut was to be read as well."""
+    planned = health.plan(open_broker(request.getfixturevalue(sample)))
+    steps = {
+        log.partition.directory: health.restart_steps(
+            log, planned.is_clean, planned.version.version
+        )
+        for log in planned.logs()
+    }
+    count = 0
+    for partition in planned.partitions:
+        told = steps[partition.directory]
+        if (
+            partition.state == "delete"
+            or partition.topic == METADATA_TOPIC
+            or any(one.action == "fail" for one in told)
+        ):
+            continue
+        named = {one.segment for one in told if one.cause in (*RECOVERY_CAUSES, "after-truncation")}
+        assert (
+            recovered_bases(
+                partition.live, planned.is_clean, partition.recovery_point, planned.version.version
+            )
+            == named
+        ), partition.directory
+        count += len(named)
+    assert count >= (0 if sample == "clean" else 1)
+
+
+def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
+    """The start that is foretold builds its time index anew; whenever the .log was written, that
+    does not count.
+    """
+    shutil.copytree(clean, tmp_path / "kafka")
+    log = tmp_path / "kafka" / "orders-0" / f"{0:020}.log"
+    for kind in (".index", ".timeindex"):
+        log.with_suffix(kind).unlink()
+    os.utime(log, (IN_2035_S, IN_2035_S))
+    checked = health.check(tmp_path / "kafka")
+    assert any(
+        one.segment == 0 and one.cause == "index-missing" and one.file.endswith("timeindex")
+        for one in checked.restart.steps
+    )
+    assert "retention-by-mtime" not in {one.code for one in checked.findings_of("orders-0")}
+    kept = next(one for one in checked.retention if one.partition == "orders-0").segments
+    whole = next(
+        one for one in health.check(clean).retention if one.partition == "orders-0"
+    ).segments
+    assert [one.age for one in kept] == [one.age for one in whole] and kept[
+        0
+    ].age.counted_by == "record"
+    assert not any(one.state == "behind" for one in kept)
+
+
+def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
+    """A torn .index; and of a log that nobody knows the end of nothing is unflushed."""
+    shutil.copytree(clean / "orders-0", tmp_path / "orders-0")
+    index = tmp_path / "orders-0" / f"{0:020}.index"
+    index.write_bytes(index.read_bytes()[:13])
+    live = open_broker(tmp_path / "orders-0").partitions[0].live
+    assert [
+        recovered_bases(live, clean, 0, release)
+        for clean, release in ((None, (2, 2)), (None, ()), (False, ()))
+    ] == [
+        {0},
+        frozenset(),
+        {one.base_offset for one in live},
+    ]

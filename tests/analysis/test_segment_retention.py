@@ -1,0 +1,40 @@
+"""Until when a segment is kept, told without its log: held to the check, which reads every one."""
+
+import pytest
+
+from kafkaviz.analysis import anatomy, health
+from kafkaviz.analysis.segment_retention import segment_retention
+from kafkaviz.log.broker import open_broker
+
+
+@pytest.mark.parametrize("sample", ["clean", "killed"])
+def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
+    """Until when, by which rule and for whom; and how much must be written."""
+    directory = request.getfixturevalue(sample)
+    checked = {log.partition: log for log in health.check(directory).retention}
+    planned, seen = health.plan(open_broker(directory)), 0
+    for partition in planned.broker.partitions:
+        for at, segment in enumerate(partition.live):
+            told = segment_retention(planned, partition, anatomy.read(segment))
+            if partition.directory not in checked:
+                assert told is None
+                continue
+            mine, real = told[1], checked[partition.directory].segments[at]
+            assert (mine.state, mine.until_ms, mine.gone_ms, mine.blocked_by, mine.more_bytes) == (
+                real.state,
+                real.until_ms,
+                real.gone_ms,
+                real.blocked_by,
+                real.more_bytes,
+            ), segment.log.path
+            seen += 1
+    assert seen > 4
+
+
+def test_what_no_limit_concerns(clean):
+    """The metadata log has other rules, and a directory that waits for its deletion goes whole."""
+    planned = health.plan(open_broker(clean))
+    deleted = next(one for one in planned.broker.partitions if one.state == "delete")
+    assert segment_retention(planned, deleted, anatomy.read(deleted.segments[0])) is None
+    metadata = planned.broker.partition("__cluster_metadata-0")
+    assert segment_retention(planned, metadata, anatomy.read(metadata.live[0])) is None

@@ -1,0 +1,66 @@
+"""What stands behind the last whole batch, in words; the batches are those of a 4.3.1 broker."""
+
+import pytest
+
+from kafkaviz.analysis import tail
+from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
+
+
+@pytest.fixture(scope="module")
+def log(clean) -> tuple[bytes, int, int]:
+    """The bytes of a log, where its last batch starts, and the last offset before that."""
+    segment = open_broker(clean).partition("orders-1").active
+    batches = segment.batches()
+    return (
+        file.read(segment.log.path),
+        int(batches["position"][-1]),
+        int(batches["last_offset"][-2]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        (bytes(512), "512 zero bytes at the end"),
+        (bytes(1), "1 zero byte at the end"),
+        (b"\xff" * 45, "45 bytes that do not belong"),
+        (b"\xff", "1 byte that does not belong"),
+        (b"garbage", "7 bytes that do not belong"),
+        (b"\x00" * 20 + b"\x01" * 25, "45 bytes that do not belong"),
+    ],
+)
+def test_what_is_no_batch(tmp_path, log, behind, words):
+    """Zeros, or bytes from somewhere else."""
+    data, position, last_offset = log
+    path = tmp_path / "torn.log"
+    path.write_bytes(data[:position] + behind)
+    assert tail.read(file.info(path), position, last_offset).summary == words
+
+
+@pytest.mark.parametrize("kept", [17, 61, 100])
+def test_a_batch_cut_short(tmp_path, log, kept):
+    """The first bytes of the next batch, and not all of it."""
+    data, position, last_offset = log
+    path = tmp_path / "cut.log"
+    path.write_bytes(data[: position + kept])
+    assert tail.read(file.info(path), position, last_offset).summary == "last batch cut short"
+
+
+def test_a_batch_from_before_does_not_belong(tmp_path, log):
+    """Its offset lies below the last one: whatever it is, the log does not go on with it."""
+    data, position, last_offset = log
+    path = tmp_path / "old.log"
+    path.write_bytes(data[:position] + data[:100])
+    assert (
+        tail.read(file.info(path), position, last_offset).summary == "100 bytes that do not belong"
+    )
+
+
+def test_a_long_tail_is_not_read_whole(tmp_path, monkeypatch, log):
+    """Its length is told, and nothing that would take reading all of it."""
+    data, position, last_offset = log
+    path = tmp_path / "long.log"
+    path.write_bytes(data[:position] + bytes(4096))
+    monkeypatch.setattr(tail, "READ_BYTES", 4095)
+    assert tail.read(file.info(path), position, last_offset).summary == "4 KiB after the last batch"

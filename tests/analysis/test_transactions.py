@@ -1,0 +1,79 @@
+"""What is kept of a segment's transactions, beside a plain account of all of them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.checks import transactions
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.other_files import aborted_transactions
+from kafkaviz.analysis.checks.segment import check
+from kafkaviz.analysis.checks.transactions import TransactionBegin, TransactionTracker
+from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import Segment
+
+
+def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int | None]]:
+    """(producer, first offset, marker, first offset of the oldest other one) of each aborted
+    transaction, batch by batch.
+    """
+    open_: dict[int, int] = {}
+    for segment in segments:
+        for row in segment.batches():
+            producer, offset = int(row["producer_id"]), int(row["base_offset"])
+            one = np.array([row])
+            if producer < 0 or not (is_control(one)[0] or is_transactional(one)[0]):
+                continue
+            if not is_control(one)[0]:
+                open_.setdefault(producer, offset)
+                continue
+            first = open_.pop(producer, None)
+            if segment.records(int(row["position"]))[0].key[3] == 0 and first is not None:
+                yield producer, first, offset, min(open_.values(), default=None)
+
+
+@pytest.mark.parametrize("partition", ["payments-0", "refunds-0", "refunds-1"])
+def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
+    """Interleaved ones, over three segments: what is kept is less, and tells the same."""
+    segments = open_broker(clean).partition(partition).live
+    summaries = [check(one, PartitionFacts(partition)).summary for one in segments]
+    open_: dict[int, TransactionBegin] = {}
+    found = [
+        (one.marker.producer_id, one.first_offset, one.marker.offset, one.stable_offset)
+        for told in summaries
+        for one in aborted_transactions.aborts(told, open_)
+        if one.first_offset is not None
+    ]
+    assert found == list(plainly(segments))
+    producers = len({producer for told in summaries for _, producer, _ in told.steps})
+    assert (
+        len(found)
+        <= sum(len(told.steps) for told in summaries)
+        <= 2 * len(found) + 2 * producers * len(segments)
+    )
+
+
+@pytest.mark.parametrize("kind", [transactions.ABORT, transactions.COMMIT])
+def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeypatch, kind):
+    """A thousand transactions of one producer are one step; of aborted ones each is kept."""
+    segment = open_broker(clean).partition("payments-0").segments[0]
+    batches = segment.batches()
+    control = is_control(batches)
+    at = int(np.flatnonzero(control & (batches["producer_id"] == 2))[0])
+    monkeypatch.setattr(TransactionTracker, "_marker_type", lambda self, row: kind)
+    one = np.flatnonzero(~control & (batches["producer_id"] == 2))[:1]
+    pair = np.concatenate((one, [at]))
+    taken = TransactionTracker(segment.log, ())
+    for _ in range(1000):
+        taken.add(batches[pair], control[pair])
+    assert len(taken.steps()) == (1 if kind == transactions.COMMIT else 2000)
+
+
+def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
+    """A marker without a key says nothing."""
+    segment = open_broker(clean).partition("payments-0").segments[0]
+    row = segment.batches()[0].copy()
+    row["size_bytes"] = 70  # cut: no record can be read
+    assert TransactionTracker(segment.log, ())._marker_type(row) is None

@@ -1,0 +1,165 @@
+"""Files that may not be read: each is named as such, and nothing else is said to be wrong for
+it.
+"""
+
+import builtins
+import os
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.health import Health, check
+from kafkaviz.log.broker import open_broker
+from tests.analysis.lab import Lab
+
+PARTITIONS = ("__cluster_metadata-0", "payments-0")
+NOT_OPENED = (".lock",)  # nothing is told by what is in it
+# a start is foretold without what is in them
+NOT_NEEDED = (".kafka_cleanshutdown", "cleaner-offset-checkpoint")
+
+
+@pytest.fixture(scope="module")
+def healthy(clean, tmp_path_factory) -> Path:
+    """A broker directory with transactions, snapshots, checkpoints and the cluster's metadata."""
+    return Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka", PARTITIONS).path
+
+
+@pytest.fixture
+def refuse(monkeypatch):
+    """Makes the system refuse to open some paths; a mode would not stop root."""
+
+    def refusing(*paths: Path) -> None:
+        opened, scandir = builtins.open, os.scandir
+
+        def open_(path, *given, **named):
+            if isinstance(path, str | Path) and Path(path) in paths:
+                raise PermissionError(13, "Permission denied")
+            return opened(path, *given, **named)
+
+        def scan(path):
+            if Path(path) in paths:
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr(builtins, "open", open_)
+        monkeypatch.setattr(os, "scandir", scan)
+
+    return refusing
+
+
+def alarms(found: Health) -> set[tuple[str, str]]:
+    return {(one.code, one.file) for one in found.findings if one.severity != "info"}
+
+
+def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse, monkeypatch):
+    """Whatever file it is: the check ends well, with one more finding and no false one, and a start
+    is foretold without it or not.
+    """
+    sound = check(healthy)
+    older = sorted(
+        str(path.relative_to(healthy)) for path in healthy.glob("__cluster_metadata-0/*.checkpoint")
+    )[:-1]
+    files = [
+        path
+        for path in sorted(healthy.rglob("*"))
+        if path.is_file() and path.name not in NOT_OPENED
+    ]
+    assert len(files) > 15 and {path.suffix for path in files} >= {
+        ".log",
+        ".index",
+        ".timeindex",
+        ".txnindex",
+        ".snapshot",
+        ".checkpoint",
+    }
+    for path in files:
+        name = str(path.relative_to(healthy))
+        refuse(path)
+        found = check(healthy)
+        monkeypatch.undo()
+        told = [one for one in found.findings if one.file == name and one.code == "unreadable-file"]
+        assert len(told) == 1, (name, [(one.code, one.file, one.message) for one in found.findings])
+        assert "may not be read" in told[0].message and "a user who may" in told[0].next_step
+        assert alarms(found) - alarms(sound) <= {("unreadable-file", name)}, name
+        assert found.restart in (None, sound.restart) and (found.restart is None) == (
+            name not in (*NOT_NEEDED, *older)
+        ), name
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "consequence"),
+    [
+        ("meta.properties", "error", "does not start"),
+        ("bootstrap.checkpoint", "error", "does not start"),
+        ("payments-0/00000000000000000000.log", "error", "offline"),
+        ("payments-0/00000000000000000000.index", "error", "offline"),
+        ("payments-0/partition.metadata", "error", "offline"),
+        ("recovery-point-offset-checkpoint", "warning", "takes it for empty"),
+        (".kafka_cleanshutdown", "warning", "being there alone"),
+    ],
+)
+def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
+    healthy, refuse, name, severity, consequence
+):
+    """A broker may be allowed to read what we are not: so no start is foretold that goes by it."""
+    refuse(healthy / name)
+    found = check(healthy)
+    (one,) = [one for one in found.findings if one.code == "unreadable-file"]
+    assert (one.file, one.severity) == (name, severity) and consequence in one.consequence
+    assert (found.restart is None) == (name not in NOT_NEEDED)
+
+
+def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
+    """Nothing is known of its logs."""
+    refuse(healthy / "payments-0")
+    found = check(open_broker(healthy))
+    (one,) = [one for one in found.findings if one.code == "unreadable-file"]
+    assert (one.partition, one.file, one.severity, found.restart) == (
+        "payments-0",
+        "payments-0",
+        "error",
+        None,
+    )
+
+
+def test_no_transaction_hangs_behind_a_log_that_may_not_be_read(clean, tmp_path, refuse):
+    """Its markers are not known: a transaction that began before may have ended in there, one
+    behind it may have begun there.
+    """
+    from kafkaviz.format.walk import walk
+
+    lab = Lab(clean, tmp_path / "kafka", ["payments-0"])
+    log = lab.files("payments-0", ".log")[0]
+    data, batches = log.read_bytes(), walk(log.read_bytes())[0]
+    control = [int(row["position"]) for row in batches[1:] if row["attributes"] & 0x20]
+    at = control[0]  # the segment is cut in front of the first marker
+    for found in (*lab.files("payments-0", "index"), *lab.files("payments-0", ".snapshot")):
+        found.unlink()
+    row = batches[batches["position"] == at][0]
+    later = log.with_name(f"{int(row['base_offset']):020}.log")
+    lab.write(log, data[:at])
+    lab.write(later, data[at:])
+    now_ms = int(batches["max_timestamp_ms"].max()) + 10**9
+    refuse(later)
+    told = {
+        (one.code, one.file)
+        for one in check(lab.path, now_ms=now_ms).findings
+        if one.severity != "info"
+    }
+    assert {code for code, _ in told} & {"hanging-transaction", "txnindex-mismatch"} == set()
+    assert ("unreadable-file", f"payments-0/{later.name}") in told
+
+
+def test_an_unreadable_index_leaves_the_log_to_be_judged(clean, tmp_path, refuse):
+    """A batch with a wrong checksum is found, and the other index judged."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    log, index = lab.files("clicks-none-0", ".log")[0], lab.files("clicks-none-0", ".index")[0]
+    lab.change(log, lambda data: data.__setitem__(200, data[200] ^ 1))
+    lab.write(index.with_suffix(".timeindex"), bytes(20))
+    refuse(index)
+    told = alarms(check(lab.path))
+    assert {
+        ("unreadable-file", f"clicks-none-0/{index.name}"),
+        ("batch-crc-mismatch", f"clicks-none-0/{log.name}"),
+    } <= told
+    assert {file for _, file in told if file.endswith(".timeindex")}

@@ -1,0 +1,93 @@
+"""A segment that is read chunk by chunk: the same as at once, whatever the chunks."""
+
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis.inference import evidence
+from kafkaviz.analysis.tuning import measurement_builder as module
+from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.format import walk
+from tests.analysis import made
+
+
+def told(value, path: str = "") -> list[tuple]:
+    """Every value within, arrays as lists."""
+    if is_dataclass(value):
+        return [
+            one
+            for each in fields(value)
+            for one in told(getattr(value, each.name), f"{path}.{each.name}")
+        ]
+    if isinstance(value, tuple):
+        return [one for at, each in enumerate(value) for one in told(each, f"{path}[{at}]")]
+    return [(path, value.tolist() if isinstance(value, np.ndarray) else value)]
+
+
+def messy(seed: int, count: int = 900) -> np.ndarray:
+    """Batches of one record and of several, late ones, ones without a time, ones whose first time
+    is above their last.
+    """
+    random = np.random.default_rng(seed)
+    batches = made.batches(
+        random.integers(70, 3000, count).tolist(), random.choice([1, 1, 2, 9], count).tolist()
+    )
+    batches["max_timestamp_ms"] = np.maximum(
+        np.arange(count) * 3 - random.integers(0, 400, count) * (random.random(count) < 0.2), -1
+    )
+    batches["base_timestamp_ms"] = batches["max_timestamp_ms"] + random.integers(-9, 3, count)
+    return batches
+
+
+@pytest.mark.parametrize("length", [1, 7, 250])
+@pytest.mark.parametrize("seed", range(3))
+def test_chunks_are_one_segment(seed, length):
+    """With the index of another interval, which gaps tell; on releases that index an append once,
+    too.
+    """
+    batches = messy(seed)
+    indexes = made.indexed(batches, (4096, 9000, 500)[seed])
+    cuts = [*range(0, len(batches), length), len(batches)]
+    found = []
+    for chunks in (
+        [batches],
+        [batches[:0], *(batches[first:stop] for first, stop in pairwise(cuts))],
+    ):
+        for held_bytes in (4096, None):
+            gathering = MeasurementBuilder(
+                {4096, 5000},
+                by_base_offset=True,
+                per_append=True,
+                current_interval_bytes=held_bytes,
+            )
+            gathering.add(chunks, indexes)
+            found.append(told(gathering.result()))
+    assert found[:2] == found[2:] and len(found[0]) > len(found[1])
+
+
+def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
+    """What a glimpse of the first batches says of an interval is held against all of them."""
+    whole = open_source(clean)
+    monkeypatch.setattr(walk, "MAX_ROWS", 100)
+    monkeypatch.setattr(evidence, "MOST_WAITING", 3)
+    small = open_source(clean)
+    for one, other in zip(whole.cases, small.cases, strict=True):
+        assert told(one.measurement) == told(other.measurement) and one.today == other.today
+
+
+def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
+    """The first segment's are kept, however many; then as many as there is room for, none behind
+    one that had no room.
+    """
+    monkeypatch.setattr(module, "KEPT_BATCHES", 50)
+    gathering = MeasurementBuilder({4096}, by_base_offset=True)
+    for count in (30, 15, 6, 2):
+        gathering.add([made.batches([100] * count)])
+    assert [len(one) for found in gathering._measurements for one in found.sizes] == [30, 15]
+    assert gathering.result().parts.batches == 53 and list(map(len, gathering.result().sizes)) == [
+        30,
+        15,
+    ]

@@ -1,0 +1,57 @@
+"""The words of a tuning: the line that changes a setting, and times."""
+
+import pytest
+
+from kafkaviz.analysis import cost_model
+from kafkaviz.analysis.tuning import reason_text
+from kafkaviz.analysis.tuning.recommendation import Reason
+
+
+@pytest.mark.parametrize(
+    ("topic", "line"),
+    [
+        (
+            "orders",
+            "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048",
+        ),
+        (None, "--entity-type brokers --entity-default --add-config log.index.interval.bytes=2048"),
+    ],
+)
+def test_the_line_that_changes_it(topic, line):
+    """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
+    start = "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
+    assert reason_text.alter_line("index.interval.bytes", 2048, topic) == start + line
+
+
+def test_a_broker_of_one_topic():
+    """It is not counted out of one."""
+    told = [
+        reason_text.describe_reason(Reason("topic-by-topic", {"changing": one, "topics": 1}))
+        for one in ({"a": 1024}, {})
+    ]
+    gains = (
+        "its one topic would gain by an interval of its own: a (1024); the broker's default stays"
+    )
+    assert told == [gains, "its one topic gains nothing by another interval"]
+
+
+def test_a_budget_is_never_told_as_nothing():
+    """Of cores, as small as it was given: 0.00 would be no budget."""
+    told = [
+        reason_text.format_amount("cores", one) for one in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)
+    ]
+    assert told == ["2.00", "0.50", "0.01", "0.004", "0.0001", "< 0.0001"]
+
+
+def test_numbers_as_people_read_them():
+    """Units that change on the way, and a range of which both ends have one."""
+    assert [reason_text.format_us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == [
+        "0.8 µs",
+        "42 µs",
+        "1.4 ms",
+        "2.5 s",
+    ]
+    assert reason_text.format_us_range(cost_model.Range(34, 42, 92)) == "42 µs (34 to 92 µs)"
+    assert (
+        reason_text.format_us_range(cost_model.Range(598, 719, 1596)) == "719 µs (598 µs to 1.6 ms)"
+    )

@@ -1,0 +1,86 @@
+"""What is tuned: a broker's own settings where its topics differ, and one answer to what an index
+needs.
+"""
+
+import shutil
+
+import pytest
+
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.figures import limit_map
+from kafkaviz.units import group, size
+
+
+@pytest.fixture(scope="module")
+def broker(clean):
+    """The sample's broker; it has no server.properties."""
+    return open_source(clean)
+
+
+def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
+    """14 of its topics fill segments of 1 GiB, others of 1 MiB by their rolls: the largest counts,
+    for an index must be safe for all.
+    """
+    config = broker.total.today.config
+    assert {case.today.config.segment_bytes for case in broker.cases} >= {1 << 20, 1 << 30}
+    assert (config.segment_bytes, config.segment_index_bytes, config.segment_ms) == (
+        1 << 30,
+        10 << 20,
+        7 * 86_400_000,
+    )
+
+
+def test_the_release_of_one_partition_is_told_with_its_trace(clean):
+    """As of a whole broker, and not as one of two that it may have been."""
+    assert open_source(clean / "nulls-0").version_reason.startswith(
+        "bootstrap.checkpoint sets metadata.version to level 30"
+    )
+    assert open_source(clean / "nulls-0", "3.9").version_reason == "it was given"
+
+
+def test_what_is_preallocated_is_each_topics_own(broker):
+    """The small indexes of one topic and the large ones of the others, not as many of either."""
+    rooms = broker.total.today.index_rooms
+    assert len(rooms) == sum(case.today.partitions for case in broker.cases) and len(set(rooms)) > 1
+    found = tuning.footprint_at(broker.total.measurement, broker.total.today, 4096)
+    assert found["preallocated_bytes"] == sum(room // 8 * 8 + room // 12 * 12 for room in rooms)
+
+
+def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
+    """server.properties in the directory."""
+    shutil.copytree(clean, tmp_path / "broker")
+    (tmp_path / "broker" / "server.properties").write_text(
+        "log.segment.bytes=2097152\nlog.roll.hours=1\n"
+    )
+    config = open_source(tmp_path / "broker").total.today.config
+    assert (config.segment_bytes, config.segment_ms, config.segment_index_bytes) == (
+        2 << 20,
+        3_600_000,
+        10 << 20,
+    )
+
+
+@pytest.mark.parametrize("name", ["clean", "heartbeat", "sensors-seconds-0"])
+def test_an_index_that_is_safe_is_one_number(name, clean, broker):
+    """On the command line, in the report and on the page; timestamps of 1970 and slow logs do not
+    make it smaller.
+    """
+    source = (
+        broker if name == "clean" else open_source(name if name == "heartbeat" else clean / name)
+    )
+    case = source.total
+    config, interval = case.today.config, case.today.interval_bytes
+    found = tuning.limits_at(case.measurement, config, interval)
+    assert (
+        found.safe_index_bytes
+        == {"clean": 3_043_770, "heartbeat": 3_883_350, "sensors-seconds-0": 3_690_510}[name]
+    )
+    assert f"safe from {found.safe_index_bytes} on" in tuning_text.describe_limits(found)
+    view = limit_map.view(case.measurement, config, interval, config.segment_index_bytes)
+    assert size(found.safe_index_bytes) in view.title and view.today.cause == found.binding
+    assert f"safe from {group(found.safe_index_bytes)} on" in limit_map.index_size_text(
+        view, case.measurement, config
+    )
+    assert (interval, found.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]

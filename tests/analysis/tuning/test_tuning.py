@@ -1,0 +1,481 @@
+"""The recommendation: budgets, plateaus, what is within its error, and what is kept."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import cost_model, tuning
+from kafkaviz.analysis.cold_reads import ColdReads
+from kafkaviz.analysis.tuning import Budgets, CurrentConfig, Recommendation, TuningVerdict
+from kafkaviz.analysis.tuning import reason_text as tuning_text
+from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
+from kafkaviz.simulate.config import LogConfig
+from tests.analysis import made
+
+OLD, NEW = cost_model.lookup_prices(False), cost_model.lookup_prices(True)
+UNBOUND = Budgets(p99_us=None)
+
+
+def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **how):
+    """A segment of batches of that size, give or take the spread."""
+    random = np.random.default_rng(4)
+    sizes = random.integers(size - spread, size + spread + 1, count).tolist()
+    gathering = MeasurementBuilder({4096}, **({"by_base_offset": False} | how))
+    gathering.add([made.batches(sizes, [records] * count)])
+    return gathering.result()
+
+
+def today(interval: int = 4096, **more) -> CurrentConfig:
+    return CurrentConfig(interval, "as typed", topic="orders", **more)
+
+
+def codes(one: Recommendation) -> list[str]:
+    return [reason.code for reason in one.reasons]
+
+
+def test_batches_of_16_kb_keep_the_default():
+    """Every batch is indexed already; what a longer interval would save is not worth a change."""
+    one = tuning.recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
+    assert (one.verdict, one.value) == (TuningVerdict.KEEP, 4096)
+    assert "every-batch-indexed" in codes(one) and "smaller-too-little" in codes(one)
+    words = [tuning_text.describe_reason(reason) for reason in one.reasons]
+    assert words[0] == (
+        "the default 4096 already indexes every batch but a segment's first: no smaller interval "
+        "can add an entry"
+    )
+
+
+@pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
+def test_tiny_batches_are_told_a_value_that_is_not_worth_a_change(costs, value):
+    """Batches of 97 bytes, one record each: over 50 µs at the high end.
+
+    What a value brings is named with its range: too little.
+    """
+    one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
+    assert (one.verdict, one.value, one.considered_bytes) == (TuningVerdict.KEEP, 4096, value)
+    assert codes(one)[-1] == "faster-too-little" and "over-budget" in codes(one)
+    assert (
+        0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high
+        and one.gain.p99_us.low < 50
+    )
+    words = tuning_text.describe_reason(one.reasons[-1])
+    assert (
+        words.startswith(f"with {value} the p99 lookup takes ")
+        and "the index grows by" in words
+        and words.endswith("is above 50 µs")
+    )
+    assert [reason.code for reason in one.not_fixed] == ["tiny-batches", "cold", "old-segments"]
+
+
+@pytest.mark.parametrize(("costs", "value"), [(OLD, 256), (NEW, 512)])
+def test_who_asks_for_less_gets_a_change(costs, value):
+    """25 µs: what is worth a change is then no more than that."""
+    one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=25), costs)
+    assert (one.verdict, one.value, codes(one)[-1]) == (TuningVerdict.CHANGE, value, "faster")
+    assert one.gain.p99_us.low > 25 and one.gain.index_share.typical < 0
+    assert one.proposed_price.p99_us.high <= 25 < one.current_price.p99_us.high
+
+
+@pytest.mark.parametrize(
+    ("mean", "budget", "interval"),
+    [(200, 25, 1410), (1000, 25, 7766), (1000, 100, 42_779), (16_384, 50, 360_974)],
+)
+def test_the_largest_interval_within_a_budget(mean, budget, interval):
+    """The table of p99 budgets at 1.8 µs a header and 2.2 before the first: the round value below
+    the one that is told there.
+    """
+    random = np.random.default_rng(6)
+    spread2 = {200: 0.3, 1000: 0.5, 16_384: 0.1}[mean]
+    sigma = np.log(1 + spread2) ** 0.5
+    sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(
+        int
+    )
+    gathering = MeasurementBuilder({4096}, by_base_offset=False)
+    gathering.add([made.batches(sizes.tolist(), [5] * len(sizes))])
+    exact = replace(
+        OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
+    )
+    one = tuning.recommend(gathering.result(), today(), Budgets(p99_us=budget), exact)
+    assert one.considered_bytes == 1 << (interval.bit_length() - 1)
+
+
+def test_a_gain_within_its_error_is_none():
+    """Just over a budget: the next interval down would bring less than a fifth of it at the low
+    end.
+    """
+    found = measured(1000)
+    over = tuning.price_interval(found, OLD, 4096).p99_us.high - 0.1
+    one = tuning.recommend(found, today(), Budgets(p99_us=over), OLD)
+    assert (one.verdict, one.value) == (TuningVerdict.KEEP, 4096) and one.considered_bytes < 4096
+    assert codes(one)[-1] == "faster-too-little"
+
+
+def test_a_dense_index_that_nobody_needs_is_made_smaller():
+    """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
+    gathering = MeasurementBuilder({0}, by_base_offset=True)
+    gathering.add([made.batches([500] * 3000, [5] * 3000)])
+    one = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
+    assert one.verdict == TuningVerdict.CHANGE and one.value > 4096 and codes(one)[-1] == "smaller"
+    assert one.gain.index_share.low > 0.01
+
+
+def test_nothing_is_proposed_below_the_smallest_batch():
+    """The shortest that may be proposed is the last one that indexes every batch."""
+    assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
+    one = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
+    assert (one.verdict, one.value, one.considered_bytes, one.meets_budgets) == (
+        TuningVerdict.KEEP,
+        4096,
+        2048,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "records", "budgets", "considered", "words"),
+    [
+        (
+            97,
+            1,
+            Budgets(p99_us=1),
+            64,
+            "64 comes nearest, and with it p99 of a warm lookup is 5.6 µs of 1.0 µs allowed",
+        ),
+        (
+            1000,
+            5,
+            Budgets(p99_us=5, index_share=0.001),
+            4096,
+            "the index's size is 0.40 % of 0.10 % allowed",
+        ),
+        (
+            1000,
+            5,
+            Budgets(p99_us=None, index_share=0.0),
+            2_097_152,
+            "the index's size is < 0.01 % of 0.00 %",
+        ),
+    ],
+)
+def test_what_no_interval_can_do_is_said(size, records, budgets, considered, words):
+    """Then nothing is changed: the budget that is missed, and by how much with the interval that
+    comes nearest.
+    """
+    one = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
+    assert (one.verdict, one.value, one.considered_bytes, one.meets_budgets) == (
+        TuningVerdict.KEEP,
+        4096,
+        considered,
+        False,
+    )
+    assert codes(one)[-1] == "unmeetable"
+    assert words in tuning_text.describe_reason(one.reasons[-1])
+
+
+def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
+    """A tenth of a per cent: the smallest interval that fits, not one without an entry."""
+    one = tuning.recommend(
+        measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.001), NEW
+    )
+    assert (one.verdict, one.value, codes(one)[-1]) == (TuningVerdict.CHANGE, 32_768, "smaller")
+    assert (
+        one.proposed_price.index_share
+        <= 0.001
+        < tuning.price_interval(measured(1000, 20_000), NEW, 16_384).index_share
+    )
+    wide = tuning.recommend(
+        measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW
+    )
+    assert (wide.verdict, wide.considered_bytes, codes(wide)[-1]) == (
+        TuningVerdict.KEEP,
+        512,
+        "faster-too-little",
+    )
+
+
+def test_who_asks_for_nothing_changes_nothing():
+    """No budget, no reason for another interval."""
+    one = tuning.recommend(measured(500), today(), UNBOUND, NEW)
+    assert (one.verdict, one.considered_bytes, one.meets_budgets) == (
+        TuningVerdict.KEEP,
+        4096,
+        True,
+    )
+    assert "no budget is given" in tuning_text.describe_reason(one.reasons[-1])
+
+
+def test_too_few_batches_tell_nothing():
+    """A hundred batches: fewer than eight stretches to draw from."""
+    one = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
+    assert one.verdict == TuningVerdict.KEEP and codes(one)[-1] == "too-little-data"
+
+
+def test_an_empty_log_has_no_answer():
+    """Not even keep."""
+    found = MeasurementBuilder({4096}, by_base_offset=True).result()
+    assert tuning.recommend(found, today(), Budgets(), NEW) is None
+    assert tuning.tornado(found, today(), Budgets(), NEW) == ()
+
+
+def test_remote_storage_bounds_what_a_read_carries():
+    """Five per cent of a fetch of 1 MiB; an index of half the bytes lets the cache hold twice the
+    segments, and that counts.
+    """
+    found = measured(1000, 20_000)
+    one = tuning.recommend(found, today(is_tiered=True), Budgets(p99_us=None), OLD)
+    assert (one.verdict, one.value) == (TuningVerdict.CHANGE, 32_768)
+    assert codes(one)[-1] == "smaller-for-tiered"
+    values = one.reasons[-1].values
+    assert values["cached_segments_other"] > 2 * values["cached_segments_now"]
+    assert "the index cache of 1 GiB then holds" in tuning_text.describe_reason(one.reasons[-1])
+    assert "bound-tiered" not in codes(tuning.recommend(found, today(), UNBOUND, OLD))
+
+
+def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
+    """Whatever warm lookups allow."""
+    costs = cost_model.lookup_prices(False, "hdd")
+    assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
+    assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
+
+
+def test_a_disk_that_was_measured_to_seek_takes_none_either():
+    """A calibration has a name of its own, and the bound all the same."""
+    costs = replace(
+        OLD,
+        storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000), ""),
+    )
+    assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
+
+
+def test_a_cold_lookup_reads_its_index_too():
+    """At one entry a batch the index is larger, and its search takes more reads; the words tell
+    both.
+    """
+    one, other = (
+        tuning.price_interval(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
+    )
+    assert one.index_reads > other.index_reads == 1.0
+    reason = next(
+        why for why in tuning.not_fixed(one, measured(100), today(), NEW) if why.code == "cold"
+    )
+    assert (
+        f"{one.index_reads:.1f} reads of the index and {one.cold_reads_mean:.1f} of the .log"
+        in tuning_text.describe_reason(reason)
+    )
+
+
+def test_old_batches_cost_half():
+    """Magic 1, up to 4.0."""
+    found = measured(1000)
+    new, old = (
+        tuning.price_interval(replace(found, one_read_share=share), OLD, 4096)
+        for share in (0.0, 1.0)
+    )
+    assert old.p99_us.typical - OLD.first_us.typical == pytest.approx(
+        (new.p99_us.typical - OLD.first_us.typical) / 2
+    )
+
+
+def test_lookups_by_what_they_look_for():
+    """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset;
+    one by timestamp starts at the batch that its entry is of, and not one entry before.
+    """
+    found = tuning.by_target(tuning.price_interval(measured(1000, by_base_offset=True), NEW, 4096))
+    assert list(found) == ["base_offset", "every_offset", "timestamp"]
+    assert found["every_offset"]["headers_max"] == found["base_offset"]["headers_max"] + 1
+    assert (found["base_offset"]["headers_p99"], found["timestamp"]["headers_p99"]) == (6, 5)
+
+
+def test_the_processors_share_can_decide():
+    """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is
+    saved.
+    """
+    gathering = MeasurementBuilder({65_536}, by_base_offset=False)
+    gathering.add([made.batches([200] * 20_000, [3] * 20_000)])
+    budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
+    one = tuning.recommend(gathering.result(), today(65_536), budgets, OLD)
+    assert one.verdict == TuningVerdict.CHANGE and one.value < 65_536
+    assert (
+        one.proposed_price.cores.high <= 2.0 < one.current_price.cores.high
+        and one.gain.cores.low > 0.05
+    )
+    assert "cores" in tuning.exceeded_budgets(one.current_price, budgets)
+
+
+@pytest.mark.parametrize(
+    ("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")]
+)
+def test_which_limit_binds(index_bytes, binding):
+    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies
+    above it.
+    """
+    found = measured(1000)
+    config = LogConfig(segment_index_bytes=index_bytes)
+    one = tuning.limits_at(found, config, 4096)
+    assert one.binding == binding
+    assert one.ends_bytes["time-index-full"] == pytest.approx(
+        (index_bytes // 12 - 1) * 5000, rel=0.01
+    )
+    assert one.safe_index_bytes == pytest.approx(1.25 * one.least_index_bytes, abs=1)
+    for room, is_safe in (
+        (one.safe_index_bytes, True),
+        (one.least_index_bytes, True),
+        (one.least_index_bytes - 48, False),
+    ):
+        assert (
+            tuning.limits_at(found, replace(config, segment_index_bytes=room), 4096).binding
+            == "size"
+        ) == is_safe
+
+
+def test_a_safe_index_is_one_for_full_segments():
+    """A gigabyte, an entry every 5268 bytes, a time entry with each: 3.06 MB with a quarter more;
+    and no speed changes that.
+    """
+    found = replace(measured(5268), bytes_per_s=20.0)
+    one = tuning.limits_at(found, LogConfig(), 4096)
+    assert one.binding == "time" and "ends by segment.ms" in tuning_text.describe_limits(one)
+    assert one.safe_index_bytes == pytest.approx(3.06e6, rel=0.002)
+    assert (
+        one.safe_index_bytes
+        == tuning.limits_at(replace(found, bytes_per_s=None), LogConfig(), 4096).safe_index_bytes
+    )
+
+
+def test_the_tornado_says_what_would_flip_the_answer():
+    """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it
+    is.
+    """
+    found = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
+    assert found[0].name in ("µs a header", "reads a header")
+    header = next(one for one in found if one.name == "µs a header")
+    assert header.p99_us_low < header.p99_us_high
+    assert header.verdict_low == ("keep", 4096) and header.verdict_high[0] == "change"
+
+
+def test_a_bootstrap_is_the_same_every_time():
+    """And wider than nothing where stretches of the log differ."""
+    random = np.random.default_rng(8)
+    sizes = np.concatenate(
+        [random.integers(80, 120, 3000), random.integers(700, 900, 3000)]
+    ).tolist()
+    gathering = MeasurementBuilder({4096}, by_base_offset=True)
+    gathering.add([made.batches(sizes)])
+    one, other = (
+        tuning.recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
+    )
+    assert one.gain == other.gain
+    alone = (
+        one.current_price.row["headers_mean"] - one.proposed_price.row["headers_mean"]
+    ) * NEW.header_us.high
+    assert one.gain.mean_us.high > alone * 1.05
+
+
+def test_segments_joined_are_one_log():
+    """Moments of the sizes, counts and reads add up."""
+    sizes = np.random.default_rng(9).integers(100, 5000, 600)
+    parts = []
+    for piece in np.split(sizes, [200, 500]):
+        gathering = MeasurementBuilder({4096}, by_base_offset=True)
+        gathering.add([made.batches(piece.tolist(), [2] * len(piece))])
+        parts.append(gathering.result())
+    found = merge_measurements(parts)
+    assert (found.batch_bytes, found.spread) == (
+        pytest.approx(sizes.mean()),
+        pytest.approx(sizes.std() / sizes.mean()),
+    )
+    assert found.log_bytes == sizes.sum() and found.parts.segments == 3
+    assert isinstance(found.cold, ColdReads) and found.cold.counts[0].sum() == 600
+
+
+def test_an_empty_log_beside_others_changes_nothing():
+    """Its means are no number, and weigh nothing."""
+    found, empty = measured(1000), MeasurementBuilder({4096}, by_base_offset=False).result()
+    for both in (merge_measurements([empty, found]), merge_measurements([found, empty])):
+        assert (both.batch_bytes, both.parts.batches) == (found.batch_bytes, found.parts.batches)
+    assert merge_measurements([empty, empty]).parts.batches == 0
+
+
+def test_measuring_tells_how_far_it_is():
+    """Of a .log too, which may hold millions of batches: more of it each time, and all of it only
+    when the next one begins.
+    """
+    told: list[float] = []
+    batches = made.batches([1000] * 100, [5] * 100)
+    MeasurementBuilder({4096}, by_base_offset=True).add([batches], report_share=told.append)
+    assert len(told) > 2 and told == sorted(set(told)) and told[0] > 0 and told[-1] < 1
+
+
+def test_an_index_of_whole_appends_is_kept():
+    """What an interval would bring is not known there: a newer release mends it, and no interval
+    does.
+    """
+    one = tuning.recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
+    assert (one.verdict, one.value, codes(one)[-1]) == (TuningVerdict.KEEP, 4096, "coarse")
+
+
+def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
+    """What the broker has is not what the topic has: no change of the broker's begins at the
+    topic's.
+    """
+
+    def tuned(interval):
+        return SimpleNamespace(
+            name="a", today=today(interval), measurement=measured(97, 20_000, 1, 2)
+        )
+
+    each, found = tuning.recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
+    assert (each["a"].verdict, each["a"].current_price.interval_bytes) == (TuningVerdict.CHANGE, 64)
+    assert (found.verdict, found.value, found.current_price.interval_bytes) == (
+        TuningVerdict.KEEP,
+        4096,
+        4096,
+    )
+    each, found = tuning.recommend_all([tuned(64)], tuned(64), Budgets(), NEW)
+    assert found is each["a"]
+
+
+def test_a_broker_of_topics_that_differ_keeps_its_default():
+    """One topic that gains is told by name; where all want the same it is the broker's."""
+    tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
+    whole = merge_measurements([tiny, large])
+    one, other = (
+        tuning.recommend(found, today(), Budgets(p99_us=25), NEW) for found in (tiny, large)
+    )
+    both = tuning.recommend(whole, today(), Budgets(p99_us=25), NEW)
+    kept = tuning.recommend_broker({"a": one, "b": other}, both)
+    assert (kept.verdict, kept.value, kept.reasons[0].code) == (
+        TuningVerdict.KEEP,
+        4096,
+        "topic-by-topic",
+    )
+    assert (
+        "1 of 2 topics would gain by an interval of their own: a (512)"
+        in tuning_text.describe_reason(kept.reasons[0])
+    )
+    assert tuning.recommend_broker({"a": one}, one) is one
+
+
+def test_an_old_follower_is_told_of():
+    """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the
+    interval.
+    """
+    one = tuning.recommend(measured(1000, 20_000, per_append=True), today(), Budgets(), OLD)
+    reason = next(reason for reason in one.reasons if reason.code == "followers")
+    assert reason.values["headers_mean"] == pytest.approx(1.5 * (1 << 20) / 1000, rel=0.05)
+
+
+def test_every_reason_has_words():
+    """Each code that the rule can give."""
+    given = set()
+    for found, of, budgets in (
+        (measured(97, 20_000, 1), today(), Budgets()), (measured(16_384), today(is_tiered=True), UNBOUND),
+        (measured(16_384, per_append=True), today(is_coarse=True), Budgets()), (measured(97, 100, 1), today(), Budgets(p99_us=1)),
+    ):  # fmt: skip
+        one = tuning.recommend(found, of, budgets, OLD)
+        for reason in (*one.reasons, *one.not_fixed):
+            assert len(tuning_text.describe_reason(reason)) > 20
+            given.add(reason.code)
+    assert given <= set(tuning_text.CODES) and len(given) > 8

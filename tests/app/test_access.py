@@ -1,0 +1,143 @@
+"""What may be opened, and by whom: on a person's own machine, below roots, on a server that others
+reach.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.state import access, upload_expiry
+from kafkaviz.errors import CannotOpen
+
+
+def test_samples_lie_beside_the_app():
+    """Archives, the clean one first: it is what opens without a word."""
+    assert access.samples()[0].name == "kafka-4.3.1-clean.tar.gz"
+
+
+def test_everything_may_be_opened_by_default(monkeypatch, tmp_path):
+    """A person on their own machine is not asked for a root."""
+    monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
+    assert access.require_allowed(Path("/")) == Path("/")
+
+
+def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
+    """Below it yes; beside it, above it, by dots or by a link no."""
+    root, other = tmp_path / "root", tmp_path / "rootless"
+    root.mkdir()
+    other.mkdir()
+    (root / "link").symlink_to(other)
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
+    assert (
+        access.require_allowed(root) == root
+        and access.require_allowed(root / "deep" / "down") == root / "deep" / "down"
+    )
+    assert access.require_allowed(access.samples()[0]) and access.require_allowed(
+        upload_expiry.folder() / "x.tar"
+    )
+    for path in (
+        other,
+        tmp_path,
+        root / ".." / "rootless",
+        root / "link",
+        root / "link" / "kafka",
+        Path("/"),
+    ):
+        with pytest.raises(CannotOpen) as refused:
+            access.require_allowed(path)
+        assert refused.value.kind == "outside"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_open"),
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.8.9.1", True),
+        ("0.0.0.0", False),
+        ("192.168.1.7", False),
+        ("", False),
+    ],
+)
+def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(
+    monkeypatch, tmp_path, address, is_open
+):
+    """And the samples, and uploads; who wants more says so with a root.
+
+    On this machine alone everything.
+    """
+    monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
+    monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "kafka"))
+    monkeypatch.setattr(st.runtime, "exists", lambda: True)
+    monkeypatch.setattr(st, "get_option", {"server.address": address or None}.get)
+    assert access.is_shared() == (not is_open)
+    for path in (
+        tmp_path / "kafka",
+        tmp_path / "kafka" / "orders-0",
+        access.samples()[0],
+        upload_expiry.folder() / "abc" / "x.zip",
+    ):
+        assert access.require_allowed(path) == path
+    for path in (
+        tmp_path,
+        tmp_path / "kafka" / "..",
+        Path("/etc"),
+        upload_expiry.folder().parent / "recent.txt",
+    ):
+        if is_open:
+            assert access.require_allowed(path) == path
+        else:
+            with pytest.raises(CannotOpen, match="lies outside what this server may open"):
+                access.require_allowed(path)
+
+
+def test_several_roots(monkeypatch, tmp_path):
+    """As PATH has several directories."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}")
+    assert access.require_allowed(tmp_path / "b" / "x")
+    with pytest.raises(CannotOpen):
+        access.require_allowed(tmp_path / "c")
+
+
+@pytest.mark.parametrize("variable", ['["/srv/a:b", "/srv/c"]', "/srv/a:b", '["/srv/a', ""])
+def test_directories_of_a_variable(variable):
+    """As PATH has them, or a JSON list where a name holds PATH's colon."""
+    told = {
+        '["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"],
+        "/srv/a:b": ["/srv/a", "b"],
+        '["/srv/a': ['["/srv/a'],
+        "": [],
+    }
+    assert list(map(str, access.parse_directories(variable))) == told[variable]
+
+
+@pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
+def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_path, typed):
+    """Where visitors are several people: what they named comes back, and the roots; on one's own
+    machine it is completed.
+    """
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "root"))
+    with pytest.raises(CannotOpen) as refused:
+        access.resolve_typed_path(typed)
+    assert str(refused.value).startswith(
+        f"{typed}: lies outside what this server may open; give a path below {tmp_path / 'root'}"
+    )
+    assert (
+        str(Path.cwd()) not in str(refused.value)
+        and str(Path.home()) not in str(refused.value).split(";")[0]
+    )
+
+
+def test_a_loop_of_links_is_judged_by_where_it_lies(monkeypatch, tmp_path):
+    """It leads nowhere; what is said of it is that of any path that cannot be opened."""
+    for root in ("in", "out"):
+        (tmp_path / root).mkdir()
+        (tmp_path / root / "loop").symlink_to("loop/x")
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "in"))
+    assert access.require_allowed(tmp_path / "in" / "loop") == tmp_path / "in" / "loop"
+    access.refuse_links(tmp_path / "in")
+    with pytest.raises(CannotOpen):
+        access.require_allowed(tmp_path / "out" / "loop")

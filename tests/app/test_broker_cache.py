@@ -1,0 +1,318 @@
+"""The doors: when a directory is listed anew, and what its catalog tells."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.state import access, ingests
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.broker import Problem
+from kafkaviz.pipeline import job
+from tests.analysis.test_overview import columns, make_segment
+
+REAL_START = job.start_ingest
+
+
+def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
+    """Whether it exists is not said: the root is judged before the directory is looked at."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory / "orders-0"))
+    for path in (directory, directory / "nothing-here"):
+        with pytest.raises(CannotOpen) as refused:
+            broker_cache.broker(path)
+        assert refused.value.kind == "outside"
+
+
+def test_a_link_inside_the_root_does_not_lead_out(monkeypatch, directory, tmp_path):
+    """Neither a topic-partition nor a file of one; without a root a person's own links are
+    followed.
+    """
+    elsewhere = tmp_path / "elsewhere" / "secret-0"
+    make_segment(elsewhere, 0, 10, [])
+    (directory / "secret-0").symlink_to(elsewhere)
+    assert len(broker_cache.broker(directory).partitions) == 2
+    broker_cache.st.cache_resource.clear()
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory))
+    with pytest.raises(CannotOpen, match="secret-0: lies outside"):
+        broker_cache.broker(directory)
+    (directory / "secret-0").unlink()
+    (directory / "orders-0" / f"{9:020d}.log").symlink_to(elsewhere / f"{0:020d}.log")
+    with pytest.raises(CannotOpen, match=r"00009\.log: lies outside"):
+        broker_cache.broker(directory)
+
+
+@pytest.mark.parametrize("text", ["\0", "/data\0/kafka", "~nobody-of-this-name/kafka", "x" * 5000])
+def test_what_is_no_path_is_refused_in_words(text, starts):
+    """An address may hold anything."""
+    with pytest.raises(CannotOpen):
+        broker_cache.broker(text)
+
+
+def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
+    """A log that grew, or a new topic-partition, makes a new listing; nothing else does."""
+    first = broker_cache.open_snapshot(directory)
+    assert broker_cache.open_snapshot(directory) is first
+    with open(directory / "orders-0" / f"{0:020d}.log", "ab") as log:
+        log.write(b"more")
+    grown = broker_cache.open_snapshot(directory)
+    assert grown.broker.partitions[0].active.log.size_bytes == 1004 and grown.key != first.key
+    make_segment(directory / "orders-1", 0, 10, [])
+    assert [one.directory for one in broker_cache.open_snapshot(directory).broker.partitions] == [
+        "orders-0",
+        "orders-1",
+    ]
+
+
+def test_an_error_is_not_kept(tmp_path, starts):
+    """A directory that was not there is looked for again."""
+    with pytest.raises(CannotOpen):
+        broker_cache.broker(tmp_path / "kafka")
+    make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
+    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
+    assert len(broker_cache.broker(tmp_path / "kafka").partitions) == 1
+
+
+def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
+    """Of the same name, even."""
+    make_segment(tmp_path / "other" / "kafka" / "orders-0", 0, 10, [])
+    (tmp_path / "other" / "kafka" / "meta.properties").write_text("version=1\n")
+    paths = {
+        broker_cache.catalog_path(broker_cache.broker(path))
+        for path in (directory, tmp_path / "other" / "kafka")
+    }
+    assert len(paths) == 2
+
+
+def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
+    """It is passed over until the next ingest replaces it."""
+    here = broker_cache.open_snapshot(directory)
+    path = broker_cache.catalog_path(here.broker)
+    path.mkdir(parents=True)
+    (path / "_catalog.json").write_text('{"format": 999}')
+    assert not broker_cache.is_fresh(here)
+    assert (
+        broker_cache.overview(here).total.batches is None
+        and broker_cache.overview(here).total.offset_entries == 1
+    )
+
+
+@pytest.fixture
+def read_once(directory, in_process, starts, monkeypatch) -> Path:
+    """The directory's catalog, made by a real run; further visits start real runs too."""
+    path = broker_cache.catalog_path(broker_cache.broker(directory))
+    monkeypatch.setattr(job, "start_ingest", REAL_START)
+    in_process(directory, catalog=path)
+    return path
+
+
+def cut(path: Path) -> None:
+    """The first half of a file."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def garble(path: Path) -> None:
+    """The footer is whole, what it describes is not."""
+    content = path.read_bytes()
+    footer_bytes = int.from_bytes(content[-8:-4], "little") + 8
+    path.write_bytes(bytes(len(content) - footer_bytes) + content[-footer_bytes:])
+
+
+def replace_by_folder(path: Path) -> None:
+    """A directory of the same name."""
+    path.unlink()
+    path.mkdir()
+
+
+def misshape(path: Path) -> None:
+    """JSON still, and the right format."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
+
+
+DAMAGE = [
+    *[("_catalog.json", harm) for harm in (cut, misshape, replace_by_folder)],
+    *[
+        ("segments/*", harm)
+        for harm in (
+            cut,
+            garble,
+            replace_by_folder,
+            Path.unlink,
+            lambda path: path.write_bytes(b""),
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize(("name", "harm"), DAMAGE)
+def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, name, harm):
+    """Until then the page shows what it has without one; no traceback."""
+    here = broker_cache.open_snapshot(directory)
+    assert broker_cache.is_fresh(here) and broker_cache.overview(here).total.batches == 0
+    harm(next(read_once.glob(name)))
+    broker_cache.st.cache_resource.clear()
+    assert (
+        broker_cache.overview(here).total.batches is None
+        and broker_cache.overview(here).total.offset_entries == 1
+    )
+    assert not broker_cache.is_fresh(here)
+    ingests.server_ingests().get_or_start(here).wait(30)
+    assert broker_cache.is_fresh(here) and broker_cache.overview(here).total.batches == 0
+
+
+def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
+    """A run replaced the catalog since its description was read: the names of the segments are not
+    those from before.
+    """
+    known = broker_cache._catalog(
+        bytes(read_once), broker_cache.catalog_stamp(broker_cache.broker(directory))
+    )
+    make_segment(directory / "alone-0", 0, 100, [50], times=1)
+    in_process(directory, catalog=read_once, full=True)
+    columns = broker_cache._segments(known)
+    assert columns["directory"] == ["alone-0", "orders-0"] and columns["log_bytes"] == [100, 1000]
+
+
+@pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
+def test_an_unreadable_file_is_one_problem_of_its_name(
+    directory, starts, in_process, monkeypatch, kind
+):
+    """Whether this server meets it, the pipeline, or both: the page names that file and no other,
+    once.
+    """
+    unreadable = directory / "orders-0" / f"{0:020d}.{kind}"
+    for name in ("reader", "read_data"):
+        monkeypatch.setattr(file, name, refusing(unreadable, getattr(file, name)))
+    monkeypatch.setattr(job, "start_ingest", REAL_START)
+    here = broker_cache.open_snapshot(directory)
+    in_process(directory, catalog=broker_cache.catalog_path(here.broker))
+    known = broker_cache.overview(here)
+    assert known.problems == (Problem(unreadable, "may not be read"),)
+    assert known.segments["left_out"].tolist() == [True] and known.codecs is not None
+
+
+def refusing(unreadable: Path, door: Callable) -> Callable:
+    """The same way to open a file, but for one that may not be read."""
+
+    def opened(path: Path) -> object:
+        if path == unreadable:
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return door(path)
+
+    return opened
+
+
+class FakeCatalog:
+    """A catalog of one broker directory, as the pipeline leaves it, with the columns the Broker
+    page asks for.
+    """
+
+    def __init__(self, found, **counted) -> None:
+        self._columns = columns(found, **counted)
+        stored = zip(
+            *(self._columns[name] for name in broker_cache.DESCRIPTION_COLUMNS), strict=True
+        )
+        self.info = SimpleNamespace(
+            segments=[
+                SimpleNamespace(**dict(zip(broker_cache.DESCRIPTION_COLUMNS, one, strict=True)))
+                for one in stored
+            ],
+        )
+
+    def segments(self, columns) -> tuple[SimpleNamespace, pa.Table]:
+        """The description, and the table of segments."""
+        return self.info, pa.table({column: self._columns[column] for column in columns})
+
+    def table(self, name, columns, filters) -> pa.Table:
+        """Nothing was found."""
+        return pa.table({column: [] for column in columns})
+
+    def is_fresh(self, brokers) -> bool:
+        """It was just written."""
+        return True
+
+
+def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, monkeypatch):
+    """Batches, codecs, torn ends in words; nothing is started."""
+    here = broker_cache.open_snapshot(directory)
+    folder = broker_cache.catalog_path(here.broker)
+    folder.mkdir(parents=True)
+    (folder / "_catalog.json").touch()
+    counted = {
+        "batches": [3],
+        "records": [30],
+        "valid_bytes": [600],
+        "torn_bytes": [400],
+        "last_offset": [29],
+        "codecs": [("zstd", "lz4")],
+    }
+    monkeypatch.setattr(
+        broker_cache, "_catalog", lambda path, stamp: FakeCatalog(here.broker, **counted)
+    )
+    known = broker_cache.overview(here)
+    assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
+    assert {place: tail.summary for place, tail in broker_cache.torn_tails(here).items()} == {
+        ("orders-0", 0): "400 zero bytes at the end"
+    }
+    assert (
+        broker_cache.broker_map(here, "By size", 0, "light").view.title
+        == "One log ends in bytes that are no batch: 400 bytes in all"
+    )
+    assert broker_cache.is_fresh(here) and not ingests.is_awaited(here)
+    assert ingests.server_ingests().get_or_start(here) is None and starts.asked == []
+
+
+def lead_out(path: Path, folder: Path) -> None:
+    """The file becomes a link to a secret in this folder."""
+    (folder / "secret").write_text("root:x:0:0")
+    path.unlink(missing_ok=True)
+    path.symlink_to(folder / "secret")
+
+
+def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory, tmp_path):
+    """A checkpoint that is a link out of the root: not a word of what it leads to is shown."""
+    lead_out(directory / "replication-offset-checkpoint", tmp_path)
+    monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
+    with pytest.raises(CannotOpen) as raised:
+        broker_cache.open_snapshot(directory)
+    assert raised.value.kind == "outside" and "root:x" not in str(raised.value)
+
+
+def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
+    """The broker directory around it is read too, and may hold a link that leads out of the
+    root.
+    """
+    lead_out(directory / "meta.properties", tmp_path)
+    monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
+    access.confine()
+    broker = broker_cache.broker(directory / "orders-0")
+    assert dict(broker.properties) == {} and [
+        (problem.path.name, problem.kind) for problem in broker.problems
+    ] == [("meta.properties", "outside")]
+
+
+def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
+    """What a check here and now finds; nothing where the catalog was made without findings, or the
+    directory has changed since.
+    """
+    from kafkaviz.analysis.health import check
+
+    here = broker_cache.open_snapshot(directory)
+    assert broker_cache.catalog_health(here) is None
+    in_process(directory, catalog=read_once, full=True, findings=True)
+    told, found = broker_cache.catalog_health(here), check(here.broker)
+    assert (
+        told.findings == found.findings
+        and told.restart == found.restart
+        and told.version == found.version
+    )
+    assert broker_cache.catalog_error_count(here) == told.counts["error"] > 0
+    (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")
+    assert (
+        broker_cache.catalog_health(broker_cache.open_snapshot(directory)) is None
+        and broker_cache.catalog_error_count(broker_cache.open_snapshot(directory)) == 0
+    )

@@ -1,0 +1,196 @@
+"""The bytes of any file without a browser: what lies beside a segment, what has no batch, and names
+that are no file of the directory.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.pages.segment.bytes_files import label
+from tests.app.test_bytes_tab import sent
+from tests.app.test_segment_page import html, nothing_cached, page  # noqa: F401 - the fixture clears the caches
+
+META = {"tab": "Bytes", "file": "meta.properties"}
+
+
+def offered(at) -> list[str]:
+    """The files in the control and in the menu beside it."""
+    (control,) = [group.options for group in at.button_group if group.label == "File"]
+    (menu,) = [
+        list(one.proto.options) for one in at.get("menu_button") if one.proto.label == "Other files"
+    ]
+    return [*control, *menu]
+
+
+@pytest.fixture
+def copied(clean, tmp_path) -> Path:
+    """The broker's own files and one topic-partition, to change."""
+    here = tmp_path / "broker"
+    here.mkdir()
+    for found in clean.iterdir():
+        if found.is_file():
+            shutil.copy(found, here)
+    shutil.copytree(clean / "payments-0", here / "payments-0")
+    return here
+
+
+def test_what_lies_beside_the_segment(clean):
+    """Snapshots and small files of the topic-partition, and the broker's own."""
+    at = page(clean, "payments-0", 7975, tab="Bytes", file="leader-epoch-checkpoint")
+    words = sent(at)
+    assert (words["file"], words["panes"][0]["of"], words["panes"][0]["start"]) == (
+        "leader-epoch-checkpoint",
+        "file",
+        0,
+    )
+    assert (
+        words["panes"][0]["end"]
+        == (clean / "payments-0" / "leader-epoch-checkpoint").stat().st_size
+    )
+    names = offered(at)
+    assert names[:5] == [".log", ".index", ".timeindex", ".txnindex", "leader-epoch-checkpoint"]
+    assert {
+        "partition.metadata",
+        "meta.properties",
+        ".kafka_cleanshutdown",
+        "recovery-point-offset-checkpoint",
+    } <= set(names)
+    assert any(name.endswith(".snapshot") for name in names)
+
+
+def test_a_file_of_the_broker_directory(clean):
+    """Every byte has a name."""
+    pane = sent(page(clean, "payments-0", 7975, **META))["panes"][0]
+    assert (
+        pane["spans"][0][0] == 0
+        and pane["spans"][-1][1] == pane["end"] == (clean / "meta.properties").stat().st_size
+    )
+
+
+def test_a_byte_of_the_address(clean):
+    """It is the first to be looked at; a number that is none, or lies behind the end, does no
+    harm.
+    """
+    assert sent(page(clean, "payments-0", 7975, byte="40", **META))["panes"][0]["chosen"] == 40
+    assert sent(page(clean, "payments-0", 7975, byte="-4", **META))["panes"][0]["chosen"] == 0
+    end = sent(page(clean, "payments-0", 7975, byte="9" * 14, **META))["panes"][0]
+    assert end["chosen"] == end["end"] - 1
+    assert sent(page(clean, "payments-0", 7975, byte="9" * 400, **META))["panes"][0]["chosen"] == 0
+
+
+def test_a_byte_of_the_log_pins_its_batch(clean):
+    """So does a slot of an index; a pin in the address goes before it."""
+    batch = sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000"))
+    assert (batch["panes"][0]["start"], batch["panes"][0]["chosen"]) == (479997, 480000)
+    at = page(clean, "payments-0", 7975, tab="Bytes", file=".index", byte="764")
+    assert (
+        sent(at)["panes"][0]["chosen"] == 764 and ">479 997<" in html(at).split('<tr class="on"')[1]
+    )
+    pinned = sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000", pin="7975"))
+    assert pinned["panes"][0]["start"] == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../etc/passwd", "/etc/passwd", "..", "payments-0", "00000000000000000000.log", "\0"],
+)
+def test_a_name_that_is_no_file_here(clean, name):
+    """Only what was listed is opened."""
+    assert sent(page(clean, "payments-0", 7975, tab="Bytes", file=name))["file"] == ".log"
+
+
+def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatch):
+    """Where it may open a topic-partition only, the files of the directory around it stay closed,
+    and a link leads nowhere.
+    """
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
+    at = page(copied / "payments-0", "payments-0", 7975, **META)
+    assert sent(at) is None and "lies outside what this server may open" in html(at)
+    assert sent(
+        page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="partition.metadata")
+    )
+    (tmp_path / "secret").write_text("hidden")
+    os.symlink(tmp_path / "secret", copied / "payments-0" / "notes")
+    st.cache_data.clear()
+    assert sent(page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="notes")) is None
+
+
+def test_renamed_files_and_empty_ones(copied):
+    """The twin of a live file, a file of another hand, and one without a byte."""
+    stem = "00000000000000007975"
+    (copied / "payments-0" / f"{stem}.index.deleted").write_bytes(b"\0" * 16)
+    (copied / "payments-0" / "![a](b)__x__").write_bytes(b"abc")
+    (copied / ".lock").write_bytes(b"")
+    assert (
+        sent(page(copied, "payments-0", 7975, tab="Bytes", file=f"{stem}.index.deleted"))["panes"][
+            0
+        ]["end"]
+        == 16
+    )
+    odd = label("![a](b)__x__")
+    words = sent(page(copied, "payments-0", 7975, tab="Bytes", file=odd))
+    assert words["panes"][0]["spans"][0][2] == "unknown file" and "\\_" in odd
+    at = page(copied, "payments-0", 7975, tab="Bytes", file=".lock")
+    assert sent(at) is None and ".lock has 0 bytes." in html(at)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"not a batch " * 9, "no batch"),
+        (b"\0" * 512, "zero padding"),
+        (bytes(8) + b"\0\0\1\0" + bytes(4) + b"\2" + bytes(40), "batchLength"),
+    ],
+)
+def test_a_log_without_a_whole_batch_has_its_bytes(copied, data, name):
+    """Garbage, zeros, the beginning of a batch: named from the first byte to the last."""
+    log = copied / "payments-0" / "00000000000000007975.log"
+    log.write_bytes(data)
+    at = page(copied, "payments-0", 7975)
+    pane = sent(at)["panes"][0]
+    assert (pane["of"], pane["end"], pane["data"]) == ("file", len(data), len(data))
+    assert name in [span[2] for span in pane["spans"]]
+    assert pane["spans"][-1][1] == len(data) and "No whole batch in this log" in html(at)
+
+
+def test_an_empty_log_has_its_indexes(copied):
+    """The .log has no byte, which is said; the other files are there."""
+    (copied / "payments-0" / "00000000000000007975.log").write_bytes(b"")
+    at = page(copied, "payments-0", 7975)
+    assert sent(at) is None and "00000000000000007975.log has 0 bytes." in html(at)
+    assert sent(page(copied, "payments-0", 7975, file=".index"))["panes"][0]["end"] == 209 * 8
+
+
+def test_indexes_without_a_log_have_their_bytes(copied):
+    """The first that is there."""
+    (copied / "payments-0" / "00000000000000007975.log").unlink()
+    at = page(copied, "payments-0", 7975)
+    assert sent(at)["file"] == ".index" and "There is no .log of this base offset" in html(at)
+
+
+def test_a_directory_without_a_segment(copied):
+    """What else lies there is shown."""
+    for found in (copied / "payments-0").iterdir():
+        if found.name != "partition.metadata":
+            found.unlink()
+    at = page(copied, "payments-0")
+    assert sent(at)[
+        "file"
+    ] == "partition.metadata" and "There is no segment in this directory" in html(at)
+
+
+def test_few_of_many_snapshots_are_offered(copied):
+    """Those next to the segment; any other opens by its name."""
+    for base_offset in range(0, 20000, 100):
+        (copied / "payments-0" / f"{base_offset:020}.snapshot").write_bytes(b"x")
+    at = page(copied, "payments-0", 7975, tab="Bytes", file="00000000000000019900.snapshot")
+    assert sent(at)["file"] == "00000000000000019900.snapshot"
+    names = offered(at)[5:]
+    assert (
+        len(names) == 40
+        and "00000000000000008000.snapshot" in names
+        and "00000000000000000100.snapshot" not in names
+    )

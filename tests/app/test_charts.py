@@ -1,0 +1,47 @@
+"""Figures of pages: drawn once for what they depend on, again for another drawing or another
+language.
+"""
+
+import pytest
+import streamlit as st
+
+from kafkaviz import words
+from kafkaviz.app.widgets import charts
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
+    """What was drawn so far, in order; nothing is kept from the test before."""
+    st.cache_resource.clear()
+    monkeypatch.setattr(charts, "mode", lambda: "dark")
+    return []
+
+
+def test_a_figure_is_drawn_once(drawn):
+    """For a view, a drawing and a language; another drawing of the same view is another figure."""
+
+    def lines(shown, mode):
+        drawn.append((shown, mode))
+        return "lines"
+
+    def bars(shown, mode):
+        return "bars"
+
+    assert [charts.figure(("log", 1), lines, "view") for _ in range(2)] == [
+        "lines",
+        "lines",
+    ] and drawn == [("view", "dark")]
+    assert charts.figure(("log", 1), bars, "view") == "bars"
+    charts.figure(("log", 2), lines, "other")
+    assert drawn[1:] == [("other", "dark")]
+
+
+def test_a_view_is_worked_out_again_in_another_language(drawn, monkeypatch):
+    """For its sentences are in it."""
+    assert (
+        charts.view("limits", lambda: drawn.append("en") or "An hour")
+        == charts.view("limits", lambda: "never")
+        == "An hour"
+    )
+    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    assert charts.view("limits", lambda: "一小时") == "一小时" and drawn == ["en"]

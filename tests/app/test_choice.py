@@ -1,0 +1,188 @@
+"""A choice with one word in the address and a name in each language: links, clicks and a change of
+language keep one another.
+"""
+
+import pytest
+from streamlit.runtime.state.query_params import QueryParams
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app.state import choice
+
+
+def tabs() -> None:
+    """Two tabs whose names depend on the language in the address; Python does not write it."""
+    import streamlit as st
+
+    from kafkaviz.app.state import choice
+
+    names = (
+        {"First": "一", "Second": "二"}
+        if st.query_params.get("lang") == "zh"
+        else {"First": "One", "Second": "Two"}
+    )
+    word = choice.adopt("tab", names)
+    st.tabs(list(names.values()), key="tab", on_change="rerun")
+    st.text(f"{word} {st.session_state['tab']}")
+
+
+def asks() -> None:
+    """A page with one choice, whose default is another one where the address says so."""
+    import streamlit as st
+
+    from kafkaviz.app.state import choice, session_language
+    from kafkaviz.words import say
+
+    session_language.sync_address()
+    session_language.render_switch()
+    says, default = (
+        {"name": "common.segment", "size": "common.topic_partition"},
+        st.query_params.get("usual", "size"),
+    )
+    st.text(
+        choice.ask(
+            st.segmented_control,
+            "Order",
+            says,
+            default,
+            "order",
+            lambda one: say(says[one]),
+            required=True,
+        )
+    )
+
+
+def steps() -> None:
+    """Two sliders."""
+    import streamlit as st
+
+    from kafkaviz.app.state import choice
+
+    st.text(" ".join(choice.ask(st.select_slider, one, list("01234"), "0", one) for one in "ab"))
+
+
+def page(script=tabs, **query: str) -> AppTest:
+    """The script at an address."""
+    at = AppTest.from_function(script)
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def said(at: AppTest) -> str:
+    """The word, and the name that the tab has."""
+    assert not at.exception
+    return at.text[0].value
+
+
+def asked(at: AppTest, name: str) -> str | None:
+    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
+    value = at.query_params.get(name)
+    return value[0] if isinstance(value, list) else value
+
+
+def test_the_first_goes_without_saying():
+    """Also where the address says what is no choice."""
+    assert (
+        said(page()) == said(page(tab="Third")) == "First One"
+        and said(page(lang="zh")) == "First 一"
+    )
+
+
+def test_a_link_names_the_word():
+    """In any language, whatever its capitals."""
+    assert (
+        said(page(tab="Second")) == said(page(tab="second")) == "Second Two"
+        and said(page(tab="Second", lang="zh")) == "Second 二"
+    )
+
+
+def test_what_was_clicked_stays_in_another_language():
+    """Though the address that Python knows still says nothing of it."""
+    at = page()
+    at.session_state["tab"] = "Two"
+    assert said(at.run()) == "Second Two"
+    at.query_params["lang"] = "zh"
+    assert said(at.run()) == "Second 二"
+
+
+def test_a_new_address_counts():
+    """Whoever follows a link means what it says."""
+    at = page(tab="Second")
+    at.query_params["tab"] = "First"
+    assert said(at.run()) == "First One"
+
+
+def test_the_default_is_not_in_the_address():
+    """And another choice is written as it is."""
+    at = page(asks)
+    assert said(at) == "size" and asked(at, "order") is None
+    at.button_group[0].set_value("name").run()
+    assert said(at) == "name" and asked(at, "order") == "name"
+
+
+def test_an_address_means_the_same_in_every_language():
+    """Its words on the page are of the language, and a switch keeps the choice."""
+    at = page(asks, order="name", lang="zh")
+    assert said(at) == "name" and at.button_group[0].options == ["日志段", "主题分区"]
+    at.button(key="kv_lang_en").click().run()
+    assert said(at) == "name" and at.button_group[0].options == ["Segment", "Topic-partition"]
+    assert asked(at, "order") == "name" and asked(at, "lang") is None
+
+
+def test_where_nobody_chose_another_default_counts():
+    """As a link of this address would bring it; what was chosen stays."""
+    at = page(asks)
+    at.query_params["usual"] = "name"
+    assert said(at.run()) == "name" and asked(at, "order") is None
+    at.button_group[0].set_value("size").run()
+    at.query_params["usual"] = "size"
+    assert said(at.run()) == "size"
+    at.query_params["usual"] = "name"
+    assert said(at.run()) == "name"
+
+
+def test_an_address_older_than_a_move_does_not_lead():
+    """The browser sends what it knows: keys that come quicker than runs send the address of the
+    move before, or of another control's.
+    """
+    at = page(steps)
+    for moves in ({"a": "2"}, {"a": "3"}, {"b": "1"}, {"a": "4", "b": "2"}):
+        for key, value in moves.items():
+            at.select_slider(key=key).set_value(value)
+        at.query_params.clear()  # as it was when the page was opened
+        at.run()
+    assert said(at) == "4 2" and [one.value for one in at.select_slider] == ["4", "2"]
+    assert (asked(at, "a"), asked(at, "b")) == ("4", "2")
+
+
+def test_what_was_written_meanwhile_is_written_over(monkeypatch):
+    """A move there and back again: the address that arrives is the first one, the one that is on
+    its way the second.
+    """
+    sent = []
+    monkeypatch.setattr(
+        QueryParams, "_send_query_param_msg", lambda self: sent.append(self.to_dict())
+    )
+    at = page(steps)
+    at.select_slider(key="a").set_value("1").run()
+    at.query_params.clear()
+    at.select_slider(key="a").set_value("0").run()
+    assert said(at) == "0 0" and sent == [{"a": "1"}, {}]
+
+
+def test_back_leads_after_moves():
+    """An address that comes alone is its reader's."""
+    at = page(steps)
+    at.select_slider(key="a").set_value("3").run()
+    at.select_slider(key="b").set_value("1").run()
+    at.query_params["a"] = "1"
+    assert said(at.run()) == "1 1" and at.select_slider(key="a").value == "1"
+
+
+@pytest.mark.parametrize("said_so", ["1000", "1 000", "1\u202f000"])
+def test_an_address_may_group_its_digits(said_so):
+    """As links of before did; what is written has plain ones."""
+    assert (
+        choice._parse_word(said_so, {"none": "none", "1000": "1\u202f000"}, lambda said: None)
+        == "1000"
+    )

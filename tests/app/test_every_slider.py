@@ -1,0 +1,93 @@
+"""Every stop of every slider of every page, one at a time: none of them ends in an exception."""
+
+from collections.abc import Iterator
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app import workloads
+from tests.app.driven import ROOT, opened
+
+ADDRESSES = [
+    *(
+        {"page": one.stem}
+        for one in sorted((ROOT / "pages").glob("*.py"))
+        if one.stem not in ("page_cache", "tuning")
+    ),
+    {"page": "page_cache", "grow": "14 pages", "every": "5000 appends"},  # the quickest to replay
+    {"page": "tuning", "tp": "payments-0"},
+    {"page": "lookup", "tp": "orders-0", "by": "timestamp"},
+    {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
+]
+PATIENCE_S = 300  # a workload of compressed batches on a busy machine
+MOST_STOPS = 12  # of a slider with many alike; all of them where the test may be slow
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_resource.clear()
+
+
+def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:
+    """Key, value as it is and another value, of each slider that can be moved.
+
+    Of a slider over names each, or the ends and `most` between them evenly; of one over numbers the
+    ends and the middle.
+    """
+    for one in at.select_slider:
+        if not one.disabled:
+            kept = (
+                one.options
+                if len(one.options) <= 2 * most
+                else [*one.options[:: len(one.options) // most], one.options[-1]]
+            )
+            yield from ((one.key, one.value, option) for option in kept)
+    for one in at.slider:
+        if not one.disabled:
+            yield from (
+                (one.key, one.value, number)
+                for number in (one.min, (one.min + one.max) // 2, one.max)
+            )
+
+
+def moved(at: AppTest, key: str, value: object) -> None:
+    """A slider put somewhere else, the page not yet run."""
+    next(one for one in (*at.select_slider, *at.slider) if one.key == key).set_value(value)
+
+
+def fallen(at: AppTest, most: int) -> list[str]:
+    """Where the page ends in an exception: the slider, its stop and the words."""
+    at.default_timeout = PATIENCE_S
+    found, back = [], None
+    for key, before, stop in list(stops(at, most)):
+        if back:
+            moved(at, *back)
+        moved(at, key, stop)
+        back = key, before
+        at.run()
+        found += [f"{key} at {stop}: {one.message}" for one in at.exception]
+    return found
+
+
+@pytest.mark.parametrize(
+    "most", [MOST_STOPS, pytest.param(1000, marks=pytest.mark.slow)], ids=["", "all"]
+)
+@pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: " ".join(address.values()))
+def test_every_stop_of_every_slider(address, most):
+    """Of each page, as it opens and where it has others."""
+    at = opened(
+        address["page"], **{name: value for name, value in address.items() if name != "page"}
+    )
+    assert fallen(at, most) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [2, pytest.param(MOST_STOPS, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("workload", workloads.by_title())
+def test_stops_of_every_workload(workload, most):
+    """Each workload of Rolls comes with other settings, and other refusals: the ends of each slider
+    and its middle, and in the matrix most of its stops.
+    """
+    assert fallen(opened("rolls", workload=workload), most) == []

@@ -1,0 +1,481 @@
+"""The Explore page without a browser and without DuckDB: its states, its address, and what it hands
+out.
+"""
+
+import io
+import json
+import queue
+import threading
+import time
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.explore import catalog, download, queries
+from kafkaviz.app.pages.explore.answer_rows import cell_html
+from kafkaviz.app.state import ingests
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.pipeline import query as query_module
+from kafkaviz.pipeline import sql
+from kafkaviz.pipeline.query import (
+    Query,
+    QueryProgress,
+    QueryResult,
+    QueryTooLarge,
+    QueryTooLong,
+    WorkerLost,
+)
+from kafkaviz.pipeline.run import CancelledError
+from kafkaviz.pipeline.schema import TABLES
+from kafkaviz.pipeline.sql import QueryError
+
+ROOT = Path(__file__).parents[2]
+CODECS = pa.table(
+    {
+        "codec": ["zstd", "none"],
+        "batches": [540, 100],
+        "records": [12_415, 900],
+        "log_bytes": [390_553, 90_000],
+        "bytes_a_record": [31.5, 100.0],
+    }
+)
+DONE = QueryProgress("done", seconds=0.4)
+SELECT = "SELECT codec, count(*) AS n\nFROM batches\nGROUP BY codec"
+
+
+class FakeQuery:
+    """A query that is as far as the test says."""
+
+    asked: ClassVar[list[str]] = []
+    now: QueryProgress = DONE
+    answer: QueryResult | None = QueryResult(CODECS, 2, 0.4)
+    error: KafkavizError | None = None
+
+    def __init__(self, catalog_path: Path, text: str) -> None:
+        self.text, self.own = text, None
+        FakeQuery.asked.append(text)
+
+    def progress(self) -> QueryProgress:
+        return self.own or FakeQuery.now
+
+    @property
+    def is_over(self) -> bool:
+        return self.progress().state in query_module.END_STATES
+
+    def cancel(self) -> None:
+        self.own = QueryProgress("cancelled")
+
+    def wait(self, timeout_s: float | None = None) -> QueryResult | None:
+        if self.progress().state == "cancelled":
+            raise CancelledError("the query was cancelled")
+        if self.error:
+            raise self.error
+        return self.answer if self.progress().state == "done" else None
+
+
+@pytest.fixture
+def fake(monkeypatch, starts) -> type[FakeQuery]:
+    """Queries that never reach DuckDB; set what comes of them before the page runs."""
+    fresh = type("FakeQuery", (FakeQuery,), {})
+    monkeypatch.setattr(FakeQuery, "asked", [])
+    monkeypatch.setattr(query_module, "Query", fresh)
+    for name in ("now", "answer", "error"):
+        monkeypatch.setattr(FakeQuery, name, getattr(FakeQuery, name))
+    return FakeQuery
+
+
+@pytest.fixture
+def made(damaged, in_process, monkeypatch) -> Path:
+    """The directory of the damaged broker, its catalog where the app keeps it."""
+    found = broker_cache.broker(damaged)
+    in_process(found.source, catalog=broker_cache.catalog_path(found), findings=True)
+    return damaged
+
+
+def page(directory: Path, **asked: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.query_params["dir"] = str(directory)
+    at.run()
+    for name, value in asked.items():
+        at.query_params[name] = value
+    return checked(at.switch_page(str(ROOT / "pages" / "explore.py")).run())
+
+
+def checked(at: AppTest) -> AppTest:
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def words(at: AppTest) -> str:
+    return "\n".join(one.proto.body for one in at.get("html"))
+
+
+def field(at: AppTest) -> dict:
+    return next(
+        json.loads(one.proto.json)
+        for one in at.get("bidi_component")
+        if one.proto.component_name.endswith("kafkaviz.sql")
+    )
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    return checked(next(one for one in at.button if one.label == label).click().run())
+
+
+def test_the_first_question_is_asked_by_itself(made, fake):
+    """Its query stands in the field, its answer below, in numbers, figure and table."""
+    at = page(made, ask="codecs")
+    assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.asked == [
+        QUESTION_BY_NAME["codecs"].sql
+    ]
+    assert "2 rows, 0.4 s" in words(
+        at
+    ) and "A record takes 32 B with zstd, 100 B with none" in words(at)
+    assert (
+        '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at)
+        and len(at.get("plotly_chart")) == 1
+    )
+    assert field(page(made))["text"] == QUESTIONS[0].sql
+    assert "1 segment (.cleaned) is in segments alone" in words(at)
+
+
+def test_a_question_is_chosen(made, fake):
+    """It stands in the address, by its name; the first one leaves the address as it is."""
+    at = press(page(made), "Where is the index densest?")
+    assert at.query_params["ask"] == "densest" and fake.asked[-1] == QUESTION_BY_NAME["densest"].sql
+    assert "sql" not in at.query_params and "ask" not in press(at, QUESTIONS[0].text).query_params
+
+
+def test_a_link_brings_a_query_back(made, fake):
+    """Whatever was typed; it is asked once for all who come."""
+    for _ in range(2):
+        assert field(page(made, sql=SELECT))["text"] == SELECT
+    assert fake.asked == [SELECT]
+
+
+def test_another_column_is_drawn(made, fake):
+    """And stands in the address, until another question is asked; one that the answer has not is
+    passed over.
+    """
+    at = page(made, ask="codecs", draw="log_bytes")
+    assert "log_bytes: 87.9 KiB to 381 KiB" in words(at)
+    (choice,) = at.selectbox
+    at = checked(choice.select("records").run())
+    assert at.query_params["draw"] == "records" and "records: 900 to 12\u202f415" in words(at)
+    at = checked(at.selectbox[0].select("bytes_a_record").run())
+    assert "draw" not in at.query_params and "A record takes 32 B" in words(at)
+    at = press(page(made, ask="codecs", draw="log_bytes"), "Where is the index densest?")
+    assert "draw" not in at.query_params and at.query_params["ask"] == "densest"
+    assert "A record takes 32 B" in words(page(made, ask="codecs", draw="nope"))
+
+
+def test_the_tables_are_listed_with_their_rows_and_columns(made, fake):
+    """All but the one that is kafkaviz's own."""
+    told, rows = words(page(made)), broker_cache.catalog_info(broker_cache.open_snapshot(made)).rows
+    assert (
+        told.count("<summary>") == len(TABLES) - 1
+        and '<span class="kv-mono">checked</span>' not in told
+    )
+    for name in ("segments", "retention", "sweep", "findings"):
+        assert (
+            f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(
+                ",", "\u202f"
+            )
+            in told
+        )
+    assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in told
+
+
+def test_a_column_is_taken_as_a_query_has_it(made):
+    """Each that is no word of SQL by its name, those that are in quotes."""
+    written = {
+        name: sql.quote_name(name) if name in catalog.QUOTED_COLUMNS else name
+        for schema in TABLES.values()
+        for name in schema.names
+    }
+    for table, schema in TABLES.items():
+        names = ", ".join(written[name] for name in schema.names)
+        assert (
+            Query(
+                broker_cache.catalog_path(broker_cache.broker(made)), f"SELECT {names} FROM {table}"
+            )
+            .wait(60)
+            .rows.column_names
+            == schema.names
+        )
+    told = catalog.tables_html(None)
+    assert (
+        '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>'
+        in told
+    )
+    assert all(name in told for name in catalog.QUOTED_COLUMNS)
+
+
+def test_a_mistake_is_marked(made, fake):
+    """One message with its place, in the field too; no way to run it again unchanged."""
+    fake.now, fake.error = (
+        QueryProgress("failed"),
+        QueryError("There is no column <b>", "Columns like it: topic", 14, 17),
+    )
+    at = page(made, sql="SELECT topic, <b>\nFROM segments")
+    assert "There is no column &lt;b&gt;" in words(
+        at
+    ) and "Line 1, character 15. Columns like it: topic" in words(at)
+    assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in words(at) and field(at)["wrong"] == [14, 17]
+    assert not [one for one in at.button if one.label == "Run again"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            WorkerLost("the process that worked on the query ended"),
+            "The process that worked on this query ended",
+        ),
+        (QueryTooLong(60), "The query took longer than 60 s and was ended"),
+        (QueryTooLarge(1024), "The query needs more than 1\u202f024 MiB of memory"),
+    ],
+)
+def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
+    """By the button; the next answer is shown."""
+    fake.now, fake.error = QueryProgress("failed"), error
+    at = page(made, sql=SELECT)
+    assert said in words(at) and "Nothing was changed" in words(at)
+    fake.now, fake.error = DONE, None
+    at = press(at, "Run again")
+    assert "2 rows" in words(at) and fake.asked == [SELECT, SELECT]
+
+
+def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
+    """Where it lies is the server's own."""
+    fake.now, fake.error = (
+        QueryProgress("failed"),
+        CannotOpen("/srv/cache/catalogs/x", "lacks files that it names", "run kafkaviz ingest"),
+    )
+    told = words(page(made, sql=SELECT))
+    assert "lacks files that it names. Nothing was changed." in told and "/srv/cache" not in told
+
+
+def test_any_other_failure_is_one_line(made, fake):
+    """No traceback."""
+    fake.now, fake.error = QueryProgress("failed"), KafkavizError("no Java was found")
+    told = words(page(made, sql=SELECT))
+    assert "The query did not end" in told and "no Java was found. Nothing was changed." in told
+
+
+def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
+    """That others come first, or for how long it runs; and a way to stop."""
+    fake.now = QueryProgress("waiting", 3.2)
+    assert "The query waits for others to end" in words(page(made, sql=SELECT))
+    fake.now = QueryProgress("running", 1.2)
+    at = page(made, sql=SELECT)
+    assert "<span>The query runs</span><span class='kv-fnt'>1 s</span>" in words(
+        at
+    ) and "rows," not in words(at)
+    at = checked(press(at, "Cancel").run())
+    assert "The query was cancelled" in words(at)
+    fake.now = DONE
+    assert "2 rows" in words(press(at, "Run again"))
+
+
+def test_a_query_that_is_left_is_ended(made, fake):
+    """Nobody waits for it, unless another tab does."""
+    fake.now = QueryProgress("running")
+    at = page(made, sql=SELECT)
+    left = queries.queries().get_or_start(broker_cache.open_snapshot(made), SELECT)
+    assert not left.is_over
+    press(at, "Where is the index densest?")
+    assert not left.is_over  # this test waits too
+    queries.queries().leave(broker_cache.open_snapshot(made), SELECT)
+    assert left.is_over
+
+
+def test_a_query_that_somebody_cancelled_is_asked_anew_by_another(made, fake, monkeypatch):
+    """Whoever ended it is told so."""
+    here, known, tab = broker_cache.open_snapshot(made), queries.Queries(), ["a"]
+    monkeypatch.setattr(queries, "_tab", lambda: tab[0])
+    fake.now = QueryProgress("running")
+    first = known.get_or_start(here, SELECT)
+    first.cancel()
+    assert known.get_or_start(here, SELECT) is first
+    tab[0] = "b"
+    again = known.get_or_start(here, SELECT)
+    assert again is not first and not again.is_over
+
+
+def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
+    """All of them, for some seconds: one that comes back is waited with."""
+    here, known, opened = broker_cache.open_snapshot(made), queries.Queries(), {"a", "b"}
+    now = iter(range(1000))
+    monkeypatch.setattr(queries.time, "sleep", lambda seconds: beats.get(timeout=60))
+    monkeypatch.setattr(queries.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(queries, "_is_open", lambda tab: looked.put(tab) or tab in opened)
+    beats, looked, tabs = queue.Queue(), queue.Queue(), iter("ab")
+    monkeypatch.setattr(queries, "_tab", lambda: next(tabs))
+    fake.now = QueryProgress("running")
+    asked = known.get_or_start(here, SELECT)
+    assert known.get_or_start(here, SELECT) is asked
+
+    def looks(times: int = 1) -> None:
+        """The watcher looks so often; what it does then is over once it sleeps again."""
+        for _ in range(times):
+            beats.put(None)
+            looked.get(timeout=60)
+
+    looks(20)
+    opened.clear()
+    looks(3)
+    opened.add("b")
+    looks(20)
+    assert not asked.is_over
+    opened.clear()
+    for _ in range(20):
+        beats.put(None)
+    until = time.time() + 60
+    while not asked.is_over and time.time() < until:
+        threading.Event().wait(0.01)
+    assert asked.is_over
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (QueryResult(CODECS, 54_432, 1.0), "the first 2 of 54\u202f432 rows, 1.0 s"),
+        (QueryResult(CODECS, None, 1.0), "the first 2 rows of more, 1.0 s"),
+        (QueryResult(CODECS.slice(0, 1), 1, 1.0), "1 row, 1.0 s"),
+        (QueryResult(CODECS.slice(0, 0), 0, 1.0), "No row answers this"),
+    ],
+)
+def test_how_much_there_is(answer, said, made, fake):
+    """A cut answer says of how many."""
+    fake.answer = answer
+    assert said in words(page(made, sql=SELECT))
+
+
+def test_a_long_answer_scrolls(made, fake):
+    """In Streamlit's table, which can be sorted."""
+    fake.answer = QueryResult(
+        pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1
+    )
+    at = page(made, sql=SELECT)
+    assert len(at.dataframe) == 1 and len(at.dataframe[0].value) == 101
+
+
+def test_text_of_a_log_is_text(made, fake):
+    """In the table, in the title, in a name of a column."""
+    fake.answer = QueryResult(
+        pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]}), 1, 0.1
+    )
+    told = words(page(made, sql=SELECT))
+    assert "<script>" not in told and "<img>" not in told and "&lt;b&gt;x&lt;/b&gt;" in told
+
+
+def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
+    """The ingest is started and shown; no query is asked, its text is kept."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    at = page(killed, sql=SELECT)
+    assert "The tables of this directory are being made" in words(at) and "of 20 MiB read" in words(
+        at
+    )
+    assert (
+        len(starts.asked) == 1
+        and fake.asked == []
+        and field(at)["text"] == SELECT
+        and "<span>–</span>" in words(at)
+    )
+    ingests.server_ingests().cancel(broker_cache.open_snapshot(killed))
+    at = checked(at.run())
+    assert "This directory has no tables yet" in words(at) and any(
+        one.label == "Start again" for one in at.button
+    )
+
+
+def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, monkeypatch):
+    """While the new one is made."""
+    monkeypatch.setattr(broker_cache, "is_fresh", lambda here: False)
+    at = page(made, ask="codecs")
+    assert (
+        "The directory has changed since its tables were made" in words(at)
+        and "2 rows" in words(at)
+        and "of 20 MiB read" in words(at)
+    )
+
+
+@pytest.mark.parametrize(
+    ("all_rows", "labels", "part"),
+    [
+        (54_432, ["CSV, first 2", "Parquet, first 2"], "-first-2"),
+        (None, ["CSV, first 2", "Parquet, first 2"], "-first-2"),
+        (2, ["CSV", "Parquet"], ""),
+    ],
+)
+def test_a_part_of_the_rows_is_called_one(made, fake, all_rows, labels, part):
+    """On the buttons, and in the file's name, which is what is left of the page later."""
+    fake.answer = QueryResult(CODECS, all_rows, 1.0)
+    at = page(made, ask="codecs")
+    assert [one.proto.label for one in at.get("download_button")] == labels
+    assert download.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
+
+
+def test_csv_and_parquet_hold_the_rows():
+    """Exact, with the types; what is no number stands in quotes, so that a line break in a name
+    breaks no line.
+    """
+    rows = pa.table(
+        {
+            "topic": ['a "b"\n', None],
+            "n": [1, None],
+            "share": [0.1, 2.0],
+            "d": pa.array([None, 5], pa.duration("us")),
+        }
+    )
+    assert pyarrow.parquet.read_table(io.BytesIO(download.parquet(rows))).equals(rows)
+    text = download.csv(rows).decode()
+    assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith(
+        "\n,,2,5\n".replace(",5", ',"5"')
+    )
+
+
+def test_csv_holds_no_formula():
+    """Neither in a cell nor in the name of a column; numbers and the Parquet are as they were."""
+    rows = pa.table(
+        {"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]}
+    )
+    assert (
+        download.csv(rows).decode()
+        == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
+    )
+    assert pyarrow.parquet.read_table(io.BytesIO(download.parquet(rows))).equals(rows)
+
+
+def test_answers_are_not_kept_for_ever(made, fake):
+    """The newest are; one that runs is not thrown away."""
+    here, known = broker_cache.open_snapshot(made), queries.queries()
+    for number in range(queries.MOST_ANSWERS + 5):
+        known.get_or_start(here, f"SELECT {number}")
+    assert len(known._queries) == queries.MOST_ANSWERS
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.000034, "0.000034"),
+        (5e-06, "0.000005"),
+        (0.0, "0"),
+        (-0.00012, "-0.00012"),
+        (1e-300, "1e-300"),
+        (1e21, "1e+21"),
+    ],
+)
+def test_a_small_share_is_written_without_a_power(value, shown):
+    """As people read it; what no share can be keeps its power."""
+    assert cell_html(value) == shown

@@ -1,0 +1,111 @@
+"""What a page gives as CSV is for programs: its cells are numbers and identifiers, the same in
+every language.
+"""
+
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kafkaviz import words
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.what_if import WhatIf
+from kafkaviz.app.pages.page_cache import ceiling, turnover
+from kafkaviz.app.pages.page_cache.replays import ReaderFaultRates
+from kafkaviz.app.pages.tuning import other_writers
+from kafkaviz.app.widgets.tables import to_csv
+from kafkaviz.figures import before_after, fault_bars, roll_text
+from kafkaviz.figures.fault_bars import TurnoverFaults
+from kafkaviz.search import exercise
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from tests.figures.test_tuning_figures import NEW, compared, measured
+
+LANES = tuple(
+    roll_history.SegmentHistory(
+        1000, 0, 61_000, 500, 1, 1, reason, is_active, np.zeros(1, roll_history.FILL)
+    )
+    for reason, is_active in (
+        (RollReason(Cause.TIME, 60_006, 60_000, 9), False),
+        (None, False),
+        (None, True),
+    )
+)
+AT = [SimpleNamespace(row={"skipped_bytes_mean": np.float64(one)}) for one in (1000.5, 4000.0)]
+REMOTE = {
+    "carried_share_now": 0.0000123,
+    "carried_share_other": 0.5,
+    "cached_segments_now": float("inf"),
+    "cached_segments_other": 12.0,
+}
+BARS = fault_bars.FaultBarsView(
+    "",
+    "",
+    (TurnoverFaults(1_000_000, 4.91666, 0.0, 4.92), TurnoverFaults(16_000_000, 2.5, 0.0, None)),
+    None,
+)
+
+
+def replayed() -> list[before_after.ComparisonRow]:
+    """A log written once more."""
+    now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
+    other = WhatIf(
+        LogConfig(segment_bytes=1 << 20), 6, {"size": 3, "time-index-full": 2}, 3 << 20, 450, 456
+    )
+    return before_after.replay_rows(now, other)
+
+
+# what is given as a file, and its second line
+FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
+    "before-after": (
+        lambda: before_after.file_cells(compared(measured(1000), 16_384).values()),
+        ("headers_p99", 6, 18, "worse"),
+    ),
+    "replayed": (lambda: before_after.file_cells(replayed()), ("segments", 3, 6, "")),
+    "rolls": (
+        lambda: roll_text.lane_values(roll_history.RollHistory(LANES, LogConfig())),
+        (1000, "unseen", "", "", 61_000),
+    ),
+    "turnover": (lambda: fault_bars.file_values(BARS), (16_000_000, 2.5, "", 0.0)),
+    "protected": (
+        lambda: turnover.fault_rate_values(
+            [
+                ReaderFaultRates("none", 1.5, 0.0, None, None),
+                ReaderFaultRates("0.1 %", 1.25, 0.0, 900.0, 12.5),
+            ]
+        ),
+        (0.001, 1.25, 0.0, 900.0, 12.5),
+    ),
+    "ceiling": (
+        lambda: ceiling.csv_rows(
+            exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))
+        ),
+        (6, "exact", 0, 1, 0),
+    ),
+    "tiered": (lambda: other_writers.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
+    "writers": (
+        lambda: other_writers.writer_values(
+            [
+                other_writers.IndexWriter(name, None, 1234, 4.0, 6, 1.0)
+                for name in ("batch", "follower")
+            ],
+            NEW,
+        ),
+        ("follower", 1234, 4.0, 6, round(NEW.warm_us(6).typical, 3)),
+    ),
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
+    """No word of a page, no rounded text, no unit."""
+    made, second = FILES[file]
+    told = []
+    for spoken in words.LANGUAGES:
+        monkeypatch.setattr(words, "_language_sources", [lambda spoken=spoken: spoken])
+        told.append(list(map(tuple, made())))
+    assert told[0] == told[1] and len(told[0]) > 1 and (second is None or told[0][1] == second)
+    assert to_csv((), told[0]).isascii() and not [
+        one for row in told[0] for one in row if isinstance(one, str) and " " in one
+    ]

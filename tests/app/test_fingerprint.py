@@ -1,0 +1,77 @@
+"""By what a listing is known to hold still: a file overwritten in place too, and in a large
+directory not at every click.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app.cache import broker_cache, fingerprint
+
+NAMES = [f"orders-0/{0:020d}.{kind}" for kind in ("log", "index", "timeindex")]
+
+
+def overwrite(path: Path) -> None:
+    """As `cp` does: other bytes, as many, in the same file."""
+    number = path.stat().st_ino
+    with open(path, "r+b") as file:
+        file.write(b"\1" * 4)
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+    assert path.stat().st_ino == number
+
+
+@pytest.fixture
+def many(monkeypatch) -> list[float]:
+    """Every directory counts as one of very many files; the clock stands where the test puts it."""
+    monkeypatch.setattr(fingerprint, "MAX_QUICK_FILES", 0)
+    monkeypatch.setattr(fingerprint, "PAUSE_S", 100.0)
+    clock = [0.0]
+    monkeypatch.setattr(fingerprint.time, "monotonic", lambda: clock[0])
+    return clock
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NAMES,
+        "orders-0/leader-epoch-checkpoint",
+        "meta.properties",
+        "recovery-point-offset-checkpoint",
+    ],
+)
+def test_a_file_overwritten_in_place_makes_a_new_listing(directory, name):
+    """No folder's time has changed, and no length."""
+    (directory / name).touch()
+    (directory / "recovery-point-offset-checkpoint").touch()
+    before = broker_cache.open_snapshot(directory)
+    assert broker_cache.open_snapshot(directory) is before
+    overwrite(directory / name) if (directory / name).stat().st_size else os.utime(
+        directory / name, ns=(0, 1)
+    )
+    after = broker_cache.open_snapshot(directory)
+    assert after.key != before.key and broker_cache.open_snapshot(directory) is after
+
+
+def test_of_very_many_files_each_is_looked_at_now_and_then(directory, many):
+    """Between two looks the folders and the logs that grow have to do."""
+    before = broker_cache.open_snapshot(directory)
+    overwrite(directory / NAMES[1])
+    many[0] = 100.0
+    assert broker_cache.open_snapshot(directory) is before
+    many[0] = 1000.0
+    after = broker_cache.open_snapshot(directory)
+    assert after.key != before.key
+    with open(directory / NAMES[0], "ab") as log:
+        log.write(b"more")
+    assert broker_cache.open_snapshot(directory).key != after.key
+
+
+def test_a_look_that_found_nothing_puts_off_the_next(directory, many):
+    """The pause is counted from each look."""
+    before = broker_cache.open_snapshot(directory)
+    many[0] = 1000.0
+    assert broker_cache.open_snapshot(directory) is before
+    overwrite(directory / NAMES[1])
+    many[0] = 1100.0
+    assert broker_cache.open_snapshot(directory) is before

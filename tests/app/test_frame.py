@@ -1,0 +1,139 @@
+"""The frame: pages that exist, and the address parameters that a link to another page keeps."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app import frame
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import page_location
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.log.broker import open_broker
+from tests.analysis.test_overview import make_segment
+
+HOUSE = [
+    "Broker",
+    "Segment",
+    "Lookup",
+    "Page cache",
+    "Rolls",
+    "Tuning",
+    "Health",
+    "Explore",
+    "Workshop",
+]
+
+
+def test_nine_pages_and_only_those_that_exist(monkeypatch, tmp_path):
+    """A page is listed when its script is there: no dead link, no empty page."""
+    assert list(frame.PAGES) == HOUSE
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "app.py").touch()
+    (tmp_path / "pages" / "rolls.py").touch()
+    monkeypatch.setattr(frame, "ROOT", tmp_path)
+    assert list(frame.pages()) == ["Broker", "Rolls"]
+
+
+def test_a_script_is_its_pages_place_in_the_address():
+    """And no two pages share one."""
+    paths = [page.path for page in frame.PAGES.values()]
+    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 9
+
+
+@pytest.mark.parametrize(
+    ("page", "kept"),
+    [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])],
+)
+def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, kept):
+    """From a segment to the broker it is only the directory."""
+    make_segment(tmp_path / "orders-0", 30, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    broker = open_broker(tmp_path)
+    place = Location(
+        "/k", BrokerSnapshot(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0]
+    )
+    assert list(frame._link_address(frame.PAGES[page], place)) == kept
+
+
+LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
+
+
+@pytest.mark.parametrize(
+    ("page", "last", "kept"),
+    [
+        ("Segment", LAST, LAST),
+        ("Lookup", LAST, {"dir": "/k", "tp": "orders-0", "segment": "30"}),
+        ("Rolls", LAST, {"dir": "/k", "tp": "orders-0"}),
+        ("Broker", LAST, {"dir": "/k"}),
+        ("Segment", LAST | {"dir": "/other"}, {"dir": "/k"}),
+    ],
+)
+def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, kept):
+    """From Health back to the segment that was looked at, with its pin; not to one of another
+    directory.
+    """
+    make_segment(tmp_path / "orders-0", 30, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    place = Location("/k", BrokerSnapshot(open_broker(tmp_path), (), ""))
+    assert frame._link_address(frame.PAGES[page], place, last) == kept
+
+
+def test_every_art_is_there():
+    """The drawings that pages name."""
+    art = Path(frame.APP_FOLDER / "art")
+    assert {"mark", "learn", "inspect", "tune", "empty"} <= {
+        path.stem for path in art.glob("*.svg")
+    }
+
+
+def test_a_picker_of_very_many_names_none(monkeypatch):
+    """It is a way into Go to; sixty are a menu."""
+    drawn, named = [], []
+    monkeypatch.setattr(frame.st, "button", lambda label, **look: drawn.append("button"))
+    monkeypatch.setattr(frame.st, "menu_button", lambda label, names, **look: drawn.append(names))
+    for count in (100_000, frame.MAX_MENU_ENTRIES):
+        assert (
+            frame._menu(
+                "segment", "one", range(count), lambda one: named.append(one) or str(one), "Segment"
+            )
+            is None
+        )
+    assert (
+        drawn == ["button", [str(one) for one in range(frame.MAX_MENU_ENTRIES)]]
+        and len(named) == frame.MAX_MENU_ENTRIES
+    )
+
+
+def test_the_segment_of_an_offset_is_looked_up(tmp_path):
+    """The greatest base offset not above it; below the first one the largest log."""
+    for base_offset in (30, 100, 220):
+        make_segment(tmp_path / "orders-0", base_offset, 10, [])
+    partition = open_broker(tmp_path / "orders-0").partitions[0]
+    assert [
+        page_location.find_segment(partition, offset).base_offset
+        for offset in (29, 30, 99, 100, 219, 10_000)
+    ] == [30, 30, 30, 100, 100, 220]
+    assert [one.base_offset for one in partition.segments_with_log] == [30, 100, 220]
+
+
+@pytest.mark.parametrize(
+    ("path", "roots", "is_named"),
+    [
+        ("/sample", "", False),
+        ("/other", "", True),
+        ("/other", "/other", True),
+        ("uploads/a/b.tar.gz", "/other", False),
+    ],
+)
+def test_a_copied_link_tells_nothing_that_is_its_readers_own(
+    monkeypatch, cache, path, roots, is_named
+):
+    """No answers and no notes; no path that needs none or that another visitor may not open; of any
+    other the button says whose it is.
+    """
+    monkeypatch.setattr(page_location, "default_directory", lambda: "/sample")
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", roots)
+    path = str(cache / path) if path.startswith("uploads") else path
+    left_out, about = frame._link(Location(path))
+    assert {"answers", "given", "notes"} <= set(left_out) and ("dir" in left_out) != is_named
+    assert (path in about) == is_named

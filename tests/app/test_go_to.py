@@ -1,0 +1,160 @@
+"""Go to: what a few typed words find."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import words as catalogues
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.state.visit_history import Visit
+from kafkaviz.app.widgets import go_to
+from kafkaviz.log.broker import open_broker
+from tests.analysis.test_overview import make_segment
+
+PAGES = {"Broker": {"dir": "/k"}, "Segment": {"dir": "/k"}}
+ALL = PAGES | {name: {"dir": "/k"} for name in ("Lookup", "Rolls", "Tuning")}
+VISITS = [
+    Visit("Segment", {"dir": "/k", "tp": "orders-1", "segment": "20", "pin": "25"}),
+    Visit("Rolls", {"dir": "/other", "tp": "logs-0"}),
+    Visit("Gone", {"dir": "/k", "tp": "logs-0"}),
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Location:
+    """orders-0 with two segments, orders-1 and logs-0."""
+    make_segment(tmp_path / "orders-0", 0, 1000, [])
+    make_segment(tmp_path / "orders-0", 30, 500, [])
+    make_segment(tmp_path / "orders-1", 20, 2000, [])
+    make_segment(tmp_path / "logs-0", 0, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    return Location("/k", BrokerSnapshot(open_broker(tmp_path), (), ""))
+
+
+def words(place: Location, asked: str) -> list[tuple[str, str]]:
+    """Headings and words of what is found."""
+    return [(one.heading, one.words) for one in go_to.find_entries(place, asked, PAGES)]
+
+
+def test_nothing_typed_offers_pages_and_the_largest(place):
+    """A place to start from."""
+    assert words(place, "") == [
+        ("Pages", "Broker"),
+        ("Pages", "Segment"),
+        ("Topic-partitions", "orders-1"),
+        ("Topic-partitions", "orders-0"),
+        ("Topic-partitions", "logs-0"),
+    ]
+
+
+def test_a_topic_partition_and_its_segments(place):
+    """The one of just that name first, its segments newest first."""
+    assert words(place, "Orders-0") == [
+        ("Topic-partitions", "orders-0"),
+        ("Segments", "orders-0 › 00000000000000000030"),
+        ("Segments", "orders-0 › 00000000000000000000"),
+    ]
+    assert words(place, "se") == [("Pages", "Segment")]
+
+
+def test_an_offset_finds_its_segment(place):
+    """The greatest base offset not above it; partitions that start later do not have it."""
+    found = go_to.find_entries(place, "orders 25", PAGES)
+    assert [(one.words, one.address) for one in found] == [
+        ("Offset 25 in orders-1", {"dir": "/k", "tp": "orders-1", "segment": "20", "pin": "25"}),
+        ("Offset 25 in orders-0", {"dir": "/k", "tp": "orders-0", "segment": "0", "pin": "25"}),
+    ]
+    assert [one.address["segment"] for one in go_to.find_entries(place, "orders-0 30", PAGES)] == [
+        "30"
+    ]
+    assert [one.address["tp"] for one in go_to.find_entries(place, "orders 5", PAGES)] == [
+        "orders-0"
+    ]
+
+
+def test_nothing_fits(place):
+    """Then there is nothing, not everything."""
+    assert words(place, "payments") == [] and words(place, "payments 5") == []
+
+
+def test_pages_are_found_without_a_broker():
+    """Where no directory is open there are still pages."""
+    assert [one.words for one in go_to.find_entries(Location(""), "bro", PAGES)] == ["Broker"]
+
+
+def test_nothing_typed_offers_what_was_looked_at_before(place):
+    """First of all, so that K and Enter lead back; each with its own page, and a directory that is
+    not the open one with its name.
+    """
+    found = go_to.find_entries(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
+    assert [(one.words, one.aside, one.page, one.address) for one in found[:2]] == [
+        ("orders-1 › 00000000000000000020", "", "Segment", VISITS[0].address),
+        ("logs-0", "/other", "Rolls", VISITS[1].address),
+    ]
+    assert [
+        (one.words, one.page, one.address) for one in found if one.heading == "Broker directories"
+    ] == [
+        ("/other", "Broker", {"dir": "/other"}),
+        ("/third", "Broker", {"dir": "/third"}),
+    ]
+
+
+def test_a_directory_is_found_by_a_part_of_its_path(place):
+    """Behind what the open one holds."""
+    assert [
+        one.words for one in go_to.find_entries(place, "thi", PAGES, (), ["/other", "/third"])
+    ] == ["/third"]
+    assert [
+        one.words for one in go_to.find_entries(Location(""), "/o", PAGES, (), ["/other", "/third"])
+    ] == ["/other"]
+
+
+def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
+    """Else of where they were last, else of the largest; and a topic may have it in its name."""
+    here = Location(place.directory, place.snapshot, place.broker.partition("logs-0"))
+    assert [one.address["tp"] for one in go_to.find_entries(here, "25", PAGES)] == [
+        "logs-0",
+        "orders-1",
+        "orders-0",
+    ]
+    assert [one.address["tp"] for one in go_to.find_entries(place, "25", PAGES, VISITS)] == [
+        "orders-1",
+        "logs-0",
+        "orders-0",
+    ]
+    assert words(place, "0")[-2:] == [
+        ("Topic-partitions", "orders-0"),
+        ("Topic-partitions", "logs-0"),
+    ]
+
+
+def test_the_search_for_an_offset_is_offered_too(place):
+    """On Lookup, of the same topic-partitions."""
+    found = [one for one in go_to.find_entries(place, "orders 2247", ALL) if one.page == "Lookup"]
+    assert [(one.words, one.address) for one in found][1] == (
+        "Look up offset 2\u202f247 in orders-0",
+        {"dir": "/k", "tp": "orders-0", "target": "2247"},
+    )
+
+
+def test_the_best_fit_has_its_other_pages(place):
+    """Lookup, Rolls and Tuning of that one topic-partition."""
+    found = [one for one in go_to.find_entries(place, "orders-0", ALL) if one.heading == "Pages"]
+    assert [one.words for one in found] == [
+        "Look up in orders-0",
+        "Rolls of orders-0",
+        "Tune orders-0",
+    ]
+    assert {one.address["tp"] for one in found} == {"orders-0"}
+
+
+def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
+    """Who types tuning in the Chinese app finds it."""
+    monkeypatch.setattr(catalogues, "_language_sources", [lambda: "zh"])
+    assert (
+        [one.words for one in go_to.find_entries(place, "tuning", ALL)]
+        == ["调优"]
+        == [one.words for one in go_to.find_entries(place, "调", ALL)]
+    )
+    assert go_to.find_entries(place, "", ALL)[1].address == {"dir": "/k"}

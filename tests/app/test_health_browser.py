@@ -1,0 +1,175 @@
+"""The findings in a real browser: choosing by click and by key, the address, the bytes; no error in
+the console.
+"""
+
+import shutil
+
+import pytest
+
+from kafkaviz.analysis.health import check
+from tests import test_browser
+
+sync_api = test_browser.sync_api
+pytestmark = test_browser.pytestmark
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+
+
+@pytest.fixture
+def findings(page: "sync_api.Page", server: str, damaged) -> "sync_api.Page":
+    """The page of the damaged broker, its findings drawn."""
+    page.goto(f"{server}/health?dir={damaged}")
+    page.locator(".fi").first.wait_for(timeout=90_000)
+    return page
+
+
+def chosen(page: "sync_api.Page") -> str:
+    """The title of the chosen finding."""
+    return page.locator('.fi[aria-selected="true"] .t').inner_text()
+
+
+def test_chosen_by_click_by_key_and_by_the_address(findings):
+    """The detail follows, and a reload brings it back."""
+    rows = findings.locator(".fi")
+    count = rows.count()
+    assert count > 10 and chosen(findings) == rows.nth(0).locator(".t").inner_text()
+    rows.nth(2).click()
+    third = chosen(findings)
+    assert findings.locator(".det h3").inner_text() == third
+    findings.locator(".fl").press("ArrowDown")
+    fourth = chosen(findings)
+    assert fourth != third and findings.locator(".det h3").inner_text() == fourth
+    findings.reload()
+    findings.locator(".fi").first.wait_for(timeout=90_000)
+    assert chosen(findings) == fourth
+
+
+def test_the_bytes_of_a_wrong_entry_are_marked(findings):
+    """Eight bytes of the .index, in the colour of what is wrong."""
+    findings.locator(".fi", has_text="bookings-0 858.index").click()
+    assert findings.locator(".hx .bad").count() == 8
+    assert findings.locator(".hx .b").count() == 128
+
+
+def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clean, tmp_path):
+    """Gaps as wide as those of some logs would take more than there is."""
+    shutil.copy(clean / "meta.properties", tmp_path)
+    for number in range(400):
+        shutil.copytree(clean / "empty-room-0", tmp_path / f"busy-{number}")
+    page.goto(f"{server}/health?dir={tmp_path}")
+    bars = page.locator(".steps svg g rect")
+    bars.first.wait_for(timeout=90_000)
+    assert bars.count() == 400
+    ends = bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().right)")
+    box = page.locator(".verdict").bounding_box()
+    assert box["x"] + box["width"] - 3 < max(ends) < box["x"] + box["width"] + 1
+
+
+def test_only_errors(findings):
+    """The list is shorter, and the address says so."""
+    before = findings.locator(".fi").count()
+    findings.locator(".chip", has_text="Errors").click()
+    assert 0 < findings.locator(".fi").count() < before
+    assert "severity=error" in findings.url
+    assert findings.locator(".verdict h2").inner_text().startswith("This broker will start")
+
+
+def test_the_chips_count_findings(findings, damaged):
+    """As `kafkaviz check` does, and not the lines of the list, where many of one code are one."""
+    found = check(damaged)
+    shown = {
+        one.inner_text().split("\n")[0]: int(one.locator("small").inner_text())
+        for one in findings.locator(".chip").all()
+    }
+    assert shown["All"] == len(found.findings) > findings.locator(".fi").count()
+    names = {"error": "Errors", "warning": "Warnings", "info": "Worth knowing"}
+    assert {name: shown.get(names[name], 0) for name in names} == found.counts
+
+
+def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):
+    """By keyboard; the directory stays, the slot is the chosen field, and Back returns to the same
+    finding.
+    """
+    findings.locator(".fi", has_text="bookings-0 858.index").click()
+    first = findings.locator(".hx .bad").first.inner_text()
+    before = findings.locator(".det .where").inner_text()
+    findings.locator(".det a.go").focus()
+    findings.keyboard.press("Enter")
+    findings.locator(".hex .h.on").first.wait_for()
+    query = findings.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+    there = {
+        "dir": str(damaged),
+        "tp": "bookings-0",
+        "segment": "858",
+        "file": ".index",
+        "tab": "Bytes",
+    }
+    assert {name: query[name] for name in there} == there
+    assert findings.locator(".hex .h.on").first.inner_text() == first
+    assert findings.locator(".mean").inner_text().startswith("slot ")
+    findings.go_back()
+    findings.locator(".fi").first.wait_for(timeout=90_000)
+    assert findings.locator(".det .where").inner_text() == before
+
+
+def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
+    """A reload brings it back."""
+    page.goto(f"{server}/health?dir={killed}")
+    page.locator(".fi").first.wait_for(timeout=90_000)
+    page.locator(".fi", has_text="topic-partitions").first.click()
+    page.locator(".mem button").nth(2).click()
+    place = page.locator(".det .where").inner_text()
+    page.reload()
+    page.locator(".fi").first.wait_for(timeout=90_000)
+    assert page.locator(".det .where").inner_text() == place
+    assert page.locator(".mem button").nth(2).get_attribute("aria-current") == "true"
+
+
+def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed):
+    """The byte of the .log that a finding names is the chosen one, and the ruler shows the batch it
+    belongs to.
+    """
+    page.goto(f"{server}/health?dir={killed}&finding=log-torn-tail")
+    page.locator(".fi", has_text="The last batch is cut short").click()
+    page.locator(".det a.go").click()
+    page.locator(".hex .h.on").first.wait_for()
+    assert page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".dt svg").count() == 1
+
+
+def test_the_release_is_chosen_and_stands_in_the_address(findings):
+    """And back."""
+    findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").click()
+    findings.get_by_text("As Kafka 2.2", exact=True).click()
+    findings.wait_for_url("**kafka=2.2*")
+    findings.get_by_role("button", name="As Kafka 2.2").click()
+    findings.get_by_text("As its traces tell", exact=True).click()
+    findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").wait_for()
+    assert "kafka=" not in findings.url.split("dir=")[1].replace("/kafka", "")
+
+
+def test_a_command_in_a_next_step_is_written_as_one(findings):
+    """Without the backticks around it."""
+    findings.locator(".fi", has_text="bookings-0 858.index").click()
+    assert (
+        findings.locator(".det code").inner_text() == "kafkaviz rebuild"
+        and "`" not in findings.locator(".det").inner_text()
+    )
+
+
+def test_the_tables_show_more_when_asked(findings):
+    """The steps that every start may do, and the other segments; a segment's name leads to it."""
+    steps, kept = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")
+    before = steps.count(), kept.count()
+    findings.locator(".doing .btn").click()
+    findings.locator(".keeping .btn").click()
+    assert steps.count() > before[0] and kept.count() > before[1] == 6
+    assert findings.locator(".keeping .figt").inner_text().startswith("Retention at 2026-11-21 ")
+    findings.locator(".keeping td a", has_text="metrics-0 1\u202f201").click()
+    findings.wait_for_url("**/segment?*segment=1201*")
+
+
+def test_a_partition_without_findings_says_so(page, server, clean):
+    """No empty list; what keeps its segments is told all the same."""
+    page.goto(f"{server}/health?dir={clean}/orders-0")
+    page.locator(".flt", has_text="nothing was found").wait_for(timeout=90_000)
+    assert not page.locator(".fl").is_visible() and page.locator(".keeping tbody tr").count() == 3

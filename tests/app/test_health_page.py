@@ -1,0 +1,314 @@
+"""The Health page without a browser: what its component is sent, what it says while it reads, and
+what it hands out.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.analysis import health
+from kafkaviz.analysis.rebuild_source import open_rebuild_source
+from kafkaviz.app.state.checkups import Checkup, checkups
+from kafkaviz.errors import KafkavizError
+from kafkaviz.versions import NEWEST, NEWEST_RELEASE
+from tests.analysis.test_overview import make_segment
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_resource.clear()
+
+
+def opened(directory: Path, **query: str) -> AppTest:
+    """The page at this address, as it is at first."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = str(directory)
+    at.run()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.switch_page(str(ROOT / "pages" / "health.py")).run()
+
+
+def page(directory: Path, **query: str) -> AppTest:
+    """The same, once its checkup is over."""
+    at = opened(directory, **query)
+    for known in list(checkups()._checkups.values()):
+        assert known.end_event.wait(PATIENCE_S)
+    at.run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def sent(at: AppTest) -> dict | None:
+    """What the component of findings is sent."""
+    for component in at.get("bidi_component"):
+        if component.proto.component_name.endswith("findings"):
+            return json.loads(component.proto.json)
+    return None
+
+
+def test_a_killed_broker(killed):
+    """What the start cuts and reads, and the tails with their bytes."""
+    told = sent(page(killed))
+    assert (
+        told["verdict"]["kind"] == "warning"
+        and "will start, and cut 1\u202f021 bytes off three logs" in told["verdict"]["title"]
+    )
+    assert {bar["name"] for bar in told["strip"]["bars"] if bar["cut_bytes"]} == {
+        "append-time-0",
+        "clicks-zstd-0",
+        "weblogs-0",
+    }
+    errors = [item for item in told["items"] if item["severity"] == "error"]
+    assert [item["code"] for item in errors] == [
+        "log-garbage-tail",
+        "log-torn-tail",
+        "log-zero-tail",
+    ]
+    assert errors[2]["members"][0]["dump"]["digits"].endswith("00" * 16)
+
+
+def test_a_damaged_broker_is_judged_by_another_release(damaged):
+    """The same bytes, told of 2.2, which checked the last entry of an index at a start."""
+    now, then = sent(page(damaged)), sent(page(damaged, kafka="2.2"))
+    consequence = {
+        told["key"]: told["items"][0]["members"][0]["consequence"] for told in (now, then)
+    }
+    assert len(consequence) == 2 and len(set(consequence.values())) == 2
+    assert now["verdict"]["kind"] == "error" and "will stay" in now["verdict"]["text"]
+    said = "Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
+    assert then["verdict"]["text"].endswith(said) and "recorded" not in now["verdict"]["text"]
+
+
+def test_a_release_that_is_none_is_passed_over(damaged):
+    """The traces decide."""
+    assert sent(page(damaged, kafka="<b>"))["key"].endswith(" ")
+
+
+def test_the_report_is_what_the_commands_give(damaged):
+    """The findings as JSON, and all of it as one page."""
+    at = page(damaged)
+    json_, report = at.get("download_button")
+    assert (json_.proto.label, report.proto.label) == ("JSON", "Report")
+    (known,) = checkups()._checkups.values()
+    assert known.health.counts == health.check(known.health.broker).counts
+
+
+def test_the_sidebar_counts_the_errors(damaged):
+    """Once they are known."""
+    at = page(damaged)
+    (known,) = checkups()._checkups.values()
+    labels = [link.proto.label for link in at.get("page_link")]
+    assert f"Health :red[**{known.health.counts['error']}**]" in labels
+
+
+def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
+    """The partition, the bytes, and a way to stop."""
+    monkeypatch.setattr(
+        "kafkaviz.app.state.checkups._start_checkup", lambda *_: Checkup(1000, 250, "orders-0")
+    )
+    at = opened(damaged)
+    words = "\n".join(one.proto.body for one in at.get("html"))
+    assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
+    next(one for one in at.button if one.label == "Cancel").click().run()
+    (known,) = checkups()._checkups.values()
+    assert known.is_cancelled
+
+
+def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
+    """In one line, with a way to try again."""
+
+    def failing(*given: object, **named: object) -> None:
+        raise KafkavizError("the disk is gone")
+
+    monkeypatch.setattr(health, "check", failing)
+    # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: None)
+    at = page(damaged)
+    assert "The checkup did not end" in "\n".join(one.proto.body for one in at.get("html"))
+    monkeypatch.undo()
+    next(one for one in at.button if one.label == "Check again").click().run()
+    assert checkups()._checkups and "the disk is gone" not in str(
+        [one.error for one in checkups()._checkups.values()]
+    )
+
+
+def labels(at: AppTest) -> list[str]:
+    """What stands in the sidebar."""
+    return [link.proto.label for link in at.get("page_link")]
+
+
+def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
+    """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in
+    the sidebar.
+    """
+    copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
+    before = {item["code"] for item in sent(page(copy))["items"]}
+    assert "index-offset-mismatch" in before
+    for one in open_rebuild_source(copy, NEWEST_RELEASE, {}).rebuild_segments(NEWEST_RELEASE):
+        for name, content in one.files().items():
+            with open(copy / name, "r+b") as file:
+                file.write(content)
+                file.truncate()
+    at = page(copy)
+    assert not any(
+        item["severity"] == "error" for item in sent(at)["items"]
+    ) and "Health" in labels(at)
+
+
+def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
+    """Whatever a catalog tells, and though neither a size nor a time has changed."""
+    copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
+    found = health.check(copy)
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: found)
+    at = page(copy)
+    (known,) = checkups()._checkups.values()
+    assert known.health is found
+    wrong, slot = copy / "00000000000000000858.index", 3 * 8
+    times, content = wrong.stat(), wrong.read_bytes()
+    wrong.write_bytes(content[:slot] + bytes.fromhex("0000005b00002445") + content[slot + 8 :])
+    os.utime(wrong, ns=(times.st_atime_ns, times.st_mtime_ns))
+    next(one for one in at.button if one.label == "Check again").click().run()
+    (known,) = checkups()._checkups.values()
+    assert (
+        known.end_event.wait(PATIENCE_S)
+        and known.health.counts["error"] == found.counts["error"] - 1
+    )
+
+
+def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
+    """What an ingest found is shown at once; nothing is read a second time."""
+    from kafkaviz.analysis import health as doctor
+    from kafkaviz.app.cache import broker_cache
+
+    read_here = sent(page(damaged))
+    (known,) = checkups()._checkups.values()
+    monkeypatch.setattr(
+        broker_cache,
+        "catalog_health",
+        lambda here: doctor.Health(
+            here.broker,
+            known.health.version,
+            known.health.findings,
+            known.health.restart,
+            known.health.retention,
+        ),
+    )
+    st.cache_resource.clear()
+    monkeypatch.setattr(doctor, "check", None)
+    assert {**sent(opened(damaged)), "key": ""} == {**read_here, "key": ""}
+
+
+def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monkeypatch):
+    """On any page, before a checkup was asked for."""
+    from kafkaviz.app.cache import broker_cache
+
+    found = health.check(broker_cache.broker(damaged))
+    monkeypatch.setattr(broker_cache, "catalog_error_count", lambda here: found.counts["error"])
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = str(damaged)
+    at.run()
+    assert [error.message for error in at.exception] == [] and not checkups()._checkups
+    assert f"Health :red[**{found.counts['error']}**]" in [
+        link.proto.label for link in at.get("page_link")
+    ]
+
+
+def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
+    """The page shows how far the ingest is, and starts no checkup of its own."""
+    monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
+    # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda here: False)
+    words = "\n".join(one.proto.body for one in opened(damaged).get("html"))
+    assert "Spark" in words and not checkups()._checkups
+
+
+def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
+    """No thread of the server reads a large directory, whatever was chosen; the page says how that
+    release is asked.
+    """
+    monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
+    # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda here: False)
+    at = opened(damaged, kafka="3.9")
+    words = "\n".join(one.proto.body for one in at.get("html"))
+    assert "Spark" in words and not checkups()._checkups
+    assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
+    next(one for one in at.button if one.label == "As its traces tell").click().run()
+    assert (
+        "not as Kafka" not in "\n".join(one.proto.body for one in at.get("html"))
+        and "kafka" not in at.query_params
+    )
+
+
+def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen(
+    damaged, monkeypatch
+):
+    """It is there at once; no release is asked of a thread."""
+    from kafkaviz.app.cache import broker_cache
+
+    found = health.check(broker_cache.broker(damaged))
+    monkeypatch.setattr("kafkaviz.app.state.checkups.LARGE_BYTES", 1000)
+    monkeypatch.setattr(broker_cache, "catalog_health", lambda here: found)
+    monkeypatch.setattr(broker_cache, "is_fresh", lambda here: True)
+    monkeypatch.setattr(health, "check", None)
+    at = opened(damaged, kafka="2.2")
+    assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(
+        one.proto.body for one in at.get("html")
+    )
+
+
+def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
+    """Names, sizes, times and bytes are as they were."""
+    copy = shutil.copytree(damaged, tmp_path / "copy")
+    before = fingerprint(copy)
+    page(copy)
+    assert fingerprint(copy) == before
+
+
+def test_the_release_is_chosen_from_a_menu(damaged):
+    """What is told stands on it, with the way back to the traces among the others."""
+    at = page(damaged)
+    (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
+    assert (
+        menu.label == "As Kafka 4.3.1, by its traces"
+        and "As Kafka 2.8" in " ".join(menu.options)
+        and menu.label not in menu.options
+    )
+    at = page(damaged, kafka="2.2")
+    (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
+    assert (
+        menu.label == "As Kafka 2.2"
+        and menu.options[0] == "As its traces tell"
+        and menu.label not in menu.options
+    )
+
+
+def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
+    """Not one that traces tell."""
+    make_segment(tmp_path / "orders-0", 0, 0, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    (menu,) = [
+        one.proto
+        for one in page(tmp_path).get("menu_button")
+        if one.proto.label.startswith("As Kafka")
+    ]
+    assert menu.label == f"As Kafka {NEWEST}, the newest known"
+
+
+def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
+    """The first page that is drawn has their number."""
+    at = opened(damaged)
+    (known,) = checkups()._checkups.values()
+    assert not known.end_event.is_set() or f"Health :red[**{known.health.counts['error']}**]" in [
+        one.proto.label for one in at.get("page_link")
+    ]

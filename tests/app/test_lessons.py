@@ -1,0 +1,378 @@
+"""The lessons: their grammar, with the line of each fault; that every one can be taught, in both
+languages; their answers.
+"""
+
+import logging
+import re
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app import lessons
+from kafkaviz.app.lessons import check, tasks
+from kafkaviz.app.lessons.grammar import HEAD, LessonBlock
+from kafkaviz.app.lessons.kinds import KINDS, TASK_KEYS
+from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.lessons.reader import parse
+from kafkaviz.search import exercise
+
+GOOD = """---
+title: A ninth lesson
+about: Written without Python.
+minutes: 2
+---
+
+## First
+
+Some text with `code`.
+
+```kafkaviz stepper
+set: five
+target: 21
+```
+
+## Second
+
+```kafkaviz predict
+ask: Which one
+  of these?
+choice: this
+right: that
+reveal: **That.**
+```
+
+## Third
+
+```python
+## no heading, and no block
+```
+
+```kafkaviz notes
+minutes: 2
+say: one
+say: two
+```
+"""
+
+
+SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
+SLOT = {
+    "data": "kafka-4.3.1-clean",
+    "tp": "orders-0",
+    "segment": 19113,
+    "file": ".index",
+    "slot": 0,
+}
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    """Streamlit tells at each cached call that there is no page."""
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(
+        logging.ERROR
+    )
+    logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
+
+
+def faults(text: str, file: str = "ninth.en.md") -> list[str]:
+    """All that is wrong with a text, as line: what."""
+    return [f"{fault.line}: {fault.what}" for fault in parse(text, file, KINDS)[1]]
+
+
+# ---- grammar
+
+
+def test_a_lesson_is_steps_of_text_and_blocks():
+    """Title, order, values as they are meant, lines that go on, lists."""
+    lesson, wrong = parse(GOOD, "ninth.en.md", KINDS)
+    assert wrong == [] and (lesson.name, lesson.language, lesson.short, lesson.order) == (
+        "ninth",
+        "en",
+        "A ninth lesson",
+        1000,
+    )
+    first, second, third = lesson.steps
+    assert first.title == "First" and first.parts[0] == "Some text with `code`."
+    assert (first.blocks()[0].kind, first.blocks()[0]["target"], first.blocks()[0].line) == (
+        "stepper",
+        21,
+        11,
+    )
+    assert second.blocks("predict")[0]["ask"] == "Which one of these?"
+    assert third.parts[0].startswith("```python") and "## no heading" in third.parts[0]
+    assert third.blocks("notes")[0]["say"] == ("one", "two") and third.minutes == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        ("---\ntitle", "title", "1: a lesson begins with a line ---"),
+        ("minutes: 2\n---", "minutes: 2", "1: the head of the lesson does not end"),
+        ("title: A ninth lesson\n", "", "1: the head of a lesson needs the key title"),
+        (
+            "minutes: 2\n---",
+            "minutes: soon\n---",
+            "4: minutes is minutes, such as 6 or 1.5, not soon",
+        ),
+        ("target: 21", "targt: 21", "13: a block stepper has no key targt; it takes set, data, tp"),
+        ("target: 21", "target: twenty", "13: target is a whole number, not twenty"),
+        ("set: five", "set: six", "12: set is five or twenty or full, not six"),
+        ("target: 21", "target: 21\ntarget: 22", "14: target is said twice"),
+        ("target: 21", "target:", "13: target has no value"),
+        ("target: 21\n", "", "11: a block stepper needs the key target"),
+        ("target: 21", "and then 21", "13: a line here is key: value"),
+        (
+            "kafkaviz stepper",
+            "kafkaviz steper",
+            "11: there is no block steper; there are bytes, entries",
+        ),
+        ("target: 21\n```", "target: 21", "11: this block does not end"),
+        ("## First\n\n", "", "7: text stands in a step: a heading ## comes first"),
+        ("## Second\n", "", "1: a lesson has 3 to 6 steps"),
+        ("## Second\n", "## Empty\n\n## Second\n", "16: this step is empty"),
+        (
+            "minutes: 2\nsay",
+            "minutes: 3\nsay",
+            "1: the notes of its steps add up to 3 minutes, its head says 2",
+        ),
+        (
+            "reveal: **That.**\n```",
+            f"reveal: **That.**\n```\n\n{SECOND}",
+            "26: a step has one block predict",
+        ),
+    ],
+)
+def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
+    """Whatever is wrong, there is no lesson, and the first fault names the line."""
+    assert before in GOOD
+    text = GOOD.replace(before, after, 1)
+    assert parse(text, "ninth.en.md", KINDS)[0] is None
+    assert any(one.startswith(fault) for one in faults(text)), faults(text)
+
+
+@pytest.mark.parametrize("inside", ["\f", "\x1c", "\u2028", "\x85"])
+def test_lines_are_those_of_an_editor(inside):
+    """What Python splits lines at besides begins no line for whoever mends the fault."""
+    wrong = GOOD.replace("target: 21\n```", "target: 21").replace("title: A", f"title: {inside}A")
+    assert any(one.startswith("11: this block does not end") for one in faults(wrong))
+
+
+def test_a_file_has_the_name_of_a_lesson():
+    """Its language is part of it."""
+    assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
+    assert str(parse(GOOD.replace("five", "six"), "x/ninth.en.md", KINDS)[1][0]).startswith(
+        "x/ninth.en.md:12: set is five or twenty"
+    )
+
+
+README = (lessons.LESSONS_FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_readme_is_a_lesson(tmp_path):
+    """As it stands there."""
+    (tmp_path / "restart.en.md").write_text(
+        re.search(r"````markdown\n(.*?)````", README, re.DOTALL)[1], encoding="utf-8"
+    )
+    assert check.faults([tmp_path]) == (1, [])
+
+
+def test_the_readme_tells_of_every_block_and_key():
+    """Of the tables in code."""
+    told = set(re.findall(r"`([A-Za-z0-9-]+)(?:: [^`]*)?`", README))
+    keys = {key for kind in KINDS.values() for key in kind.keys} | set(HEAD)
+    assert (set(KINDS) | set(tasks.TASKS) | keys) - told == set()
+
+
+# ---- found, and dropped in
+
+
+def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
+    """KAFKAVIZ_LESSONS names a folder; another language stands in; a lesson of the same name takes
+    the place of ours.
+    """
+    before, _ = lessons.lessons("en")
+    (tmp_path / "ninth.zh.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "time.en.md").write_text(
+        GOOD.replace("A ninth lesson", "My own lesson on time"), encoding="utf-8"
+    )
+    (tmp_path / "README.md").write_text("no lesson")
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    found, wrong = lessons.lessons("en")
+    assert wrong == [] and len(found) == len(before) + 1
+    assert [one.language for one in found if one.name == "ninth"] == ["zh"]
+    assert "My own lesson on time" in [one.title for one in found]
+    (tmp_path / "ninth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
+    found, wrong = lessons.lessons("en")
+    assert len(found) == len(before) and [str(one)[:30] for one in wrong] == [
+        "ninth.zh.md:12: set is five or"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "fault"),
+    [
+        (
+            "```kafkaviz bytes\ndata: no-such-sample\ntp: orders-0\n```",
+            "there is no sample no-such-sample; there are kafka-4.3.1-clean",
+        ),
+        ("```kafkaviz ruler\ndata: kafka-4.3.1-clean\ntp: nowhere-0\n```", "nowhere-0"),
+        (
+            "```kafkaviz bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: .txnindex\n```",
+            "has no .txnindex",
+        ),
+        (
+            (
+                "```kafkaviz table\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nof: index\n"
+                "offset: 99999999\n```"
+            ),
+            "This segment holds",
+        ),
+        ("```kafkaviz rolls\nworkload: nothing\n```", "there is no workload nothing"),
+        (
+            "```kafkaviz exercise\nof: probe\nask: a\nsolution: b\n```",
+            "an exercise of probe needs set, target, after-probes",
+        ),
+        (
+            (
+                "```kafkaviz exercise\nof: probe\nset: five\ntarget: 21\nafter-probes: 40\nask: a\n"
+                "solution: b\n```"
+            ),
+            "this search has",
+        ),
+        (
+            (
+                "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nrule: slot + 1\nask: a\nsolution: "
+                "b\n```"
+            ),
+            "wrong for some target",
+        ),
+        ("```kafkaviz predict\nask: a\nright: b\nreveal: c\n```", "needs the key choice"),
+        ("```kafkaviz stepper\ndata: kafka-4.3.1-clean\ntarget: 3\n```", "the key tp is missing"),
+    ],
+)
+def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
+    """The check makes each figure and works out each answer, and names the line of the block."""
+    path = tmp_path / "ninth.en.md"
+    path.write_text(GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8")
+    count, wrong = check.faults([tmp_path])
+    assert count == 1 and [one.line for one in wrong] == [28] and fault in wrong[0].what, wrong
+
+
+def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
+    """A number that was changed in one of them is told."""
+    (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "ninth.zh.md").write_text(
+        GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
+    )
+    assert [str(one) for one in check.faults([tmp_path])[1]] == [
+        "ninth.zh.md:11: this block is not that of ninth.en.md, line 11"
+    ]
+
+
+# ---- those that come along
+
+
+def test_every_lesson_can_be_taught():
+    """Eight lessons in two languages: each figure is made, each answer worked out, the blocks are
+    the same.
+    """
+    count, wrong = check.faults([lessons.LESSONS_FOLDER])
+    assert wrong == [] and count == 16
+
+
+def test_a_session_takes_45_minutes():
+    """Eight lessons of three to six steps; every step has notes, every lesson a task and what
+    misleads.
+    """
+    found, _ = lessons.lessons("en")
+    assert len(found) == 8 and sum(one.minutes for one in found) == 45
+    for lesson in found:
+        assert all(step.minutes > 0 for step in lesson.steps), lesson.name
+        assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (
+            lesson.name
+        )
+        blocks = {block.kind for step in lesson.steps for block in step.blocks()}
+        assert {"exercise", "misleads", "notes"} <= blocks, lesson.name
+
+
+def test_chinese_lessons_are_chinese():
+    """Every heading and every text has Chinese characters."""
+    for lesson in lessons.lessons("zh")[0]:
+        prose = [part for step in lesson.steps for part in step.parts if isinstance(part, str)]
+        texts = [lesson.title, *(step.title for step in lesson.steps), *prose]
+        assert all(any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in texts), (
+            lesson.name
+        )
+
+
+ANSWERS = {  # as a person works them out
+    ("three-files", 3): (10948, 4179), ("three-files", 4): (64,), ("batches", 3): (123,),
+    ("last-offset", 3): (838,), ("last-offset", 4): (199,), ("binary-search", 1): (1,),
+    ("binary-search", 2): (0,), ("binary-search", 3): (6, 14, 22, 26, 31), ("warm-section", 3):
+    (15,), ("warm-section", 4): (0,), ("time", 2): ("no",), ("time", 3): (23,), ("rolls", 1):
+    ("time-index",), ("rolls", 3): (10485756,), ("after-a-crash", 5): (980,),
+}  # fmt: skip
+
+
+def test_the_answers_that_are_worked_out_are_those_of_the_solutions():
+    """And each stands in the solution that the lesson tells, in both languages."""
+    for language in ("en", "zh"):
+        found = {}
+        for lesson in lessons.lessons(language)[0]:
+            for part, step in enumerate(lesson.steps, 1):
+                for block in step.blocks("exercise"):
+                    found[lesson.name, part] = tasks.task(block).answer
+                    if tasks.task(block).kind == tasks.NUMBERS:
+                        assert set(found[lesson.name, part]) <= set(
+                            tasks.numbers(block["solution"])
+                        ), (lesson.name, part)
+        assert found == ANSWERS
+
+
+# ---- tasks
+
+
+def exercise_block(**values) -> LessonBlock:
+    """An exercise with these keys."""
+    defaults = {
+        name: () if key.is_repeatable else key.default
+        for name, key in KINDS["exercise"].keys.items()
+    }
+    return LessonBlock(
+        "exercise",
+        1,
+        defaults | {name.replace("_", "-"): value for name, value in values.items()},
+        tuple(values.items()),
+    )
+
+
+def test_every_sort_of_task_is_worked_out():
+    """One of each that the table knows, right and wrong."""
+    given = {
+        "probe": ({"set": "twenty", "target": 66, "warm": 4, "after_probes": 0}, "slot 15", "14"),
+        "floor": ({"set": "five", "target": 23}, "2", "3"),
+        "start": ({"set": "five", "target": 21}, "459", "656"),
+        "decode": (SLOT, "19,324 and 7850", "211 7850"),
+        "file-size": ({"limit": 67, "file": ".timeindex"}, "60", "64"),
+        "varint": ({"bytes": bytes.fromhex("d804")}, "300", "600"),
+        "time": ({"set": "five", "target": 1700000003000}, "23", "22"),
+        "entry": ({"story": "first", "step": 7}, "yes", "no"),
+        "time-entry": ({"story": "first", "step": 17}, "no", "yes"),
+        "cause": ({"workload": "day", "segment": 0}, "size", "time"),
+        "entries": ({"batch_bytes": 1000, "interval": 4096, "batches": 20}, "3", "4"),
+        "ceiling": ({"keys": (6, 14, 22, 26, 31)}, exercise.RIGHT, "slot + 1"),
+    }
+    assert set(given) == set(TASK_KEYS) == set(tasks.TASKS)
+    for of, (keys, right, wrong) in given.items():
+        task = tasks.task(exercise_block(of=of, ask="?", solution="!", **keys))
+        assert tasks.is_right(task, right) and not tasks.is_right(task, wrong), of
+
+
+def test_numbers_are_read_as_people_write_them():
+    """Groups of three, words around, both orders kept."""
+    assert tasks.numbers("10,485,756") == tasks.numbers("10\u202f485\u202f756 bytes") == (10485756,)
+    assert (
+        tasks.numbers("offset 19324, byte 7850") == (19324, 7850)
+        and tasks.numbers("-1") == (-1,)
+        and tasks.numbers("none") == ()
+    )

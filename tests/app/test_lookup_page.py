@@ -1,0 +1,513 @@
+"""The Lookup page without a browser: its sources, its targets, what it says when there is none, and
+what stands in the address.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz import versions
+from kafkaviz.analysis import lookups as analysed
+from kafkaviz.app.pages.lookup import disk_source, lookup_cache, practice_source, releases, targets
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.pipeline.job import Progress
+from tests.app.fakes import FakeStarts
+
+APP = Path(__file__).parents[2] / "app.py"
+T = "\u202f"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Spark, nothing from the environment, nothing cached by the test before."""
+    monkeypatch.setattr("kafkaviz.pipeline.job.start_ingest", FakeStarts(Progress(state="done")))
+    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def page(directory: Path | None, **query: str) -> AppTest:
+    """The page at this address."""
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    for name, value in (({"dir": str(directory)} if directory else {}) | query).items():
+        at.query_params[name] = value
+    at.switch_page("pages/lookup.py").run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheet."""
+    return "\n".join(
+        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+    )
+
+
+def steps(at: AppTest) -> str:
+    """The table of all steps."""
+    return next(one.proto.body for one in at.get("html") if "What happens" in one.proto.body)
+
+
+def pick(at: AppTest, key: str, value: str) -> None:
+    """Chooses one of a row of choices."""
+    next(one for one in at.button_group if one.key == key).set_value(value).run()
+
+
+def test_a_real_segment(clean):
+    """Offset 2 247 of dense-index-0: eleven probes, four header reads."""
+    at = page(clean, tp="dense-index-0", by="offset", target="2247")
+    text = html(at)
+    assert (
+        "1\u202f126 entries in the offset index. By its entries index.interval.bytes was 0 to "
+        in text
+    )
+    assert (
+        "dense-index-0, 1\u202f126" in text
+        and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
+    )
+    assert f"Slot 413 is the last entry not above 2{T}247: 2{T}244 → byte 212{T}990" in steps(at)
+    assert f"The consumer skips 2 records to reach offset 2{T}247." in steps(at)
+
+
+def test_another_segment_than_the_open_one_is_searched(damaged):
+    """The head says which one is open, and of how many."""
+    text = html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
+    assert (
+        "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
+    )
+
+
+def test_by_time(clean):
+    """Both indexes, and why it is this offset."""
+    at = page(clean, tp="dense-index-0", by="timestamp", target="1790000445001")
+    assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
+    assert "Why this offset?" in html(
+        at
+    ) and f"Offset 2{T}250 is the first record not before the target: 5 s after the target" in html(
+        at
+    )
+    assert f"closest in time is offset 2{T}2" in html(at)
+
+
+def test_a_moment_is_a_target_too(clean):
+    """As people write it, in UTC."""
+    at = page(clean, tp="dense-index-0", by="timestamp", target="2026-09-21 14:20:45.001")
+    assert f"offset 2{T}250: that is the answer" in steps(at)
+
+
+@pytest.mark.parametrize(
+    ("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")]
+)
+def test_another_unit_is_warned_of(clean, target, unit):
+    """With one way on: the same time in milliseconds."""
+    at = page(clean, tp="dense-index-0", by="timestamp", target=target)
+    assert f"makes sense in {unit}, and Kafka counts in milliseconds" in html(at)
+    next(one for one in at.button if one.key == "kv_unit").click().run()
+    assert not at.exception and f"makes sense in {unit}" not in html(at)
+    assert next(one for one in at.text_input if one.key == "target").value.startswith("1790000445")
+
+
+def test_the_practice_logs_need_no_directory():
+    """The five entries of the article; another release searches in another way."""
+    at = page(None, set="five", target="23")
+    assert "Five entries, as drawn on many blackboards" in html(
+        at
+    ) and "Slot 2 is the last entry not above 23" in steps(at)
+    at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
+    assert "The whole index is searched: slots 0 to 4" in steps(at)
+    pick(at, "set", "20 entries")
+    assert (
+        not at.exception
+        and "Twenty entries" in html(at)
+        and "Slot 15, where the warm section begins, holds 111" not in steps(at)
+    )
+    at.selectbox(key="search").set_value("Kafka 2.1 to 4.0").run()
+    assert "Slot 15, where the warm section begins, holds 111, not below 66" in steps(at)
+
+
+def test_a_choice_is_a_short_word_in_the_address():
+    """What goes without saying is left out; labels are taken too, and a release stands for those
+    that search like it.
+    """
+    at = page(None, set="5 entries", target="23", search="3.6", by="Timestamp")
+    assert (
+        at.query_params["set"] == "five"
+        and at.query_params["search"] == "3.9"
+        and at.query_params["by"] == "timestamp"
+    )
+    assert at.selectbox(key="search").value == "3.9"
+    at.selectbox(key="search").set_value("Kafka 4.1 and later").run()
+    pick(at, "by", "Offset")
+    pick(at, "set", "20 entries")
+    assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
+    assert [
+        releases.equivalent_version(one)
+        for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
+    ] == [
+        "3.9",
+        versions.NEWEST,
+        "2.0",
+        "2.0",
+        versions.NEWEST,
+        None,
+    ]
+
+
+def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
+    """Asked for by name it is shown, and still after the next choice."""
+    at = page(clean, tp="nowhere-0", set="five", target="23")
+    assert "Five entries" in html(at)
+    at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
+    assert "Five entries" in html(at) and at.query_params["set"] == "five"
+
+
+def test_the_release_that_the_directory_looks_like(clean, tmp_path):
+    """Searches, unless another is chosen; a practice log has the newest."""
+    shutil.copytree(clean / "dense-index-0", tmp_path / "kafka" / "dense-index-0")
+    (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
+    (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
+    at = page(tmp_path / "kafka", target="2247")
+    assert at.selectbox(key="search").value == "3.9" and "search" not in at.query_params
+    assert at.selectbox(key="search").options == [
+        "Kafka 4.1 and later",
+        "Kafka 2.1 to 4.0",
+        "Kafka 0.11 to 2.0",
+    ]
+    assert at.selectbox(
+        key="search"
+    ).help == "The directory looks like Kafka 3.6" and "17 bytes, then 61" in steps(at)
+    pick(at, "set", "5 entries")
+    assert at.selectbox(key="search").value == versions.NEWEST and "search" not in at.query_params
+
+
+@pytest.mark.parametrize(
+    ("target", "search", "said"),
+    [
+        (
+            "earliest",
+            "4.3.1",
+            (
+                "The log starts at offset 0. That is the answer, without a timestamp; no index is "
+                "searched."
+            ),
+        ),
+        ("Latest", "4.3.1", f"The log ends at offset 6{T}000. That is the answer"),
+        ("max", "4.3.1", f"Its first record with that time is offset 5{T}975: that is the answer."),
+        ("max", "3.7", f"Its first record with that time is offset 5{T}975"),
+    ],
+)
+def test_times_with_a_name(clean, target, search, said):
+    """The log's start, its end and its largest timestamp; typed, or by a button."""
+    at = page(clean, tp="dense-index-0", by="timestamp", target=target, search=search)
+    assert said in steps(at) and "Why this offset?" not in html(at)
+    next(one for one in at.button if one.key == "kv_earliest").click().run()
+    assert at.query_params["target"] == "earliest" and "The log starts at offset 0" in steps(at)
+
+
+def test_a_simulated_directory(tmp_path):
+    """What kafkaviz simulate writes opens like any other."""
+    from kafkaviz.__main__ import main
+
+    assert main(["simulate", "heartbeat", "--out", str(tmp_path / "made")]) == 0
+    at = page(tmp_path / "made", by="timestamp", target="2026-03-01 12:10:00.000")
+    assert "first record not before the target is offset 500: that is the answer" in steps(at)
+
+
+def test_what_a_read_committed_consumer_gets(clean):
+    """Past an aborted transaction; up to where one is open."""
+    aborted = {"tp": "payments-0", "target": "138"}
+    first, other = page(clean, **aborted), page(clean, isolation="read_committed", **aborted)
+    assert "offset 138" in steps(first).lower() and "no record for the consumer" not in steps(first)
+    assert "This batch has no record for the consumer. The next one is offset" in steps(other)
+    open_since = page(clean, tp="payments-0", target="18900", isolation="read_committed")
+    assert (
+        f"Offset 18{T}900 is not below the last stable offset, 18{T}900, where a transaction is "
+        "open"
+    ) in steps(open_since)
+    latest = page(
+        clean, tp="payments-0", by="timestamp", target="latest", isolation="read_committed"
+    )
+    assert "that, the last stable offset, is the answer for this consumer" in steps(
+        latest
+    ) and f"18{T}900" in steps(latest)
+    hidden = page(clean, tp="payments-0", by="timestamp", target="max", isolation="read_committed")
+    assert "this consumer is not given it. The answer is: none." in steps(hidden)
+
+
+def test_a_full_index():
+    """1 310 720 entries: 27 steps, and the histogram of five million targets."""
+    at = page(None, set="full")
+    assert f"61 bytes at 123{T}456{T}400" in steps(
+        at
+    ) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in html(at)
+
+
+def test_typed_keys():
+    """Any keys, with a warm section of any size; what is none of them is told."""
+    at = page(None, set="keys", keys="6 14 22 26 31", target="23")
+    assert "An index of 5 keys" in html(at) and "Slot 2 is the last entry not above 23." in steps(
+        at
+    )
+    at.selectbox(key="warm").set_value("2").run()
+    assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
+    next(one for one in at.text_input if one.key == "keys").set_value("6 14 x").run()
+    assert not at.exception and "x is no relative offset" in html(at)
+
+
+def test_no_target(clean):
+    """A word is none: the page says so and offers one."""
+    at = page(clean, tp="dense-index-0", target="soon")
+    assert "“soon” is no whole number" in html(at)
+    next(one for one in at.button if one.key == "kv_offer").click().run()
+    assert not at.exception and "What happens" in html(at)
+
+
+def test_beyond_the_end(clean):
+    """The broker's own words, and no search."""
+    at = page(clean, tp="dense-index-0", target="9999999")
+    assert "but we only have log segments upto 6000" in html(at) and not at.get("plotly_chart")
+    drawn = [one.key for one in at.get("bidi_component")]
+    assert (
+        not at.slider and "stepper" not in drawn and "kv_random" in [one.key for one in at.button]
+    )
+    assert "stepper" in [
+        one.key for one in page(clean, tp="dense-index-0", target="5").get("bidi_component")
+    ]
+
+
+def test_an_offset_outside_leads_to_the_nearest(clean):
+    """What the consumer does then, and both ends of the log, the nearer first."""
+    at = page(clean, tp="dense-index-0", target="9999")
+    assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(
+        at
+    )
+    ends = [one for one in at.button if one.key in ("kv_first_offset", "kv_last_offset")]
+    assert [one.label for one in ends] == [
+        "Look up the last offset, 5\u202f999",
+        "Look up the first offset, 0",
+    ]
+    ends[0].click().run()
+    assert (
+        at.session_state["target"] == "5999"
+        and at.slider
+        and "kv_last_offset" not in [one.key for one in at.button]
+    )
+
+
+def test_before_the_start(clean):
+    """Records that were deleted: the first that is left."""
+    at = page(clean, tp="weblogs-0", target="3")
+    assert "before the start: the first one is 12\u202f177" in html(at)
+
+
+def test_at_random_and_by_the_slider(clean):
+    """Both write the field."""
+    at = page(clean, tp="dense-index-0", target="2247")
+    at.slider(key="kv_slider").set_value(10).run()
+    assert next(
+        one for one in at.text_input if one.key == "target"
+    ).value == "10" and "not above 10" in steps(at)
+    next(one for one in at.button if one.key == "kv_random").click().run()
+    drawn = targets.parse(next(one for one in at.text_input if one.key == "target").value, "offset")
+    assert 0 <= drawn < 6000 and not at.exception
+
+
+def test_a_target_of_another_kind_gives_way(clean):
+    """An offset means nothing as a time."""
+    at = page(clean, tp="dense-index-0", target="2247")
+    pick(at, "by", "Timestamp")
+    assert not at.exception and next(
+        one for one in at.text_input if one.key == "target"
+    ).value.startswith("17900")
+
+
+def test_what_is_counted(clean):
+    """Probes, pages, headers."""
+    at = page(clean, tp="dense-index-0", target="2247")
+    pick(at, "counted", "Headers")
+    assert "batch headers, like" in html(at)
+    pick(at, "counted", "Pages")
+    assert "2 pages, like" in html(at)
+
+
+def test_every_partition_and_every_segment(clean):
+    """Whatever is in a directory: one offset and one time of each segment, no traceback."""
+    from kafkaviz.log.broker import open_broker
+
+    for partition in open_broker(clean).partitions:
+        for by in ("offset", "timestamp"):
+            at = page(
+                clean, tp=partition.directory, segment=str(partition.live[0].base_offset), by=by
+            )
+            assert "<h1>" in html(at), partition.directory
+
+
+def test_damage_is_told(damaged):
+    """A directory whose files were damaged by hand: a page each, never a traceback."""
+    from kafkaviz.log.broker import open_broker
+
+    for partition in open_broker(damaged).partitions[:6]:
+        for by in ("offset", "timestamp"):
+            assert "<h1>" in html(page(damaged, tp=partition.directory, by=by)), partition.directory
+
+
+def test_no_directory_shows_practice(monkeypatch, tmp_path):
+    """Nothing is open, and there is no sample: there is still something to learn on."""
+    monkeypatch.setattr("kafkaviz.app.state.access.SAMPLES", tmp_path)
+    assert "Five entries" in html(page(None))
+
+
+def test_a_wrong_place_is_told(clean):
+    """A topic-partition that is not there; the page does not quietly show another one."""
+    assert "What happens" not in html(page(clean, tp="nowhere-0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)]
+)
+def test_targets_as_people_write_them(text, value):
+    """Blanks and underscores between digits."""
+    assert targets.parse(text, "offset") == value
+
+
+def test_what_is_no_target():
+    """Neither is a word, nor an offset that is a moment."""
+    for text in ("", "soon", "1.5", "2026-09-21"):
+        with pytest.raises(ValueError):
+            targets.parse(text, "offset")
+    assert targets.parse("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
+
+
+def test_what_is_no_key():
+    """Words, and numbers that an index cannot keep."""
+    assert (
+        practice_source.parse_keys(" 1, 2;3 ") == [1, 2, 3] and practice_source.parse_keys("") == []
+    )
+    for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
+        with pytest.raises(ValueError):
+            practice_source.parse_keys(text)
+
+
+def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
+    """Of every topic-partition a page each; the sentence says so."""
+    from kafkaviz.log.broker import open_broker
+
+    for partition in open_broker(killed).partitions:
+        for by in ("offset", "timestamp"):
+            at = page(killed, tp=partition.directory, by=by)
+            assert "read as the recovery of the next start would leave" in html(at), (
+                partition.directory
+            )
+
+
+@pytest.fixture
+def garbled(data, tmp_path) -> Path:
+    """A copy of a real partition; the last record of the batch at byte 109 and the first of that at
+    952 have no length any more.
+    """
+    folder = tmp_path / "kafka" / "nulls-0"
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", folder)
+    content = bytearray((folder / f"{0:020}.log").read_bytes())
+    content[109 + HEADER_BYTES + 183] = content[952 + HEADER_BYTES] = 0x01  # the varint of -1
+    (folder / f"{0:020}.log").write_bytes(content)
+    return folder
+
+
+def test_bytes_that_the_lookup_does_not_need(garbled):
+    """The answer stands; the batch whose records cannot all be read is named, and so is a neighbour
+    of the target.
+    """
+    at = page(garbled, by="timestamp", target="1790000000002")
+    text = html(at)
+    assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
+    assert (
+        "2 batches near the target left out, since their records cannot be read" in text
+        and "byte 353" in text
+    )
+
+
+@pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
+def test_what_is_no_time_is_not_told_as_one(clean, target):
+    """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
+    at = page(clean, tp="dense-index-0", by="timestamp", target=target)
+    assert (
+        f"“{target}” is no time" in html(at)
+        and "damaged" not in html(at)
+        and "What happens" not in html(at)
+    )
+
+
+def test_a_wrong_question_is_no_damage(clean, monkeypatch):
+    """Only bytes that break their format are called damaged."""
+
+    def refused(*asked: object) -> None:
+        raise KafkavizError("Kafka has a time index from 0.10.1 on")
+
+    monkeypatch.setattr(lookup_cache, "lookup_context", refused)
+    text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
+    assert "This cannot be looked up" in text and "damaged" not in text
+
+
+ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tp": "orders-0", "by": "offset", "target": "500"},
+        {"tp": "orders-0", "by": "timestamp", "target": "max", "isolation": "read_committed"},
+        {"tp": "sensors-late-0", "by": "timestamp", "target": "1790003000000"},
+        {"set": "full", "search": "2.0"},
+        {"set": "keys", "keys": "6 14 x", "target": "soon"},
+        {"tp": "orders-0", "by": "timestamp", "target": "1790000445"},
+    ],
+    ids=lambda query: " ".join(query.values()),
+)
+def test_in_chinese(clean, query):
+    """Every sentence, control and alt text."""
+    at = page(clean, lang="zh", **query)
+    charts = [one.proto.alt for one in at.get("plotly_chart")]
+    kinds = ("button_group", "text_input", "selectbox", "button", "download_button", "expander")
+    labels = [getattr(one.proto, "label", "") for kind in kinds for one in at.get(kind)]
+    text = re.sub(r"<[^>]+>", "\n", html(at))
+    assert (
+        "查找" in text
+        and [found for told in (text, *charts, *labels) for found in ENGLISH.findall(told)] == []
+    )
+
+
+def test_a_download_beside_each_table(clean):
+    """The steps and the object of the lookup, how many targets take as many probes, and of a
+    timestamp the segments it met.
+    """
+    asked = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
+    offset, time = (
+        {one.key for one in page(clean, tp="sensors-late-0", **query).get("download_button")}
+        for query in asked
+    )
+    assert offset == {"kv_spread_csv", "kv_steps_csv", "kv_lookup_json"} and time - offset == {
+        "kv_why_csv"
+    }
+
+
+@pytest.mark.parametrize(
+    "names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")]
+)
+def test_what_is_recovered_is_told_as_on_the_command_line(names):
+    """In a sentence of its own."""
+    told = analysed.describe_recovered(names)
+    assert disk_source.recovery_notes(names) == ([f"{told[0].upper()}{told[1:]}."] if told else [])
+
+
+def test_the_address_holds_plain_digits():
+    """What the field of the target writes there; grouped ones are read all the same."""
+    assert targets.format_target(1234567, "offset") == "1234567"
+    assert {
+        targets.parse(said, "offset") for said in ("1234567", "1 234 567", "1\u202f234\u202f567")
+    } == {1234567}

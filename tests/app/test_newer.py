@@ -1,0 +1,53 @@
+"""Every page on a directory that is newer than any release that is known."""
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.frame import PAGES
+from kafkaviz.pipeline import job
+from kafkaviz.pipeline.job import Progress
+from tests.analysis.raised import raised
+from tests.app.driven import html, opened
+from tests.app.fakes import FakeStarts
+
+SAID = {
+    "en": "Newer than Kafka 4.4.0, the newest known, and read as that one",
+    "zh": "比已知的最新版本 Kafka 4.4.0 还新，按它来解读",
+}
+OF_A_DIRECTORY = [page.path for name, page in PAGES.items() if page.path and name != "Workshop"]
+
+
+@pytest.fixture(autouse=True)
+def starts(monkeypatch):
+    """No Spark, and nothing cached by the test before."""
+    monkeypatch.setattr(
+        job, "start_ingest", FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
+    )
+    st.cache_resource.clear()
+
+
+@pytest.fixture(scope="module")
+def newer(restarted_4_4, tmp_path_factory):
+    """The directory of a broker whose metadata.version is 99."""
+    return raised(restarted_4_4, tmp_path_factory.mktemp("newer") / "kafka", 99)
+
+
+@pytest.mark.parametrize("name", OF_A_DIRECTORY)
+def test_every_page_opens_and_says_how_it_reads(name, newer):
+    """In the foot of the sidebar, with what shows it; on its way the Broker page was opened too."""
+    at = opened(name, dir=str(newer), tp="tickets-any-0")
+    assert html(at).count(
+        SAID["en"]
+    ) == 1 and "metadata.version to level 99, which Kafka 4.4.0 does not know" in html(at)
+
+
+def test_it_is_said_in_chinese_too(newer):
+    """And names the trace in the same language."""
+    told = html(opened("lookup", dir=str(newer), tp="tickets-any-0", lang="zh"))
+    assert SAID["zh"] in told and "把 metadata.version 设为级别 99，Kafka 4.4.0 不认识它" in told
+
+
+def test_a_directory_of_the_newest_release_is_not_called_newer(restarted_4_4):
+    """4.4.0 is known."""
+    told = html(opened("lookup", dir=str(restarted_4_4), tp="tickets-any-0"))
+    assert "Newer than" not in told and "Kafka 4.4 or later, read only" in told

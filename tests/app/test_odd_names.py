@@ -1,0 +1,72 @@
+"""Every page on broker directories with names that are no UTF-8: its own, a topic-partition's, a
+file's.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.pipeline import job
+from kafkaviz.pipeline.job import Progress
+from tests.app.driven import html
+from tests.app.fakes import FakeStarts
+from tests.pipeline.conftest import ingest_in_process
+from tests.pipeline.made import write_broker
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]
+ODD = os.fsdecode(b"caf\xe9-0")
+
+
+@pytest.fixture(scope="module")
+def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
+    """A directory of an odd name with an odd topic-partition among others, and one that has no
+    other; each with its catalog.
+    """
+    root, found = tmp_path_factory.mktemp("odd"), {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("KAFKAVIZ_CACHE", str(root / "cache"))
+        for name, topics in ((os.fsdecode(b"br\xe9"), ("a-0", "b-0")), ("alone", ("b-0",))):
+            made = write_broker(root / "made", {topic: [[100] * 5, [120] * 6] for topic in topics})
+            shutil.rmtree(made / "b-0")
+            shutil.copytree(clean / "refunds-0", made / ODD)
+            for folder in (made, made / ODD):
+                (folder / os.fsdecode(b"not\xe9")).write_text("x")
+            found[name] = made.rename(root / name)
+            ingest_in_process(
+                found[name], catalog=broker_cache.catalog_path(broker_cache.broker(found[name]))
+            )
+        patched.setattr(
+            job, "start_ingest", FakeStarts(Progress(state="failed", error="not asked for"))
+        )
+        st.cache_resource.clear()
+        yield found
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
+    """Nothing of them reaches the browser as it is, which Streamlit would refuse; the catalog
+    counts for them as for others.
+    """
+    for broker, partition in ((os.fsdecode(b"br\xe9"), "caf\ufffd-0"), ("alone", None)):
+        monkeypatch.setenv("KAFKAVIZ_DIR", str(brokers[broker]))
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        if page != "app.py":
+            at.switch_page(str(ROOT / page))
+        # where Tuning tells topic by topic
+        at.query_params["tp" if partition else "tune"] = partition or "Whole broker"
+        at.run()
+        assert [error.message for error in at.exception] == []
+        assert not [
+            text
+            for text in (html(at), *(one.value for one in at.markdown))
+            if text.encode("utf-8", "replace") != text.encode()
+        ]
+        assert "not asked for" not in html(at)

@@ -1,0 +1,175 @@
+"""What an address points at, and the list of directories opened before."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.widgets import unpack_progress
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log.broker import open_broker
+from tests.analysis.test_overview import make_segment
+
+
+@pytest.fixture
+def broker(tmp_path: Path):
+    """orders-0 with segments at 0, 30 and 60 (the longest), and void-0 without a segment."""
+    make_segment(tmp_path / "orders-0", 0, 100, [])
+    make_segment(tmp_path / "orders-0", 30, 900, [])
+    make_segment(tmp_path / "orders-0", 60, 200, [])
+    (tmp_path / "void-0").mkdir()
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    return open_broker(tmp_path)
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Sets the address a page was asked for; its directory is the test's own."""
+
+    def asked(**query: str) -> None:
+        monkeypatch.setattr(st, "query_params", {"dir": str(tmp_path)} | query)
+
+    return asked
+
+
+def where(depth: int) -> tuple:
+    """The directory names and base offset of the place, and what kind of fault there is."""
+    here = page_location.parse_address(depth)
+    return (
+        here.partition.directory if here.partition else None,
+        here.segment.base_offset if here.segment else None,
+        here.fault.kind if here.fault else None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "depth", "found"),
+    [
+        ({}, 1, (None, None, None)),
+        ({}, 2, ("orders-0", None, None)),
+        ({}, 3, ("orders-0", 30, None)),
+        ({"tp": "orders-0", "segment": "60"}, 3, ("orders-0", 60, None)),
+        ({"tp": "orders-0", "segment": "60"}, 1, (None, None, None)),
+        ({"tp": "orders-0", "pin": "45"}, 3, ("orders-0", 30, None)),
+        ({"tp": "orders-0", "pin": "10000"}, 3, ("orders-0", 60, None)),
+        ({"tp": "orders-0", "pin": "what"}, 3, ("orders-0", 30, None)),
+        ({"tp": "orders-9"}, 3, (None, None, "missing")),
+        ({"tp": "orders-0", "segment": "31"}, 3, ("orders-0", None, "missing")),
+        ({"tp": "orders-0", "segment": "x"}, 3, ("orders-0", None, "missing")),
+        ({"tp": "void-0"}, 3, ("void-0", None, "missing")),
+        ({"dir": "/no/such/place"}, 3, (None, None, "missing")),
+    ],
+)
+def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, found):
+    """What is not said is the largest; what is not there is a fault, and what was found before it
+    stays.
+    """
+    address(**query)
+    assert where(depth) == found
+
+
+def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
+    """Its address is that of the page's own link."""
+    make_segment(
+        Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, []
+    )
+    address(tp="caf\ufffd-0")
+    here = page_location.parse_address(3)
+    assert here.segment.base_offset == 5 and here.address["tp"] == "caf\ufffd-0"
+
+
+def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp_path):
+    """So a copied link shows the same to somebody whose server opens another directory."""
+    address()
+    assert page_location.parse_address(3).address == {
+        "dir": str(tmp_path),
+        "tp": "orders-0",
+        "segment": "30",
+    }
+    assert page_location.parse_address(1).address == {"dir": str(tmp_path)}
+    assert page_location.Location("").address == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "path"),
+    [
+        ("", ""),
+        (None, ""),
+        (" /data/kafka ", "/data/kafka"),
+        ("'/data/my kafka'", "/data/my kafka"),
+        ("~", str(Path.home())),
+        ("x", str(Path("x").absolute())),
+    ],
+)
+def test_a_path_is_cleaned(typed, path):
+    """As people paste it."""
+    assert page_location.clean_path(typed) == path
+
+
+def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
+    """A short list, of all sessions."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    for name in ["a", "b", "a", *"cdefghi"]:
+        monkeypatch.setattr(st, "session_state", {})
+        page_location.remember(f"/{name}")
+    assert page_location.recent() == ["/i", "/h", "/g", "/f", "/e", "/d", "/c", "/a"]
+
+
+@pytest.mark.parametrize("typed", ["~", "~daemon/x.tar.gz", "~nosuchuser", "logs/x.tar"])
+def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
+    """Where visitors are several people, by whatever way a page comes to it: no home, no directory
+    of the server's.
+    """
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
+    with pytest.raises(CannotOpen) as refused:
+        unpack_progress.unpack(typed)
+    assert str(refused.value).startswith(
+        f"{typed}: lies outside what this server may open; give a path below /srv"
+    )
+
+
+def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
+    """Where visitors are several people each has a list of their own, without what may not be
+    opened; no file holds it.
+    """
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    monkeypatch.setattr(st, "session_state", {})
+    page_location.remember("/srv/mine, before there was a root")
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
+    one, two = {}, {}
+    for session, name in ((one, "/srv/a"), (two, "/srv/b"), (one, "/srv/c"), (one, "/opt/d")):
+        monkeypatch.setattr(st, "session_state", session)
+        page_location.remember(name)
+    assert page_location.recent() == ["/srv/c", "/srv/a"]
+    monkeypatch.setattr(st, "session_state", two)
+    assert page_location.recent() == ["/srv/b"]
+    assert (tmp_path / "recent.txt").read_text() == "/srv/mine, before there was a root\n"
+
+
+def test_a_rerun_does_not_reorder_what_another_tab_opened(monkeypatch, tmp_path):
+    """Each session says once what it opened."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    one, two = {}, {}
+    for session, directory in [(one, "/a"), (two, "/b"), (one, "/a")]:
+        monkeypatch.setattr(st, "session_state", session)
+        page_location.remember(directory)
+    assert page_location.recent() == ["/b", "/a"] and one[page_state.LAST_RECENT] == "/a"
+
+
+def test_a_list_that_cannot_be_written_stops_nobody(monkeypatch, tmp_path):
+    """The cache folder may be a file, or full."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(st, "session_state", {})
+    page_location.remember("/a")
+    assert page_location.recent() == []
+
+
+def test_a_broker_of_a_place(broker):
+    """The short way to it."""
+    assert (
+        page_location.Location("/k", BrokerSnapshot(broker, (), "")).broker is broker
+        and page_location.Location("/k").broker is None
+    )

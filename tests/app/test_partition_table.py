@@ -1,0 +1,109 @@
+"""The table: how values read, that sorting goes by the value, and the exact CSV."""
+
+import csv
+import dataclasses
+import io
+
+import pytest
+
+from kafkaviz.analysis import overview
+from kafkaviz.app.pages.broker import partition_table
+from kafkaviz.log.broker import open_broker
+from tests.analysis.test_overview import columns, make_segment
+
+
+@pytest.fixture
+def rows(tmp_path) -> tuple[overview.PartitionRow, ...]:
+    """A read topic-partition and an empty one."""
+    make_segment(tmp_path / "orders-0", 30, 2048, [500, 1000], times=1)
+    make_segment(tmp_path / "void-0", 0, 0, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    broker = open_broker(tmp_path)
+    read = columns(
+        broker,
+        batches=[4, 0],
+        records=[40, 0],
+        last_offset=[1069, None],
+        max_timestamp_ms=[1_700_000_000_000, None],
+        offset_entries=[2, 0],
+        time_entries=[1, 0],
+        codecs=[("lz4",), ()],
+    )
+    return overview.with_batches(overview.with_entries(overview.inventory(broker)), read).partitions
+
+
+def shown(rows) -> list[list[str]]:
+    """The table's cells as they read."""
+    styler = partition_table.style_table(partition_table.frame(rows))
+    styler._compute()
+    return [
+        [cell["display_value"] for cell in row if cell["type"] == "td"]
+        for row in styler._translate(False, False)["body"]
+    ]
+
+
+def test_values_read_as_everywhere(rows):
+    """Binary sizes, thin spaces, per cent; a dash for what is not there."""
+    assert shown(rows) == [
+        [
+            "orders-0",
+            "1",
+            "30–1\u202f069",
+            "2 KiB",
+            "28 B",
+            "1.4 %",
+            "2",
+            "1\u202f024",
+            "lz4",
+            "2023-11-14 22:13:20",
+        ],
+        ["void-0", "1", "–", "0 B", "0 B", "–", "0", "–", "–", "–"],
+    ]
+
+
+def test_the_value_below_is_a_number(rows):
+    """So 900 B sorts below 1 KiB."""
+    frame = partition_table.frame(rows)
+    assert (
+        frame["Log"].tolist() == [2048, 0] and frame["Newest record (UTC)"][0] == 1_700_000_000_000
+    )
+
+
+def test_the_csv_is_exact(rows):
+    """By name, plain numbers, and nothing where nothing is known."""
+    lines = list(csv.DictReader(io.StringIO(partition_table.csv(rows).decode())))
+    assert [line["directory"] for line in lines] == ["orders-0", "void-0"]
+    named = [dataclasses.replace(row, directory="-=1-0") for row in rows]
+    assert [
+        line["directory"]
+        for line in csv.DictReader(io.StringIO(partition_table.csv(named).decode()))
+    ] == ["'-=1-0"] * 2
+    assert (
+        lines[0]["log_bytes"],
+        lines[0]["records"],
+        lines[0]["newest_record_ms"],
+        lines[0]["codecs"],
+    ) == (
+        "2048",
+        "40",
+        "1700000000000",
+        "lz4",
+    )
+    assert (lines[1]["last_offset"], lines[1]["newest_record_ms"], lines[1]["codecs"]) == (
+        "",
+        "",
+        "",
+    )
+
+
+def test_no_rows_make_an_empty_table():
+    """A filter that fits nothing."""
+    assert shown([]) == [] and len(partition_table.frame([]).columns) == 10
+
+
+def test_names_are_bold(rows):
+    """The first column alone."""
+    styles = partition_table.style_table(partition_table.frame(rows))._compute().ctx
+    assert {at: style for at, style in styles.items() if style} == {
+        (row, 0): [("font-weight", "600")] for row in range(len(rows))
+    }

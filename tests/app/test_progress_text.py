@@ -1,0 +1,58 @@
+"""How far an ingest is, in words."""
+
+import pytest
+
+from kafkaviz.app.widgets import progress_text
+from kafkaviz.pipeline.job import Progress
+
+MIB = 1 << 20
+MEANWHILE = "sizes and states above are final; batches, records and torn ends still arrive"
+FINAL = "every figure on this page is final"
+WITHOUT = "batches, records and torn ends are not known without it"
+
+
+@pytest.mark.parametrize(
+    ("progress", "text", "aside"),
+    [
+        (Progress(), "Spark is starting", MEANWHILE),
+        (Progress(0, 5, 0, 20 * MIB, None, "reading"), "Spark: reading 20 MiB", MEANWHILE),
+        (
+            Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"),
+            "Spark: 5 MiB of 20 MiB read",
+            "1.05 MB/s, about 15 s",
+        ),
+        (
+            Progress(2, 5, 5 * MIB, 20 * MIB, 2 * MIB, "reading"),
+            "Spark: 5 MiB of 20 MiB read",
+            "2.10 MB/s, about 8 s",
+        ),
+        (
+            Progress(5, 5, 20 * MIB, 20 * MIB, MIB, "reading"),
+            "Spark: 20 MiB of 20 MiB read",
+            "1.05 MB/s",
+        ),
+        (
+            Progress(5, 5, 20 * MIB, 20 * MIB, None, "writing"),
+            "Spark: all of 20 MiB read, writing the catalog",
+            MEANWHILE,
+        ),
+        (Progress(state="failed", error="no Java found"), "Spark stopped: no Java found", WITHOUT),
+        (Progress(state="cancelled"), "Spark was cancelled", WITHOUT),
+        (Progress(5, 5, 20 * MIB, 20 * MIB, None, "done"), "Spark: all of 20 MiB read", FINAL),
+        (Progress(state="fresh"), "Spark: nothing has changed since it was read", FINAL),
+    ],
+)
+def test_every_state_has_its_words(progress, text, aside):
+    """What it does, and how long still."""
+    assert (progress_text.text(progress), progress_text.aside(progress)) == (text, aside)
+
+
+def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
+    """A bar of a quarter at a quarter; none before reading began."""
+    assert "width:25%" in progress_text.html(Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"))
+    assert "kv-prog" not in progress_text.html(Progress())
+
+
+def test_an_error_becomes_no_markup():
+    """What failed may name a file."""
+    assert "<b>" not in progress_text.html(Progress(state="failed", error="<b>x</b>"))

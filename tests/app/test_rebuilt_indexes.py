@@ -1,0 +1,88 @@
+"""The indexes built anew on the Health page: which topic-partitions first, how they differ from
+those on disk, what is handed out.
+"""
+
+import io
+import tarfile
+
+import pytest
+
+from kafkaviz.analysis.health import check
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.health import rebuilt_indexes
+from kafkaviz.app.pages.health.rebuilt_indexes import (
+    compare_files,
+    difference,
+    offer_partitions,
+    pack,
+)
+from tests.app.test_health_page import page
+
+INDEX = "00000000000000000858.index"
+
+
+@pytest.fixture
+def built(damaged) -> dict[str, bytes]:
+    """What recovery makes of the damaged bookings-0."""
+    return rebuilt_indexes._rebuild(
+        "", broker_cache.broker(damaged).partition("bookings-0"), "4.3.1"
+    )
+
+
+def test_damaged_indexes_come_first(damaged):
+    """Those with a finding about an index, then the others, each in the order of names."""
+    names = offer_partitions(broker_cache.open_snapshot(damaged), check(damaged).findings)
+    first = [one for one in names if one in ("bookings-0", "metrics-0", "rides-0", "transfers-0")]
+    assert names[: len(first)] == first and len(first) == 4 and len(names) > 4
+
+
+def test_each_file_is_held_beside_the_one_on_disk(damaged, built):
+    """The lost trim is longer on disk, the wrong position differs from its byte on, the day-late
+    time from its own.
+    """
+    found = {
+        one.name: one.difference
+        for one in compare_files(built, broker_cache.broker(damaged).partition("bookings-0"))
+    }
+    assert found["00000000000000000000.index"].endswith("more on disk")
+    assert (
+        found[INDEX].startswith("from byte ") and 8 * 3 + 4 <= int(found[INDEX].split()[2]) < 8 * 4
+    )
+    assert found["00000000000000001721.timeindex"].startswith("from byte ")
+    assert sum(not one for one in found.values()) == len(found) - 3
+
+
+@pytest.mark.parametrize(
+    ("now", "now_bytes", "data", "words"),
+    [
+        (b"ab", 2, b"ab", ""),
+        (b"ab", 2, b"ac", "from byte 1 on"),
+        (b"ab", 9, b"ab", "7 B more on disk"),
+        (b"a", 1, b"abc", "2 B fewer on disk"),
+        (b"", 0, b"", ""),
+    ],
+)
+def test_a_difference_in_words(now, now_bytes, data, words):
+    """The first byte that differs, or by how much one is longer."""
+    assert difference(now, now_bytes, data) == words
+
+
+def test_the_archive_holds_the_files(damaged, built):
+    """In a folder of the topic-partition's name, and no .log."""
+    with tarfile.open(
+        fileobj=io.BytesIO(pack(built, broker_cache.broker(damaged).partition("bookings-0")))
+    ) as tar:
+        held = {one.name: tar.extractfile(one).read() for one in tar}
+    assert held == {f"bookings-0/{name}": data for name, data in built.items()}
+
+
+def test_nothing_is_built_unasked(damaged, starts):
+    """The page offers it; a click shows the table and the archive."""
+    at = page(damaged)
+    offer = next(one for one in at.button if one.label == "Build them")
+    assert not [one for one in at.get("download_button") if "indexes" in one.label]
+    offer.click().run()
+    assert [one.label for one in at.get("download_button") if "indexes" in one.label] == [
+        "Download the indexes"
+    ]
+    assert any("differ from those on disk" in one.proto.body for one in at.get("html"))

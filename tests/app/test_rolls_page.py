@@ -1,0 +1,313 @@
+"""The Rolls page without a browser: its findings in words, what its settings change, what cannot
+work, and what it gives away.
+"""
+
+import io
+import tarfile
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app import workloads
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.rolls import disk_rolls, options, roll_simulation
+from kafkaviz.log.broker import open_broker
+from kafkaviz.simulate.producers.workload import to_toml
+from tests.app.driven import chosen, fine, html, moved, opened, pressed
+
+T = "\u202f"
+SMALL = """
+topic = "small"
+[settings]
+"segment.bytes" = 1048576
+"segment.ms" = 60000
+[[phase]]
+duration = "30s"
+bytes_per_s = 100000
+batch_bytes = 4096
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_resource.clear()
+
+
+def page(**query: str) -> AppTest:
+    """The page at this address."""
+    return opened("rolls", **query)
+
+
+def test_the_page_as_it_opens():
+    """A day in ten minutes: three causes, the curves, every roll, the stepper."""
+    at = page()
+    text = html(at)
+    assert (
+        "<h1>Rolls</h1>" in text
+        and "is the active segment full, too old, or out of index slots?" in text
+    )
+    assert (
+        "16 rolls: 5 by size, 3 by time, 8 by time index" in text
+        and "The first 14 of 17 are drawn." in text
+    )
+    assert "time decides, above it time index" in text and "Every roll and what tripped it" in text
+    assert (
+        f"2{T}729 of 2{T}729 usable slots" in text
+        and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
+    )
+    assert len(at.get("plotly_chart")) == 2 and "This is the first run" in text
+    assert {one.label: one.value for one in at.select_slider}["segment.bytes"] == "16 MiB"
+
+
+def test_a_download_beside_each_figure():
+    """The limits' curves, every roll, every step of the story."""
+    labels = [one.proto.label for one in page().get("download_button")]
+    assert {"Download as CSV", "Download every roll as CSV", "Download every step as CSV"} <= set(
+        labels
+    )
+
+
+def test_a_slider_changes_the_run_and_is_compared():
+    """The run before stands beside the new one; one that is kept stays there."""
+    at = moved(page(), "segment.ms", "30 s")
+    text = html(at)
+    assert (
+        "segment.ms 1 min → 30 s" in text
+        and "<td>Segments</td>" in text
+        and '<th class="r">Before</th>' in text
+    )
+    pressed(at, "kv_pin")
+    assert "This run is kept" in html(at)
+    at = moved(moved(at, "segment.ms", "10 s"), "segment.bytes", "8 MiB")
+    text = html(at)
+    assert (
+        "segment.bytes 16 MiB → 8 MiB, segment.ms 30 s → 10 s" in text
+        and '<th class="r">Kept</th>' in text
+    )
+    pressed(at, "kv_unpin")
+    assert '<th class="r">Before</th>' in html(moved(at, "segment.bytes", "4 MiB"))
+
+
+def test_the_address_brings_a_run_back():
+    """Workload, settings, the rows that are drawn, the story."""
+    at = page(
+        workload="Steady 400 kB/s",
+        size="4 MiB",
+        room="8 KiB",
+        speed="half",
+        **{"from": "15–28"},
+        story="A full time index",
+    )
+    text = html(at)
+    assert "15 to 28 of" in text and "Batches of one record, 119 B" in text
+    assert {one.label: one.value for one in at.select_slider}["Throughput"] == "half"
+
+
+def test_an_odd_address_is_passed_over():
+    """What is no choice is none."""
+    at = page(
+        workload="<b>",
+        size="3 apples",
+        of="nowhere-0",
+        speed="-1",
+        step="x",
+        story="?",
+        **{"from": "99"},
+    )
+    assert "16 rolls: 5 by size" in html(at)
+
+
+@pytest.mark.parametrize(
+    ("room", "words", "why"),
+    [
+        (
+            "8 B",
+            "No log can be opened: an index file without room for one entry cannot be made",
+            "Invalid max index size: 8",
+        ),
+        ("12 B", "A roll at every append", "that slot is kept for the end of the segment"),
+    ],
+)
+def test_an_index_that_cannot_work_is_explained(room, words, why):
+    """In its place, the stepper below still there."""
+    at = page(workload="Steady 400 kB/s", room=room)
+    assert words in html(at) and why in html(at) and "Append by append" in html(at)
+    if room == "12 B":
+        assert f"1{T}023 rolls: 1{T}023 by time index" in html(
+            at
+        ) and "batches in 1\u202f024 segments" in html(at)
+
+
+def test_a_batch_larger_than_its_segment_is_explained():
+    """Kafka's own words; nothing else is drawn, where it is the first."""
+    at = page(workload="Steady 400 kB/s", size="4 KiB")
+    text = html(at)
+    assert (
+        "Kafka refuses a batch of this workload" in text
+        and "RecordBatchTooLargeException" in text
+        and "A toy size" in text
+    )
+    assert "<h1>Rolls</h1>" in text and not at.get("plotly_chart")
+
+
+def test_every_workload_runs():
+    """Each comes with its own settings and opens without an error."""
+    at = page()
+    for name in workloads.by_title():
+        chosen(at, "Workload", name)
+        assert "roll" in html(at), name
+
+
+def test_a_workload_of_ones_own():
+    """Written as TOML; what is wrong with it is said with its key."""
+    at = page(workload=workloads.OWN_TITLE)
+    at.text_area[0].set_value(SMALL).run()
+    assert "2 rolls: 2 by size" in html(fine(at))
+    at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
+    assert "This is no workload yet" in html(fine(at)) and "duration" in html(at)
+    assert workloads.parse_own(to_toml(workloads.parse_own(SMALL))) == workloads.parse_own(SMALL)
+
+
+def test_a_partition_on_disk():
+    """Its rolls, its settings and where each was found."""
+    text = html(page(tp="tiny-index-0", of="tiny-index-0"))
+    assert (
+        "29 segments of tiny-index-0, as they were found. Causes are inferred from what is on disk."
+    ) in text
+    assert "28 rolls: 28 by time index" in text and "24 of 24 usable slots" in text
+    assert (
+        "<b>300 B</b>" in text
+        and "from the topic settings" in text
+        and "29 segments on disk" in text
+    )
+    text = html(page(tp="heartbeat-0", of="heartbeat-0"))
+    assert "3 rolls: 3 by size" in text and f"inferred, 1{T}048{T}527–1{T}048{T}587" in text
+
+
+def test_a_partition_without_a_record():
+    """A sentence, not an empty figure."""
+    at = page(tp="empty-room-1", of="empty-room-1")
+    assert "No record, no roll" in html(at) and not at.get("plotly_chart")
+
+
+def test_a_directory_that_is_not_there():
+    """The simulated log needs none."""
+    assert "16 rolls: 5 by size" in html(page(dir="/nowhere"))
+
+
+def test_the_archive_opens_like_any_directory(tmp_path):
+    """The same segments and rolls as the page shows, with every record in them."""
+    of = workloads.parse_own(SMALL)
+    config = options.config_of(of, {})
+    data = roll_simulation.archive(of, config)
+    (tmp_path / "small.tar.gz").write_bytes(data)
+    partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
+    shown = roll_simulation.run(of, config).history
+    assert [one.base_offset for one in partition.live] == [
+        lane.base_offset for lane in shown.segments
+    ]
+    for segment, lane in zip(partition.live, shown.segments, strict=True):
+        batches = segment.batches()
+        assert (
+            batches["size_bytes"].sum() == lane.log_bytes
+            and len(segment.offset_index) == lane.offset_entries
+        )
+        assert len(segment.records(int(batches["position"][-1]))) == batches["record_count"][-1]
+    with tarfile.open(fileobj=io.BytesIO(data)) as packed:
+        assert f"small/small-0/{0:020d}.timeindex" in packed.getnames()
+
+
+def test_an_empty_segment_is_on_disk_too(tmp_path):
+    """Nothing rolled, but the segment is counted, above and in the panel."""
+    (tmp_path / "void-0").mkdir()
+    for suffix in ("log", "index", "timeindex"):
+        (tmp_path / "void-0" / f"{0:020d}.{suffix}").touch()
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    text = html(page(dir=str(tmp_path), of="void-0"))
+    assert (
+        "1 segment of void-0" in text
+        and "1 segment on disk" in text
+        and "No record, no roll" in text
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["Sensors without batching", "A published example", "Two years copied in two minutes"]
+)
+def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
+    """The causes told from an archive alone beside those that the writer gave."""
+    of = workloads.by_title()[name]
+    config = options.config_of(of, {})
+    (tmp_path / "made.tar.gz").write_bytes(roll_simulation.archive(of, config))
+    here = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
+    told = [lane.reason for lane in disk_rolls.rolls_on_disk(here, of.directory).history.segments]
+    truth = [lane.reason for lane in roll_simulation.run(of, config).history.segments]
+    assert len(told) == len(truth) > 3
+    assert [one.cause if one else None for one in told] == [
+        one.cause if one else None for one in truth
+    ]
+
+
+def test_throughput_and_batch_size_change_the_stream():
+    """Half the speed is half the bytes of the same time; one record a batch is many batches."""
+    of = workloads.parse_own(SMALL)
+    whole = roll_simulation.run(of, options.config_of(of, {}))
+    half = roll_simulation.run(
+        options.scale_workload(of, "half", options.AS_IT_IS), options.config_of(of, {})
+    )
+    single = roll_simulation.run(
+        options.scale_workload(of, options.AS_IT_IS, "one record"), options.config_of(of, {})
+    )
+    assert half.history.log_bytes == pytest.approx(whole.history.log_bytes / 2, rel=0.01)
+    assert single.load.records_a_batch == 1 and len(single.appended_batches) > 10 * len(
+        whole.appended_batches
+    )
+
+
+def test_a_compressed_stream_is_not_made_without_end():
+    """Its batches must be compressed to know their size: the page stops after some of them, and
+    says so.
+    """
+    of = workloads.parse_own(
+        SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n'
+    )
+    run = roll_simulation.run(of, options.config_of(of, {"segment.bytes": 1 << 26}))
+    assert (
+        run.is_cut
+        and run.history.log_bytes < roll_simulation.MOST_COMPRESSED_BYTES + (64 << 20)
+        and not run.error
+    )
+
+
+def test_the_page_in_another_language(chinese):
+    """Its own words, the same numbers; the address names what was chosen as in every language."""
+    at = page(workload="A published example", speed="half")
+    text = html(at)
+    assert (
+        "<h1>滚动</h1>" in text and "次滚动：时间索引" in text and "24 个可用槽已用 24 个" in text
+    )
+    assert (
+        at.selectbox(key="workload").value == "A published example"
+        and "一个公开发表的例子" in at.selectbox(key="workload").options
+    )
+    assert "Strimzi 关于日志段保留的文章" in text and ">一半</b>" in text
+    chosen(at, "负载", "Heartbeats")
+    assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in html(at)
+
+
+def test_what_was_changed_is_told_in_words(chinese):
+    """The settings of a run are kept as links have them, and told in the reader's language."""
+    text = html(moved(page(), "吞吐量", "half"))
+    assert "吞吐量 不变 → 一半" in text and "throughput" not in text
+
+
+def test_what_comes_along_is_called_as_its_file_says():
+    """The English of the catalogue is that of the presets; every option that is a word has a
+    name.
+    """
+    for title, of in workloads.by_title().items():
+        assert (options.option_text(title), workloads.story_text(title)) == (of.title, of.story)
+    for option in (*options.SPEED_ORDER, *options.BATCH_ORDER, workloads.NONE, workloads.OWN_TITLE):
+        assert options.option_text(option) == option

@@ -1,0 +1,156 @@
+"""The Segment page of a directory that does not stand still: its .log grows, shrinks and vanishes
+between two runs, or within one.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import segment_bytes
+from tests.app.test_segment_page import copy_of, html, nothing_cached, page, sent  # noqa: F401 - the fixture clears the caches
+
+STEM = f"{1:020d}"
+BATCHES = 174
+
+
+@pytest.fixture
+def folder(clean, tmp_path) -> Path:
+    """A broker directory with two topic-partitions, which is there to be changed."""
+    copy_of(clean, tmp_path, "refunds-1")
+    return copy_of(clean, tmp_path, "refunds-0")
+
+
+@pytest.fixture
+def log(folder) -> Path:
+    """The .log that changes."""
+    return folder / "refunds-0" / f"{STEM}.log"
+
+
+def again(at: AppTest) -> AppTest:
+    """The page once more, in the same session."""
+    at.run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def end_of(log: Path, share: int = 2) -> int:
+    """A byte in the middle of it, and of a batch."""
+    return os.path.getsize(log) // share + 7
+
+
+def test_a_log_that_grew(folder, log):
+    """What a broker appended is there in the next run, with what was pinned."""
+    whole, cut = log.read_bytes(), end_of(log)
+    log.write_bytes(whole[:cut])
+    at = page(folder, "refunds-0", 1, pin="3")
+    few = sent(at)[0]["slice"]["rows"]
+    assert few < BATCHES and sent(at)[0]["tail"]["kind"] == "torn"
+    with open(log, "ab") as file:
+        file.write(whole[cut:])
+    words = sent(again(at))[0]
+    assert (words["slice"]["rows"], words["tail"], words["asked"]["offset"]) == (BATCHES, None, "3")
+
+
+def test_a_log_that_shrank(folder, log):
+    """A broker that cut it at its start: the pinned offset is no longer there, and the page says
+    so.
+    """
+    at = page(folder, "refunds-0", 1)
+    last = sent(at)[1]["batch"]["last"][-1] + 1
+    at = page(folder, "refunds-0", 1, pin=str(last))
+    assert sent(at)[0]["asked"]["row"] == BATCHES - 1
+    os.truncate(log, end_of(log))
+    words = sent(again(at))[0]
+    assert words["slice"]["rows"] < BATCHES and words["asked"]["why"].startswith(
+        "This segment holds"
+    )
+    assert "lead searches astray" in words["title"] and words["tail"]["kind"] == "torn"
+
+
+def test_a_log_that_was_emptied(folder, log):
+    """There is no batch to pin any more, and its indexes have bytes."""
+    at = page(folder, "refunds-0", 1, pin="3", tab="Bytes")
+    os.truncate(log, 0)
+    assert "Nothing was written here yet" in html(again(at)) and sent(at) == ({}, {})
+    os.truncate(log, 40)
+    assert "No whole batch in this log" in html(again(at))
+
+
+@pytest.mark.parametrize("gone", ["log", "segment", "topic-partition"])
+def test_a_log_that_vanished(folder, log, gone):
+    """One file, all of the segment, or its whole directory: a sentence, and the way to the
+    broker.
+    """
+    at = page(folder, "refunds-0", 1, pin="3")
+    files = {
+        "log": [log],
+        "segment": list(log.parent.glob(f"{STEM}.*")),
+        "topic-partition": list(log.parent.iterdir()),
+    }[gone]
+    for one in files:
+        one.unlink()
+    if gone == "topic-partition":
+        log.parent.rmdir()
+    says = {
+        "log": "There is no .log of this base offset",
+        "segment": "No segment starts at offset 1",
+    }
+    assert says.get(gone, "holds no topic-partition refunds-0") in html(again(at)) and sent(at) == (
+        {},
+        {},
+    )
+
+
+def test_the_only_log_that_vanished(folder, log):
+    """No other segment can be chosen then, and the page still stands."""
+    for one in log.parent.glob(f"{0:020d}.*"):
+        one.unlink()
+    at = page(folder, "refunds-0", 1)
+    log.unlink()
+    assert "There is no .log of this base offset" in html(again(at))
+
+
+def test_a_log_renamed_to_be_deleted(folder, log):
+    """Retention: the page goes on with the renamed files."""
+    at = page(folder, "refunds-0", 1, pin="3")
+    for one in log.parent.glob(f"{STEM}.*"):
+        one.rename(f"{one}.deleted")
+    assert (
+        "Its files are renamed .deleted and wait to be removed." in html(again(at))
+        and sent(at)[0]["slice"]["rows"] == BATCHES
+    )
+
+
+@pytest.mark.parametrize("change", ["shrinks", "vanishes"])
+def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
+    """As when a tab is opened long after: the part that reruns alone has the page drawn anew."""
+    real, lost = segment_cache.read, []
+
+    def read_before(segment):
+        found = real(segment)
+        if not lost:
+            lost.append(os.truncate(log, end_of(log)) if change == "shrinks" else log.unlink())
+        return found
+
+    monkeypatch.setattr(segment_cache, "read", read_before)
+    at = page(folder, "refunds-0", 1)
+    assert len(lost) == 1
+    if change == "shrinks":
+        assert 0 < sent(at)[0]["slice"]["rows"] < BATCHES
+    else:
+        assert "There is no .log of this base offset" in html(at) and sent(at) == ({}, {})
+
+
+def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
+    """The tab says so; the ruler is drawn of what was read."""
+
+    def gone(*_):
+        raise CannotOpen(log, "is not there", kind="missing")
+
+    monkeypatch.setattr(segment_bytes, "view", gone)
+    at = page(folder, "refunds-0", 1, tab="Bytes")
+    assert f"{STEM}.log is not there." in html(at) and sent(at)[0]["slice"]["rows"] == BATCHES

@@ -1,0 +1,359 @@
+"""The Segment page without a browser: a sound, a killed, a damaged, an empty and a missing segment,
+and what names from disk become.
+"""
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.errors import CannotOpen
+from tests.figures.test_segment_ruler import unpacked
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_data.clear()
+
+
+def page(
+    directory: Path, partition: str | None = None, segment: int | str | None = None, **query: str
+) -> AppTest:
+    """The page at this address, run once."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = str(directory)
+    # the session keeps the one that it began with
+    at.query_params["lang"] = query.pop("lang", "en")
+    at.run()
+    given = {"tp": partition, "segment": segment, **query}
+    for name, value in given.items():
+        if value is not None:
+            at.query_params[name] = str(value)
+    at.switch_page(str(ROOT / "pages" / "segment.py")).run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheet, thin spaces as spaces."""
+    bodies = (one.proto.body for one in at.get("html"))
+    return "\n".join(body for body in bodies if not body.startswith("<style>")).replace(
+        "\u202f", " "
+    )
+
+
+def sent(at: AppTest) -> tuple[dict, dict]:
+    """The words and tables that the ruler is sent; empty where there is none."""
+    for component in at.get("bidi_component"):
+        if component.proto.component_name.endswith("ruler"):
+            return unpacked(component.proto.bytes)[:2]
+    return {}, {}
+
+
+def chosen_rows(at: AppTest) -> list[str]:
+    """The highlighted rows of the three tables."""
+    return [line.split("</tr>")[0] for line in html(at).split('<tr class="on"')[1:]]
+
+
+def test_a_sound_segment(clean):
+    """Title, sentence, finding, facts and tables, around the offset of the address."""
+    at = page(clean, "payments-0", 7975, pin="11612")
+    text, (words, tables) = html(at), sent(at)
+    assert (
+        'payments-0 <span class="kv-fnt" style="font-weight:500">from offset 7 975</span>' in text
+    )
+    assert (
+        "906 batches in 1023 KiB. 209 have an index entry; the other 697 are reached by stepping "
+        "from one that has."
+    ) in text
+    assert (
+        words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"
+    )
+    assert (
+        words["asked"]["row"] == 413
+        and words["address"]["segment"] == "7975"
+        and len(tables["batch"]["position"]) == 906
+    )
+    assert (
+        "<dt>Interval was</dt>" in text
+        and "4 095 – 4 103 B" in text
+        and "size <small>(inferred)</small>" in text
+    )
+    assert ["479 997</span></td>" in row for row in chosen_rows(at)] == [True, True, False]
+    assert (
+        "■ slot 95" in chosen_rows(at)[0]
+        and "00000e42 000752fd" in chosen_rows(at)[1]
+        and "slot 95" in chosen_rows(at)[2]
+    )
+    assert [tab.label.split(" :")[0] for tab in at.tabs] == [
+        "Batches",
+        "Index",
+        "Time index",
+        "Bytes",
+    ]
+
+
+def test_the_whole_tables_are_downloads(clean):
+    """Named after the segment."""
+    at = page(clean, "payments-0", 7975)
+    labels = [one.proto.label.replace("\u202f", " ") for one in at.get("download_button")]
+    assert labels == [
+        "Download 906 batches as CSV",
+        "Download 209 entries as CSV",
+        "Download 206 entries as CSV",
+    ]
+
+
+def test_a_killed_segment(killed):
+    """Unwritten slots in the title, the torn tail among the facts; the ruler knows both."""
+    at = page(killed, "append-time-0", 0)
+    words, _ = sent(at)
+    assert words["title"].startswith("The index was created at 64 KiB") and words["tail"] == {
+        "kind": "torn",
+        "size": 45,
+    }
+    assert (
+        words["lanes"]["index"]["unwritten"] == "never_written"
+        and words["lanes"]["index"]["slots"] == 8192
+    )
+    assert '<span style="color:var(--kv-torn-text)">45 B, torn</span>' in html(at)
+
+
+@pytest.mark.parametrize(
+    ("partition", "segment", "title", "words"),
+    [
+        (
+            "rides-0",
+            1811,
+            "There is no .index: every search",
+            ["There is no .index", "missing", "from byte 0"],
+        ),
+        ("rides-0", 607, "There is no .timeindex", ["There is no .timeindex", "missing"]),
+        (
+            "bookings-0",
+            858,
+            "Slot 3 points past its batch",
+            ["slot 3", "behind the batch of this offset"],
+        ),
+        ("bookings-0", 1721, "Slot 2 of the time index", ["its batch holds another time"]),
+        ("metrics-0", 0, "The index ends inside an entry", ["After the last slot"]),
+        ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros", ["14 slots"]),
+    ],
+)
+def test_damaged_segments(damaged, partition, segment, title, words):
+    """Each says what is wrong, in the title, among the facts and in the tables."""
+    at = page(damaged, partition, segment)
+    assert sent(at)[0]["title"].replace("\u202f", " ").startswith(title)
+    for word in words:
+        assert word in html(at), word
+
+
+def test_what_is_pinned_first_in_a_damaged_segment(damaged):
+    """The slot that leads astray, in the ruler and in the table of the index."""
+    at = page(damaged, "bookings-0", 858)
+    assert (
+        sent(at)[0]["asked"]["slot"] == 3
+        and "behind the batch of this offset" in chosen_rows(at)[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "partition", "segment", "finding"),
+    [
+        ("clean", "empty-room-1", 0, "Nothing was written here yet"),
+        ("killed", "empty-room-1", 0, "Nothing was written here yet"),
+        ("damaged", "rides-0", 999999, "There is no .log of this base offset"),
+        ("damaged", "rides-0", 5, "No segment starts at offset 5"),
+        ("damaged", "rides-0", "five", "No segment starts at offset five"),
+        ("damaged", "rides-1", 0, "holds no topic-partition rides-1"),
+    ],
+)
+def test_nothing_to_draw(source, partition, segment, finding, request):
+    """One title, one sentence, a way on; no ruler."""
+    at = page(request.getfixturevalue(source), partition, segment)
+    assert finding in html(at) and sent(at) == ({}, {}) and "<h1>" in html(at)
+
+
+def test_an_archive_is_named_as_it_was_given():
+    """No folder of the cache: nobody knows it."""
+    text = html(page(ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
+    assert (
+        "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
+        and "unpacked" not in text
+    )
+
+
+def test_a_missing_segment_names_those_there_are(damaged):
+    """Each opens."""
+    at = page(damaged, "rides-0", 700)
+    labels = [one.label for one in at.button if one.key.startswith("kv_to_")]
+    assert len(labels) == 7 and labels[1] == "`00000000000000000607` 76.1 KiB, closed"
+    next(one for one in at.button if one.key == "kv_to_00000000000000000607").click().run()
+    assert "from offset 607" in html(at) and sent(at)[0]["base"] == "607"
+
+
+@pytest.mark.parametrize(
+    ("pin", "why"),
+    [
+        ("99999999", "This segment holds"),
+        ("abc", "An offset is a whole number"),
+        ("-4", "An offset is"),
+    ],
+)
+def test_a_pin_that_is_not_there(clean, pin, why):
+    """The ruler says so; the tables show what is shown first."""
+    at = page(clean, "payments-0", 7975, pin=pin)
+    assert sent(at)[0]["asked"]["row"] is None and sent(at)[0]["asked"]["why"].startswith(why)
+    assert len(chosen_rows(at)) == 3
+
+
+def test_the_shade_is_in_the_address(clean):
+    """A link brings it back, the ruler draws it."""
+    words, _ = sent(page(clean, "payments-0", 7975, shade="Size"))
+    assert words["shade"] == {"by": "Size", "low": 78, "high": 2894} and words["hint"].startswith(
+        "Darker is larger"
+    )
+
+
+def test_a_large_segment_is_sent_in_slices(clean):
+    """10 905 batches: 2000 of them, around the pin."""
+    words, tables = sent(page(clean, "heartbeat-0", 0, pin="9000"))
+    assert (
+        words["slice"]["from_row"] == 8000
+        and words["slice"]["rows"] == 10905
+        and len(tables["batch"]["position"]) == 2000
+    )
+    assert words["asked"]["row"] == 9000
+
+
+def copy_of(clean: Path, folder: Path, partition: str) -> Path:
+    """A broker directory with one topic-partition that a test may change."""
+    shutil.copytree(clean / partition, folder / partition)
+    return folder
+
+
+def test_a_segment_in_another_state(clean, tmp_path):
+    """Files that a compaction was writing."""
+    folder = copy_of(clean, tmp_path, "payments-0")
+    for kind in ("log", "index", "timeindex", "txnindex"):
+        (folder / "payments-0" / f"{7975:020d}.{kind}").rename(
+            folder / "payments-0" / f"{7975:020d}.{kind}.cleaned"
+        )
+    at = page(folder, "payments-0", 7975)
+    assert (
+        "Its files are .cleaned: a compaction was writing them." in html(at)
+        and sent(at)[0]["slice"]["rows"] == 906
+    )
+
+
+def test_a_log_that_may_not_be_read(clean, monkeypatch):
+    """The tests may run as a user who reads everything, so the refusal is made."""
+
+    def refuse(segment):
+        raise CannotOpen(segment.log.path, "may not be read", "copy it", kind="permission")
+
+    monkeypatch.setattr(segment_cache.anatomy, "read", refuse)
+    at = page(clean, "payments-0", 7975)
+    assert "00000000000000007975.log could not be read" in html(at) and sent(at) == ({}, {})
+
+
+def test_a_log_that_is_gone(clean, monkeypatch):
+    """A broker removed it between the listing and the reading."""
+
+    def gone(segment):
+        raise CannotOpen(segment.log.path, "is not there", kind="missing")
+
+    monkeypatch.setattr(segment_cache.anatomy, "read", gone)
+    assert "00000000000000007975.log is gone" in html(page(clean, "payments-0", 7975))
+
+
+def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
+    """What was read is shown, and that there is more; Read again reads it."""
+    folder = copy_of(clean, tmp_path, "refunds-0")
+    log, real = folder / "refunds-0" / f"{1:020d}.log", segment_cache.anatomy.file.read
+    monkeypatch.setattr(segment_cache.anatomy, "_tail", lambda *_: os.utime(log, ns=(1, 1)))
+    at = page(folder, "refunds-0", 1)
+    assert (
+        f"{1:020d}.log changed while it was read" in html(at)
+        and sent(at)[0]["slice"]["rows"] == 174
+    )
+    monkeypatch.undo()
+    assert segment_cache.anatomy.file.read is real
+    next(one for one in at.button if one.key == "kv_read_again").click().run()
+    assert "changed while it was read" not in html(at)
+
+
+def test_a_changed_file_is_read_anew(clean, tmp_path):
+    """The index was cut after the first look."""
+    folder = copy_of(clean, tmp_path, "refunds-0")
+    assert "26 have an index entry" in html(page(folder, "refunds-0", 1))
+    index = folder / "refunds-0" / f"{1:020d}.index"
+    index.write_bytes(index.read_bytes()[:80])
+    assert "10 have an index entry" in html(page(folder, "refunds-0", 1))
+
+
+def test_names_from_disk_become_no_markup(clean, tmp_path):
+    """A topic may be called anything."""
+    evil = "<img src=x onerror=alert(1)>-0"
+    shutil.copytree(clean / "refunds-0", tmp_path / evil)
+    at = page(tmp_path, evil, 1)
+    assert "<img" not in html(at) and "&lt;img src=x" in html(at)
+    assert "<img" not in html(page(tmp_path, evil, "<img>")) and "<img" not in html(
+        page(tmp_path, "<img>-1", 1)
+    )
+
+
+def test_names_that_are_no_text(clean, tmp_path):
+    """Kafka makes none, a disk may hold some: they are shown as far as they go."""
+    name = os.fsdecode(b"caf\xe9-0")
+    shutil.copytree(clean / "refunds-0", tmp_path / name)
+    at = page(tmp_path, None, 1)
+    assert "caf\ufffd-0 <span" in html(at) and sent(at)[0]["slice"]["rows"] == 174
+
+
+def test_a_segment_before_magic_2(data, tmp_path):
+    """No column of epochs, the checksum by its name, and one sentence for the dashes."""
+    with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
+        message = next(one["hex"] for one in map(json.loads, lines) if one["name"] == "v0-single-0")
+    (tmp_path / "old-0").mkdir()
+    (tmp_path / "old-0" / f"{809_535:020d}.log").write_bytes(bytes.fromhex(message))
+    text = html(page(tmp_path, "old-0", 809_535))
+    assert "Messages of magic 0 have no timestamp.</p>" in text
+    assert "<th>CRC-32</th>" in text and ">Epoch</th>" not in text
+
+
+def test_in_chinese(clean, killed):
+    """Title, facts, tables, ruler and tabs; what Kafka calls its own stays, and so do the words in
+    the address.
+    """
+    at = page(clean, "payments-0", 7975, pin="11612", lang="zh", tab="Time index", shade="Size")
+    text, words = html(at), sent(at)[0]
+    assert (
+        "906 个批次，共 1023 KiB。209 个有索引项" in text
+        and "<dt>保留到</dt>" in text
+        and "<th>时间戳（UTC）</th>" in text
+    )
+    assert (
+        words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项"
+        and words["shade"]["by"] == "Size"
+    )
+    assert words["words"]["axis"] == ".log 的字节" and words["hint"].startswith("越深越大")
+    assert [tab.label for tab in at.tabs] == [
+        "批次",
+        "偏移量索引",
+        "时间索引",
+        "字节",
+    ] and at.session_state["tab"] == "时间索引"
+    tail = html(page(killed, "append-time-0", 0, lang="zh"))
+    assert "45 B，残缺" in tail and "<dt>从未写过</dt>" in tail
+    assert "没有从偏移量 5 开始的日志段" in html(page(clean, "payments-0", 5, lang="zh"))

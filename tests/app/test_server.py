@@ -1,0 +1,194 @@
+"""Who the web server answers: by its own names alone, in no other site's frame, and with nothing of
+its own figures.
+"""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs.browsing import CHROMIUM, chromium, serving
+from kafkaviz.app.server import FrameGuard, HostCheck, host_names
+
+HANDSHAKE = (
+    "GET /_stcore/stream HTTP/1.1",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+
+
+async def _answers(scope, receive, send) -> None:
+    """An application that answers whatever it is asked."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+    else:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"an answer"})
+
+
+def _asked(app, host: str | None, kind: str = "http", path: str = "/") -> list[dict]:
+    """What an application sends to who names it so."""
+    sent: list[dict] = []
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    async def receive() -> dict:
+        return {"type": f"{kind}.connect"}
+
+    headers = [] if host is None else [(b"host", host.encode())]
+    asyncio.run(
+        app({"type": kind, "path": path, "headers": headers, "method": "GET"}, receive, send)
+    )
+    return sent
+
+
+OWN = [
+    "127.0.0.1",
+    "127.0.0.1:8501",
+    "[::1]:8501",
+    "[::1]",
+    "10.1.2.3:8501",
+    "localhost:8501",
+    "LOCALHOST.",
+    socket.gethostname(),
+]
+FOREIGN = [
+    "attacker.example",
+    "attacker.example:8501",
+    "localhost.attacker.example",
+    "127.0.0.1.attacker.example",
+    "[x.example]",
+    "",
+    "1",
+]
+
+
+@pytest.mark.parametrize("host", OWN)
+def test_an_address_and_the_machine_s_own_names_are_answered(host):
+    """An address cannot be pointed at another machine."""
+    check = HostCheck(_answers, host_names())
+    assert _asked(check, host)[0]["status"] == 200
+    assert _asked(check, host, "websocket") == [{"type": "websocket.accept"}]
+
+
+@pytest.mark.parametrize("host", [*FOREIGN, None])
+def test_a_name_of_somebody_else_is_refused(host):
+    """A web site whose name was pointed at this machine is the same to the browser as the site
+    itself; its Host header tells.
+    """
+    check = HostCheck(_answers, host_names())
+    assert _asked(check, host)[0]["status"] == 421
+    assert _asked(check, host, "websocket")[0]["type"] == "websocket.close"
+
+
+def test_a_name_that_was_allowed_is_answered():
+    """And no name below it."""
+    check = HostCheck(_answers, host_names("kafkaviz.example.com, viz"))
+    told = [
+        _asked(check, host)[0]["status"]
+        for host in ("kafkaviz.example.com:80", "VIZ", "a.kafkaviz.example.com", "com")
+    ]
+    assert told == [200, 200, 421, 421]
+
+
+def test_every_answer_forbids_foreign_frames():
+    """Those of Streamlit's files and of its own routes alike."""
+    headers = dict(_asked(FrameGuard(_answers), "localhost")[0]["headers"])
+    assert (
+        headers[b"content-security-policy"] == b"frame-ancestors 'self'"
+        and headers[b"x-frame-options"] == b"SAMEORIGIN"
+    )
+
+
+def test_what_the_server_holds_is_told_to_nobody():
+    """Sizes and counts of all visitors together."""
+    guard = FrameGuard(_answers)
+    assert [
+        _asked(guard, "localhost", path=f"/_stcore/{path}")[0]["status"]
+        for path in ("metrics", "health")
+    ] == [404, 200]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[str]:
+    """The address of a server as `kafkaviz app` starts it."""
+    with serving(tmp_path_factory.mktemp("cache")) as address:
+        yield address
+
+
+def _status(address: str, **headers: str) -> int:
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(address, headers=headers), timeout=10
+        ) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def _connected(port: int, name: str) -> str:
+    """The status of a connection that a page of this name asks for."""
+    lines = [*HANDSHAKE, f"Host: {name}:{port}", f"Origin: http://{name}:{port}", "", ""]
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        return connection.recv(4096).split()[1].decode()
+
+
+def test_the_real_server_goes_by_host(server):
+    """Pages, and the connection that drives them."""
+    port = server.rpartition(":")[2]
+    assert [
+        _status(server, Host=f"{name}:{port}") for name in ("127.0.0.1", "attacker.example")
+    ] == [200, 421]
+    assert [_connected(int(port), name) for name in ("127.0.0.1", "attacker.example")] == [
+        "101",
+        "403",
+    ]
+    with urllib.request.urlopen(server) as answer:
+        assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self'"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_another_site_holds_no_page_in_a_frame(server, tmp_path):
+    """What the frame shows instead is the browser's own error."""
+    (tmp_path / "evil.html").write_text(f'<iframe src="{server}/"></iframe>')
+    with chromium() as browser:
+        page = browser.new_page()
+        refused: list[str] = []
+        page.on("console", lambda message: refused.append(message.text))
+        page.goto(f"file://{tmp_path / 'evil.html'}")
+        page.wait_for_timeout(500)
+        assert any("frame-ancestors" in text for text in refused)
+        assert page.frames[1].locator("[data-testid=stApp]").count() == 0
+
+
+def test_streamlit_s_own_command_goes_by_host_too():
+    """streamlit run app.py knows no middleware: the settings beside it name the hosts."""
+    code = (
+        "from streamlit import config; config.get_option('server.port'); "
+        "print(config.get_option('server.allowedHosts'))"
+    )
+    root = Path(__file__).parents[2]
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")
+    }
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert told == "['127.0.0.1', 'localhost', '::1']\n"

@@ -1,0 +1,117 @@
+"""The sidebar in a real browser: no click is lost while the page is drawn anew, and it leads to the
+directory that is being opened.
+"""
+
+from kafkaviz.app.state import access
+from tests import test_browser
+from tests.journeys.walk import SETTLED
+from tests.test_browser import heading
+
+pytestmark = test_browser.pytestmark
+# fixtures of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+
+# its script comes by itself, and may come after the page's title
+LISTENS = "window.__kafkaviz_sidebar?.listens"
+SETTLED_MS = 1500  # nothing is drawn anew after that but by its reader
+CURRENT = ".st-key-kv_nav a[aria-current=page]"
+
+AT_ONCE = """name => { const timer = setInterval(() => {
+  if (!new URL(location).searchParams.get('dir')?.endsWith(name)) return;
+  clearInterval(timer);
+  [...document.querySelectorAll('.st-key-kv_nav a')].find(link => link.pathname === '/health').click();
+}, 5); }"""
+
+
+def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
+    """Pressed on one link and let go on its successor, which is no click for a browser."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    page.wait_for_function(LISTENS)
+    link = page.locator(".st-key-kv_nav a", has_text="Health")
+    link.hover()
+    page.mouse.down()
+    link.evaluate("link => link.replaceWith(link.cloneNode(true))")
+    page.mouse.up()
+    page.wait_for_url("**/health?**")
+    heading(page, "Health")
+    assert page.locator(CURRENT).inner_text().endswith("Health")
+
+
+def test_a_press_holds_while_there_is_no_sidebar(server, page):
+    """It counts where the link was and will be."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    page.wait_for_function(LISTENS)
+    link = page.locator(".st-key-kv_nav a", has_text="Rolls")
+    link.hover()
+    page.evaluate("document.querySelector('[data-testid=stSidebar]').style.display = 'none'")
+    page.evaluate(
+        "document.querySelectorAll('.st-key-kv_nav').forEach(nav => "
+        "nav.classList.replace('st-key-kv_nav', 'away'))"
+    )
+    page.mouse.down()
+    page.mouse.up()
+    page.evaluate(
+        "document.querySelectorAll('.away').forEach(nav => nav.classList.replace('away', "
+        "'st-key-kv_nav'))"
+    )
+    page.wait_for_url("**/rolls?**")
+    heading(page, "Rolls")
+    assert page.locator(CURRENT).inner_text().endswith("Rolls")
+
+
+def test_the_current_page_is_marked_however_late_its_link_is_drawn(server, page):
+    """The script of the links is fetched after the page began to show."""
+    held = []
+    page.route("**/PageLink.*.js", lambda request: held.append(request))
+    page.goto(f"{server}/health")
+    heading(page, "Health")
+    page.wait_for_function(LISTENS)
+    page.locator(SETTLED).wait_for()
+    page.wait_for_timeout(SETTLED_MS)
+    assert page.locator(".st-key-kv_nav a").count() == 0
+    for request in held:
+        request.continue_()
+    assert page.locator(CURRENT).inner_text().endswith("Health")
+
+
+def test_a_click_right_after_another_directory_leads_there(server, page):
+    """Unpacking takes a moment, in which the sidebar still shows the links of the directory
+    before.
+    """
+    archive = next(path for path in access.samples() if "killed" in path.name)
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    field = page.locator(".st-key-kv_path input")
+    field.fill(str(archive))
+    page.evaluate(AT_ONCE, archive.name)
+    field.press("Enter")
+    page.wait_for_url("**/health?**")
+    heading(page, "Health")
+    assert archive.name in page.url
+
+
+COLUMNS = """() => {
+  const find = root => [...root.querySelectorAll('*')].map(e => e.shadowRoot ? find(e.shadowRoot) : e.matches('.two') && e).find(Boolean);
+  const two = find(document);
+  return two ? getComputedStyle(two).gridTemplateColumns.split(' ').length : 0;
+}"""
+
+
+def test_a_narrow_window_folds_its_sidebar(server, page):
+    """At 1024 px: by its button and by a key; the stepper's code then has room beside the slots."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{server}/lookup?tp=orders-0&by=timestamp&step=6")
+    page.wait_for_function(f"({COLUMNS})() === 1")
+    page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    page.wait_for_function(f"({COLUMNS})() === 2")
+    assert (
+        not page.locator(".st-key-kv_nav").is_visible()
+        or page.locator("[data-testid=stSidebar]").bounding_box()["width"] < 1
+    )
+    unfold = page.locator("[data-testid=stExpandSidebarButton]")
+    unfold.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"({COLUMNS})() === 1")
+    assert page.locator(".st-key-kv_nav a", has_text="Health").is_visible()

@@ -1,0 +1,117 @@
+"""Tables, and what a reader takes along of them."""
+
+import ast
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.app.widgets.tables import escape_formula, report_name, to_csv
+from kafkaviz.log.broker import open_broker
+from tests.words import phrases
+
+SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the reader's language
+
+
+def files() -> list[Path]:
+    """Every script and module of the app that may offer a file."""
+    return [
+        *(phrases.ROOT / "kafkaviz" / "app").rglob("*.py"),
+        *(phrases.ROOT / "pages").glob("*.py"),
+        phrases.ROOT / "app.py",
+    ]
+
+
+def heads() -> dict[str, list[str]]:
+    """What names the columns of each CSV, and where."""
+    found = {}
+    for file in files():
+        of = phrases.code(file)
+        for call in (
+            node
+            for node in ast.walk(of.tree)
+            if isinstance(node, ast.Call) and phrases.called(node.func) == "to_csv" and node.args
+        ):
+            found[f"{of.file}, line {call.lineno}"] = [
+                ast.unparse(one) for one in (call.args[0], *given(call.args[0], of))
+            ]
+    return found
+
+
+def given(name: ast.expr, of: phrases.Code) -> list[ast.expr]:
+    """What a name is given in the function around it, whatever is given to others at once."""
+    room = name
+    while not isinstance(of.above[room], ast.Module):
+        room = of.above[room]
+    assigned = [one for one in ast.walk(room) if isinstance(one, ast.Assign)]
+    names = [
+        {
+            part.id
+            for target in one.targets
+            for part in ast.walk(target)
+            if isinstance(part, ast.Name)
+        }
+        for one in assigned
+    ]
+    return [one.value for one, own in zip(assigned, names, strict=True) if ast.unparse(name) in own]
+
+
+def test_a_file_has_the_same_heads_in_every_language():
+    """Names for programs; the words on the screen are the reader's."""
+    known = heads()
+    assert len(known) > 10
+    assert {
+        place: said for place, said in known.items() if any(SAID.search(one) for one in said)
+    } == {}
+
+
+def test_digits_of_a_file_stand_together():
+    """What groups them on the screen is left out."""
+    assert to_csv(("what", "bytes"), [("a, b", "1\u202f500")]) == 'what,bytes\r\n"a, b",1500\r\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "=cmd|' /C calc'!A0",
+        "+1 B",
+        "-1+1",
+        "-topic-0",
+        "@SUM(1)",
+        "\tx",
+        "\r=1",
+        "\n=1",
+        "＝1",
+        "－x",
+        "-",
+        "+",
+    ],
+)
+def test_no_text_of_a_file_is_a_formula(text):
+    """A spreadsheet would work out what begins so; behind ' it is text. OWASP, CSV injection."""
+    assert escape_formula(text) == f"'{text}"
+    (head,), (cell,) = csv.reader(io.StringIO(to_csv((text,), [(text,)]), newline=""))
+    assert (head, cell) == (f"'{text}", f"'{text}")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "orders-0", "-1", "+1", "-1.5", "-2e-05", "1=1", "'=1", " =1", "–"]
+)
+def test_a_number_of_a_file_stays_one(text):
+    """And so does what begins with nothing of the kind."""
+    assert escape_formula(text) == text
+
+
+def test_a_report_has_one_name():
+    """Whether it is made on Health or on Tuning, of an archive or of the directory that it
+    holds.
+    """
+    packed = phrases.ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
+    names = {report_name(open_broker(one)) for one in (packed, open_broker(packed).path)}
+    assert names == {"kafka-4.3.1-clean-report.html"}
+    assert [file.name for file in files() if "report.html" in file.read_text(encoding="utf-8")] == [
+        "tables.py"
+    ]

@@ -1,0 +1,411 @@
+"""The Tuning page without a browser: its answer in words, what its controls change, what cannot be
+tuned, and what it gives away.
+"""
+
+import json
+import threading
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz import units
+from kafkaviz.analysis import what_if
+from kafkaviz.analysis.tuning import Budgets
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.tuning import answers, measure_jobs
+from kafkaviz.app.pages.tuning.headline import report
+from kafkaviz.app.pages.tuning.other_writers import compare_writers
+from kafkaviz.app.pages.tuning.scopes import directory_request
+from kafkaviz.app.state import access
+from kafkaviz.app.workloads import OWN_TITLE
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.broker import open_broker
+from tests.app.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
+
+T = "\u202f"
+SMALL = """
+topic = "small"
+[[phase]]
+duration = "30s"
+bytes_per_s = 100000
+batch_bytes = 4096
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts, monkeypatch) -> None:
+    """No Spark, nothing kept from the test before, and no progress strip while a slow machine
+    compiles.
+    """
+    monkeypatch.setattr(measure_jobs, "PATIENCE_S", PATIENCE_S)
+    st.cache_resource.clear()
+
+
+def page(**query: str) -> AppTest:
+    """The page at this address."""
+    return opened("tuning", **query)
+
+
+def test_the_page_of_payments():
+    """The answer first; curves, table and command of what it would consider; everything counted
+    agrees with the directory.
+    """
+    at = page(tp="payments-0")
+    text = html(at)
+    assert (
+        f"What each interval would have cost on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
+        "2.38 MiB of log in 3 segments."
+    ) in text
+    assert (
+        f"Keep 4{T}096" in text
+        and "inside the 50 µs you allow" in text
+        and "too little to be worth a change" in text
+    )
+    assert (
+        f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and 489." in text
+    )
+    assert "16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers" in text
+    assert (
+        "The index shrinks from 9.57 KiB to 2.80 KiB, beside 2.38 MiB of log" in text
+        and "4 KiB against 16 KiB" in text
+    )
+    assert "modelled: 2.2 + 0.9 µs a header" in text and len(at.get("plotly_chart")) == 4
+    assert at.code[0].value == (
+        "kafka-configs.sh --bootstrap-server "
+        "<broker>:9092 --alter --entity-type topics --entity-name payments --add-config index.interval.bytes=16384"
+    )
+    assert (
+        "Changes reach segments created from then on" in text
+        and "If you change it all the same:" in text
+    )
+    assert slider(at, "index.interval.bytes").value == "16384"
+
+
+def test_tiny_batches_are_told_to_batch():
+    """heartbeat-0: one record a batch; the interval only trades."""
+    text = html(page(tp="heartbeat-0"))
+    assert (
+        "Batch first" in text
+        and "linger.ms" in text
+        and "2 KiB instead of 4 KiB: a lookup reads 48 % fewer headers" in text
+    )
+
+
+def test_the_slider_considers_another_interval():
+    """Titles, table and command follow; Today goes back."""
+    at = page(tp="payments-0", consider="65536")
+    assert (
+        "64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers" in html(at)
+        and "index.interval.bytes=65536" in at.code[0].value
+    )
+    moved(at, "index.interval.bytes", "2048")
+    assert "2 KiB instead of 4 KiB" in html(at) and "4 KiB against 2 KiB" in html(at)
+    text = html(pressed(at, "kv_today"))
+    assert (
+        f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
+        and "Today, batch by batch" in text
+    )
+    assert at.code[0].value == "nothing to run: 4096 is what is set"
+
+
+def test_budgets_change_the_answer():
+    """A p99 of 10 µs is not met by payments-0; with a calibrated or a slower device cold lookups
+    cost more.
+    """
+    at = page(tp="payments-0", p99="10 µs warm")
+    text = html(at)
+    assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
+    at = page(tp="payments-0", storage="hdd", fetches="10000", reads="3.9.0")
+    text = html(at)
+    assert (
+        "modelled, hdd" in text
+        and "Cores for lookups" in text
+        and "modelled: 2.2 + 1.8 µs a header" in text
+    )
+    assert "measured on one machine with the two reads a header" in text
+    assert "up to 4 dead ones that rolls leave" in text
+
+
+def test_an_odd_address_is_passed_over():
+    """What is no choice is none."""
+    text = html(
+        page(
+            tp="payments-0",
+            consider="3 apples",
+            p99="<b>",
+            tune="nowhere",
+            storage="tape",
+            if_size="-1",
+            reads="1",
+            tiered="?",
+        )
+    )
+    assert f"Keep 4{T}096" in text
+
+
+def test_the_whole_broker_topic_by_topic():
+    """The densest topic first, each with its own answer; one can be opened; the metadata log is
+    left alone.
+    """
+    at = page(tune="Whole broker")
+    text = html(at)
+    assert (
+        "in 90 segments. Not counted: 3 segments that are not in use (-delete, .deleted), and "
+        "__cluster_metadata."
+    ) in text
+    assert (
+        "What each interval would have cost on the whole broker" in text
+        and "Topic by topic, the densest index first" in text
+    )
+    assert (
+        text.index("<td>tiny-index</td>")
+        < text.index("<td>dense-index</td>")
+        < text.index("<td>heartbeat</td>")
+    )
+    assert (
+        "topics would gain by an interval of their own" in text
+        and "__cluster_metadata is left as it is" in text
+    )
+    assert (
+        "the replay of each topic’s own interval gives" in text
+        and "--entity-type brokers --entity-default" in at.code[0].value
+    )
+    chosen(at, "Open a topic", "payments-0")
+    assert f"Keep 4{T}096" in html(at) and at.query_params["tp"] == "payments-0"
+
+
+def test_a_topic_of_several_partitions():
+    """All of them together, beside each alone."""
+    at = page(tp="orders-0", tune="all of orders")
+    assert "cost on all of orders: 599 batches" in html(at) and "Keep" in html(at)
+    # a hyphen is kept from becoming a list
+    options = {one.replace("\\", "") for one in at.get("button_group")[0].options}
+    assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
+
+
+def test_the_log_once_more():
+    """Smaller segments: as many as the writer makes of the same batches; the command sets that
+    too.
+    """
+    at = page(tp="payments-0", consider="4096", if_size="4 MiB", if_room="4 KiB")
+    text = html(at)
+    assert (
+        "now 1 MiB, inferred from the rolls" in text
+        and "<td>segment.bytes</td>" in text
+        and "<td>segment.index.bytes</td>" in text
+    )
+    assert (
+        "Rolls by time index" in text
+        and "segment.bytes=4194304" in at.code[1].value
+        and "segment.index.bytes=4096" in at.code[1].value
+    )
+    assert "memory maps once every index is loaded" in text
+    at = page(tp="payments-0", if_age="1 min")
+    assert (
+        "<td>segment.ms</td>" in html(at)
+        and "segment.ms=60000" in at.code[1].value
+        and "counts from the next append on" in html(at)
+    )
+
+
+def test_settings_that_kafka_does_not_take_are_explained(monkeypatch):
+    """Kafka's words in their place; the rest of the page stands."""
+
+    def refuses(*_):
+        raise KafkavizError("with these settings Kafka ends in X: too large")
+
+    monkeypatch.setattr(what_if, "compare", refuses)
+    text = html(page(tp="payments-0"))
+    assert (
+        "This log cannot be written so" in text
+        and "Kafka ends in X: too large" in text
+        and "Who wrote the index" in text
+    )
+
+
+def test_followers_and_remote_storage():
+    """Counted: one entry an append is coarse; what a remote read carries."""
+    text = html(page(tp="payments-0"))
+    assert (
+        "A follower catching up, 1 MiB" in text
+        and "KAFKA-806" in text
+        and "Segments whose indexes the 1 GiB cache holds" in text
+    )
+    assert "if the topic had it" in text
+    text = html(page(tp="payments-0", tiered="tiered"))
+    assert "if the topic had it" not in text
+
+
+def test_a_workload_that_comes_along_and_ones_own():
+    """Measured like any log; what somebody wrote is checked first."""
+    at = page(tune="Workload")
+    text = html(at)
+    assert (
+        "on the workload “Heartbeats”: 86" in text
+        and "the workload’s own batches" in text
+        and "Batch first" in text
+    )
+    chosen(at, "Workload", OWN_TITLE)
+    at.text_area[0].set_value(SMALL).run()
+    assert "on the workload “Your own”: " in html(fine(at)) and f"Keep 4{T}096" in html(at)
+    at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
+    assert (
+        "This is no workload yet" in html(fine(at))
+        and "duration" in html(at)
+        and not at.get("plotly_chart")
+    )
+
+
+def test_a_log_without_a_batch():
+    """A sentence, no figure."""
+    at = page(tp="empty-room-1")
+    assert "No batch, no lookup" in html(at) and not at.get("plotly_chart")
+
+
+def test_a_directory_that_is_not_there_still_has_workloads():
+    """The workload needs none."""
+    assert "on the workload “Heartbeats”" in html(page(dir="/nowhere"))
+
+
+def test_a_log_that_cannot_be_read_is_named(monkeypatch):
+    """What, and where to look."""
+
+    def fails(*_, **__):
+        raise KafkavizError("orders-0/00000000000000000000.log, byte 4: batch length is -1")
+
+    monkeypatch.setattr(measure_jobs, "open_source", fails)
+    text = html(page(tp="payments-0"))
+    assert "This cannot be tuned" in text and "byte 4: batch length is -1." in text
+
+
+def test_what_takes_long_is_read_in_the_background(monkeypatch):
+    """How far it is, and a way to stop it; nothing is measured twice."""
+    go, calls, right = threading.Event(), [], open_source
+
+    def slow(*given, on_progress=lambda name, share: None, **more):
+        calls.append(given)
+        on_progress(f"payments-0/{0:020d}.log", 0.5)
+        go.wait(PATIENCE_S)
+        on_progress("payments-0/last.log", 0.0)
+        return right(*given, **more)
+
+    monkeypatch.setattr(measure_jobs, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(measure_jobs, "open_source", slow)
+    at = page(tp="payments-0")
+    for _ in range(100):
+        if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
+            break
+    first = (
+        broker_cache.open_snapshot(access.samples()[0])
+        .broker.partition("payments-0")
+        .live[0]
+        .log.size_bytes
+    )
+    assert (
+        f"{units.size(first // 2)} of 2.38 MiB of .log measured" in html(at)
+        and "kv-prog" in html(at)
+        and "<h1>Tuning</h1>" in html(at)
+    )
+    pressed(at, "kv_tuning_cancel")
+    go.set()
+    reading = next(iter(measure_jobs.measure_jobs()._jobs.values()))
+    assert (
+        reading.wait(PATIENCE_S)
+        and isinstance(reading.fault, measure_jobs.MeasureCancelled)
+        and len(calls) == 1
+    )
+
+
+def test_a_cancelled_reading_can_be_begun_anew():
+    """The next one of the same key is a new thread."""
+    of = directory_request(
+        broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None
+    )
+    known = measure_jobs.MeasureJobs()
+    first = known.job(of)
+    assert (
+        first.wait(PATIENCE_S)
+        and known.job(of) is first
+        and first.source.total.measurement.parts.batches == 2167
+    )
+    first.fault = measure_jobs.MeasureCancelled()
+    assert known.job(of) is not first
+
+
+def test_what_the_downloads_give():
+    """The object of kafkaviz tune --json, of what is on the page; the report of the whole
+    directory.
+    """
+    labels = [one.proto.label for one in page(tp="payments-0").get("download_button")]
+    assert "Report" in labels and "Download all as JSON" in labels
+    assert "Report" not in [one.proto.label for one in page(tune="Workload").get("download_button")]
+    html_text = report(broker_cache.open_snapshot(access.samples()[0]))
+    assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
+    source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
+    budgets, prices = Budgets(), answers.costs(source, "nvme")
+    found = answers.tuning_json(
+        source, answers.answer("payments", budgets, prices, False, source), budgets, prices
+    )
+    assert (
+        json.loads(found)["recommendation"]["verdict"] == "keep"
+        and json.loads(found)["current"]["on_disk"]["offset_entries"] == 491
+    )
+
+
+@pytest.mark.parametrize("name", ["payments-0", "heartbeat-0"])
+def test_writers_count_what_a_sweep_counts(name):
+    """Each batch by itself is the sweep's own row."""
+    source = open_source(open_broker(access.samples()[0]).partition(name).path)
+    parts = source.total.measurement.parts
+    row = parts.sweep()[parts.index_of(4096)]
+    first, *others = compare_writers(name, 4096, source.total.measurement.sizes)
+    assert (first.entries, first.headers_p99) == (row["entries"], row["headers_p99"])
+    assert first.headers_mean == pytest.approx(
+        row["headers_mean"]
+    ) and first.skipped_bytes_mean == pytest.approx(row["skipped_bytes_mean"])
+    means = [one.headers_mean for one in others]
+    assert first.headers_mean < means[0] < means[1] < means[2]
+
+
+def test_another_log_comes_with_its_own_interval():
+    """What was considered for one topic-partition says nothing of the next, whichever way it was
+    chosen; budgets stay.
+    """
+    at = page(tp="payments-0", p99="100 µs warm")
+    moved(at, "index.interval.bytes", "1024")
+    assert slider(at, "index.interval.bytes").value == "1024"
+    at.query_params.clear()
+    at.query_params["tp"] = "weblogs-0"
+    at.run()
+    text = html(fine(at))
+    assert (
+        "cost on weblogs-0" in text
+        and slider(at, "index.interval.bytes").value != "1024"
+        and "inside the 100 µs you allow" in text
+    )
+
+
+def test_the_page_in_another_language(chinese):
+    """The answer, its reasons, both curves, the table and the line to run; numbers as they are, and
+    the address as in English.
+    """
+    at = page(tp="payments-0", p99="100 µs warm")
+    text = html(at)
+    assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在允许的 100 µs 之内" in text
+    assert (
+        "4 KiB 换成 32 KiB：一次查找读的批次头是原来的 4.4 倍" in text
+        and "4 KiB 对比 32 KiB" in text
+    )
+    assert (
+        "index.interval.bytes=32768" in at.code[0].value
+        and at.selectbox(key="p99").value == "100 µs warm"
+    )
+    assert (
+        "已有的日志段：索引不会重写" in text
+        and "追赶中的 follower" in text
+        and "how it is known" not in text.lower()
+    )
+    chosen(at, "冷读来自", "hdd")
+    assert at.query_params["storage"] in ("hdd", ["hdd"]) and "模型，hdd" in html(at)

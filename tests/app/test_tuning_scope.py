@@ -1,0 +1,26 @@
+"""What is tuned is called what it is: a topic-partition, a topic, a whole broker or a workload."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.pages.tuning import scope
+from kafkaviz.app.state.page_location import Location
+
+LABELS = {
+    "partition": "Topic-partition, measured from this directory",
+    "topic": "Topic, measured from this directory",
+    "broker": "Whole broker, measured from this directory",
+    "workload": "A workload, written and measured",
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_the_label_says_what_is_chosen(kind, monkeypatch):
+    """Of several topic-partitions one is no topic."""
+    shown = []
+    monkeypatch.setattr(st, "html", lambda html, **look: shown.append(html))
+    monkeypatch.setattr(st, "segmented_control", lambda label, options, **look: options[0])
+    scope.render_choice(scope.Scope(Location(str(Path("/d"))), {"a": (kind, "a")}, "a", kind, "a"))
+    assert shown == [f'<div class="kv-lab">{LABELS[kind]}</div>']

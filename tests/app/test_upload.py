@@ -1,0 +1,73 @@
+"""Uploads: saved once, under a name that cannot leave its folder."""
+
+import io
+import os
+import stat
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.state import upload_expiry
+from kafkaviz.app.widgets import upload
+from kafkaviz.log import archive
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("kafka.tar.gz", "kafka.tar.gz"),
+        ("../../etc/passwd.tar", "passwd.tar"),
+        ("C:\\Users\\me\\kafka logs.zip", "kafka-logs.zip"),
+        ("..tar", "archive.tar"),
+        ("héllo<b>.tgz", "h-llo-b-.tgz"),
+        ("", "archive.tar"),
+        (".hidden.zip", "hidden.zip"),
+    ],
+)
+def test_a_name_stays_in_its_folder(given, name):
+    """Only letters, digits, dots, dashes and underscores; the ending is kept."""
+    assert upload.safe_name(given) == name
+
+
+def test_the_same_archive_is_kept_once():
+    """Named by its content; another content has another folder."""
+    first = upload.save(io.BytesIO(b"one"), "kafka.zip")
+    assert (
+        first
+        == upload.save(io.BytesIO(b"one"), "kafka.zip")
+        != upload.save(io.BytesIO(b"two"), "kafka.zip")
+    )
+    assert first.read_bytes() == b"one" and first.is_relative_to(upload_expiry.folder())
+    assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
+
+
+def test_nobody_else_on_the_server_reads_an_upload():
+    """Neither the folders nor the file, whatever the umask; nor those that were there before."""
+    upload_expiry.folder().mkdir(parents=True, exist_ok=True)
+    upload_expiry.folder().chmod(0o755)
+    before = os.umask(0)
+    try:
+        saved = upload.save(io.BytesIO(b"secret"), "kafka.zip")
+    finally:
+        os.umask(before)
+    assert [
+        stat.S_IMODE(path.stat().st_mode) for path in (saved, saved.parent, upload_expiry.folder())
+    ] == [0o600, 0o700, 0o700]
+    upload_expiry.folder().chmod(0o755)
+    upload_expiry.sweep()
+    assert stat.S_IMODE(upload_expiry.folder().stat().st_mode) == 0o700
+
+
+def test_uploads_lie_in_the_cache(cache: Path):
+    """Never beside the app or in an inspected directory."""
+    assert upload_expiry.folder().is_relative_to(cache)
+
+
+def test_the_dialog_names_what_can_be_opened():
+    """Each suffix of log.archive, and the server's own limit in the units of every page."""
+    said = upload.upload_hint()
+    assert said.startswith("A .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2 or .zip of a broker directory")
+    assert [suffix for suffix in archive.SUFFIXES if suffix not in said] == []
+    assert f"of at most {units.size(int(st.get_option('server.maxUploadSize')) << 20)}." in said

@@ -1,0 +1,48 @@
+"""Which Kafka wrote a directory, in words."""
+
+import pytest
+
+from kafkaviz import words
+from kafkaviz.analysis.inference import InferredRelease, infer_release
+from kafkaviz.app.widgets import version_text
+from kafkaviz.log.broker import open_broker
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "english", "chinese"),
+    [
+        ((4, 3), None, "Kafka 4.3 or later", "Kafka 4.3 及以上"),
+        ((2, 8), (3, 6), "Kafka 2.8 to 3.6", "Kafka 2.8 到 3.6"),
+        ((3, 9), (3, 9), "Kafka 3.9", "Kafka 3.9"),
+        (None, (3, 6), "Kafka 3.6 or earlier", "Kafka 3.6 及以下"),
+        (None, None, "Kafka of an unknown version", "Kafka 版本未知"),
+    ],
+)
+def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
+    """In English as the floor below says it."""
+    looks = InferredRelease(first, last, "")
+    assert version_text.describe_writer(looks) == english == f"Kafka {looks.text}"
+    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    assert version_text.describe_writer(looks) == chinese
+
+
+def test_the_traces_that_say_so(monkeypatch, clean):
+    """Each of them has its words in Chinese, and a level its values."""
+    looks = infer_release(open_broker(clean))
+    assert (
+        "metadata.version" in looks.reason
+        and version_text.describe_traces(looks.reason) == looks.reason
+    )
+    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    assert (
+        version_text.describe_traces(looks.reason)
+        == "bootstrap.checkpoint 把 metadata.version 设为级别 30，这是 4.3 引入的"
+    )
+    both = (
+        ".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; meta.properties is of the "
+        "ZooKeeper kind, gone in 4.0"
+    )
+    assert version_text.describe_traces(both).startswith(
+        ".kafka_cleanshutdown 里有 broker epoch，3.7 起才有；meta"
+    )
+    assert version_text.describe_traces("") == ""

@@ -1,0 +1,66 @@
+"""What a session has looked at: newest first, each place once."""
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import visit_history
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.log.broker import open_broker
+from tests.analysis.test_overview import make_segment
+
+
+@pytest.fixture
+def places(monkeypatch, tmp_path) -> dict[str, Location]:
+    """The broker, a topic-partition and its two segments; in a session of its own."""
+    monkeypatch.setattr(st, "session_state", {})
+    make_segment(tmp_path / "orders-0", 0, 100, [])
+    make_segment(tmp_path / "orders-0", 30, 100, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    broker = open_broker(tmp_path)
+    (partition,) = broker.partitions
+    listed = BrokerSnapshot(broker, (), "")
+    here = {"broker": Location("/k", listed), "partition": Location("/k", listed, partition)}
+    return here | {
+        str(one.base_offset): Location("/k", listed, partition, one) for one in partition.segments
+    }
+
+
+def test_a_place_is_kept_once_as_it_was_seen_last(places):
+    """With the offset that was looked at; a page of the whole broker is none."""
+    visit_history.remember("Segment", places["0"], 7)
+    visit_history.remember("Segment", places["30"])
+    visit_history.remember("Rolls", places["partition"])
+    visit_history.remember("Health", places["broker"])
+    visit_history.remember("Segment", places["0"], 9)
+    assert [
+        (one.page, one.address.get("segment"), one.address.get("pin"))
+        for one in visit_history.visits()
+    ] == [
+        ("Segment", "0", "9"),
+        ("Rolls", None, None),
+        ("Segment", "30", None),
+    ]
+
+
+def test_where_the_reader_is_is_no_way_back(places):
+    """Another page of the same segment is."""
+    visit_history.remember("Segment", places["30"])
+    visit_history.remember("Segment", places["0"], 9)
+    assert [
+        one.address["segment"] for one in visit_history.other_visits("Segment", places["0"])
+    ] == ["30"]
+    assert [
+        one.address["segment"] for one in visit_history.other_visits("Lookup", places["0"])
+    ] == [
+        "0",
+        "30",
+    ]
+
+
+def test_the_oldest_are_forgotten(places, monkeypatch):
+    """A short list."""
+    monkeypatch.setattr(visit_history, "MAX_VISITS", 1)
+    visit_history.remember("Segment", places["30"])
+    visit_history.remember("Segment", places["0"])
+    assert [one.address["segment"] for one in visit_history.visits()] == ["0"]

@@ -1,0 +1,63 @@
+"""The workloads that both pages offer: those that the commands take by name, and one of one's
+own.
+"""
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app import workloads
+from kafkaviz.errors import KafkavizError
+from kafkaviz.simulate.producers.workload import PRESETS, preset
+from kafkaviz.words import say
+from tests.app.driven import opened
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "first"), [("rolls", {}, "day"), ("tuning", {"tune": "Workload"}, "heartbeat")]
+)
+def test_a_page_offers_what_the_commands_take(page, link, first):
+    """In their order, and below them one's own; each page opens with the one that tells it best."""
+    at = opened(page, **link)
+    shown = at.selectbox(key="workload")
+    assert shown.options == [*(preset(name).title for name in PRESETS), workloads.OWN_TITLE]
+    assert shown.value == preset(first).title
+
+
+def test_a_title_leads_to_its_name():
+    """As the commands take it; what comes along under no name has neither name nor story."""
+    assert [workloads.preset_name(title) for title in workloads.by_title()] == list(PRESETS)
+    assert (
+        workloads.preset_name(workloads.OWN_TITLE)
+        == workloads.preset_name("nothing")
+        == workloads.story_text(workloads.OWN_TITLE)
+        == ""
+    )
+    assert workloads.display_title("nothing") == "nothing" and workloads.display_title(
+        workloads.OWN_TITLE
+    ) == say("workloads.own")
+
+
+def test_ones_own_begins_with_one_that_works():
+    """And says what is wrong with what became of it."""
+    assert workloads.parse_own(workloads.own_text()) == workloads.start_workload() == preset("day")
+    with pytest.raises(KafkavizError, match="your workload: "):
+        workloads.parse_own("topic = 3")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("segment.ms", 60_000, "1 min"),
+        ("segment.jitter.ms", 0, workloads.NONE),
+        ("segment.bytes", 1 << 20, "1 MiB"),
+    ],
+)
+def test_a_setting_is_written_as_sliders_have_it(name, value, words):
+    """With its unit; no jitter is none."""
+    assert workloads.format_setting(name, value) == words

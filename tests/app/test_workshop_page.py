@@ -1,0 +1,457 @@
+"""The Workshop page without a browser: its words, what a choice and an answer change, both
+languages, a lesson that was dropped in.
+"""
+
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app import lessons
+from kafkaviz.app.lessons import tasks
+from kafkaviz.app.lessons.grammar import LessonBlock
+from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.pages import workshop
+from kafkaviz.search import exercise as ceiling
+from kafkaviz.words import text_in
+from tests.app.test_lessons import GOOD
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts, monkeypatch) -> None:
+    """No Spark, nothing kept from the test before, no folder of lessons from the environment."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+    st.cache_resource.clear()
+
+
+def page(**query: str) -> AppTest:
+    """The page at this address, without an error."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    # the first address of a session gives its language
+    at.query_params["lang"] = query.get("lang", "")
+    at.run()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
+
+
+def sound(at: AppTest) -> AppTest:
+    """The same, if nothing went wrong."""
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheets."""
+    return "\n".join(
+        one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>")
+    )
+
+
+def text(at: AppTest) -> str:
+    """All Markdown of the page."""
+    return "\n".join(one.value for one in at.markdown)
+
+
+def asked(at: AppTest, name: str) -> str:
+    """A parameter of the address."""
+    value = at.query_params.get(name, "")
+    return value if isinstance(value, str) else value[0]
+
+
+def field(at: AppTest):
+    """The field of the exercise."""
+    return next(one for one in at.text_input if one.key.startswith("kv_given_"))
+
+
+def chosen(at: AppTest):
+    """The choice of the exercise."""
+    return next(one for one in at.segmented_control if one.key.startswith("kv_given_"))
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    """The page after a button was pressed."""
+    return sound(at.button(key=key).click().run())
+
+
+def test_the_page_as_it_opens():
+    """The first step of the first lesson, all lessons above it, the figure still behind the
+    question.
+    """
+    at = page()
+    assert "<h1>A log is cut into segments</h1>" in html(
+        at
+    ) and "Lesson 1 of 8, step 1 of 4" in html(at)
+    assert [at.button(key=f"kv_go_{number}").label for number in range(8)] == [
+        "Three files",
+        "Batches, not records",
+        "The last offset",
+        "Binary search",
+        "The warm section",
+        "Time",
+        "When segments roll",
+        "After a crash",
+    ]
+    assert "The figure appears when you have answered" in html(
+        at
+    ) and "4 segments of heartbeat-0" not in html(at)
+    assert at.button(key="kv_back").disabled and at.button(key="kv_next").disabled
+    assert "Often said" not in html(at) and "**floor**" not in text(at)  # either would tell
+
+
+def test_a_figure_waits_for_the_task():
+    """The bytes view would decode the entry that is to be decoded; the task shows the bytes
+    alone.
+    """
+    at = page(lesson="three-files", at="3")
+    assert "00 00 00 2b 00 00 10 53" in html(at) and "when you have solved the exercise" in html(at)
+    at = sound(at.text_input(key="kv_given_three-files_3").input("10948 4179").run())
+    assert ">Right<" in html(at) and "when you have solved the exercise" not in html(at)
+
+
+def test_a_choice_reveals_and_is_kept_in_the_address():
+    """Wrong first, then right; the figure comes, the next step is free."""
+    at = press(page(), "kv_choice_1")
+    assert (
+        "Not so" in html(at)
+        and "not above 20000 is 10905: the **floor**" in text(at)
+        and "4 segments of heartbeat-0" in html(at)
+    )
+    assert asked(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
+    at = press(at, "kv_choice_0")
+    assert (
+        ">Right<" in html(at)
+        and asked(at, "answers") == "three-files.1a"
+        and "1 of 38 questions answered" in html(at)
+    )
+    at = press(at, "kv_next")
+    assert "<h1>Log, offset index, time index</h1>" in html(at) and (
+        asked(at, "lesson"),
+        asked(at, "at"),
+    ) == ("three-files", "2")
+    assert "<h1>A log is cut into segments</h1>" in html(press(at, "kv_back"))
+
+
+def test_an_address_goes_on_where_it_was_copied():
+    """A lesson, a step, and what was answered; what it does not know is passed over."""
+    at = page(
+        lesson="last-offset",
+        at="2",
+        answers="last-offset.2a three-files.1z nonsense last-offset.99h",
+    )
+    assert "<h1>What the entry says</h1>" in html(at) and "Key 22 is above 21" in text(at)
+    at = page(lesson="no-such-lesson", at="77")
+    assert "Lesson 1 of 8, step 4 of 4" in html(at)
+
+
+def test_an_exercise_is_checked():
+    """Empty, no number, wrong, right; right is kept and counted."""
+    at = page(lesson="three-files", at="3")
+    assert '<div class="kv-given">00 00 00 2b 00 00 10 53</div>' in html(
+        at
+    ) and "kv-judged" not in html(at)
+    for given, words in (
+        ("43", "Give 2 numbers"),
+        ("43 4179", "43 4179 is not it"),
+        ("none", "Give 2 numbers"),
+    ):
+        at = sound(field(at).set_value(given).run())
+        assert "Not yet" in html(at) and words in html(at) and asked(at, "answers") == ""
+    at = sound(field(at).set_value("10,948 and 4179").run())
+    assert "<b>Right</b>" in html(at) and asked(at, "answers") == "three-files.3x"
+    assert asked(at, "given") == "10,948 and 4179"
+    at = press(at, "kv_next")
+    assert field(at).value == "" and "given" not in at.query_params
+    assert "43 is not it" in html(page(lesson="three-files", at="4", given="43"))
+
+
+def test_only_a_rule_counts_its_characters():
+    """A field for a number shows no "7/400": a rule has a longest length, a number none that
+    anybody reaches.
+    """
+    assert field(page(lesson="three-files", at="3")).max_chars == 0
+    assert field(page(lesson="binary-search", at="3")).max_chars == ceiling.LONGEST
+
+
+def test_the_ceiling_is_tried_on_every_slot():
+    """The popular answer is wrong and says where; no rule says at which character; a right one is
+    right.
+    """
+    at = page(lesson="binary-search", at="3")
+    at = sound(field(at).set_value("slot + 1").run())
+    assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in html(at)
+    at = sound(field(at).set_value("slot plus 1").run())
+    assert "This is no rule yet, at character 6" in html(at)
+    rule = (
+        "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 "
+        "else none"
+    )
+    at = sound(field(at).set_value(rule).run())
+    assert "<b>Right</b>" in html(at) and asked(at, "answers") == "binary-search.3x"
+
+
+def test_a_choice_of_causes():
+    """The task whose answer is a word."""
+    at = page(lesson="rolls", at="1")
+    at = sound(chosen(at).set_value("Size").run())
+    assert "Not yet" in html(at)
+    at = sound(chosen(at).set_value("Time index").run())
+    assert "<b>Right</b>" in html(at)
+    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in html(at)
+
+
+def test_chinese():
+    """The other language by a button; a step, a task and the labels in it; back again."""
+    at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
+    assert asked(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in html(at)
+    assert "<h1>五个原因，每次追加之前都要问</h1>" in html(at) and 'lang="zh"' in html(at)
+    at = sound(chosen(at).set_value("时间索引").run())
+    assert "<b>正确</b>" in html(at)
+    at = press(at, "kv_lang_en")
+    assert "lang" not in at.query_params and "Five reasons" in html(at)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_step_draws(language):
+    """All steps of all lessons, answered and solved, with notes."""
+    at = page(lang=language, notes="1")
+    for lesson in lessons.lessons(language)[0]:
+        for part, step in enumerate(lesson.steps, 1):
+            at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
+            at.query_params["answers"] = f"{lesson.name}.{part}a {lesson.name}.{part}x"
+            sound(at.run())
+            assert f"<h1>{step.title.replace(chr(39), '&#x27;')}</h1>" in html(at), (
+                lesson.name,
+                part,
+            )
+            assert "kv-state" not in html(at) and "kv-wait" not in html(at), (lesson.name, part)
+
+
+def test_teachers_notes_and_timings():
+    """What to say, from which minute; the teacher is not held up by a question."""
+    at = press(page(lesson="last-offset", at="2"), "kv_notes")
+    assert "minute 13.5 to 15 of 45, 1.5 min" in html(at) and "KAFKA-6530" in text(at)
+    assert not at.button(key="kv_next").disabled and [one.label for one in at.expander] == [
+        "The whole session in 45 minutes"
+    ]
+
+
+def test_the_hand_out():
+    """Every step of a lesson, boxes to tick, lines to write on; answers only at the end; the figure
+    that tells an answer among them.
+    """
+    at = press(page(lesson="last-offset", at="2"), "kv_paper")
+    sheet = html(at)
+    assert all(
+        f"{part} · {step.title}" in sheet
+        for part, step in enumerate(lessons.lessons("en")[0][2].steps, 1)
+    )
+    assert sheet.count('class="kv-boxes"') == 2 and sheet.count("Your answer<i>") == 2
+    before, _, after = sheet.partition(">Answers</h2>")
+    assert (
+        "above 4\u202f096: the offset index gets" in after
+        and "above 4\u202f096: the offset index gets" not in before
+    )
+    assert "For the teacher" not in sheet and "For the teacher" in html(press(at, "kv_notes"))
+    assert "<h1>What the entry says</h1>" in html(press(at, "kv_paper"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sheet_tells_what_it_asks(language):
+    """Of every step, what is printed above its question: not the answer of the exercise, not the
+    right choice.
+    """
+    at = page(lang=language, paper="1")
+    told = []
+    for lesson in lessons.lessons(language)[0]:
+        at.query_params["lesson"] = lesson.name
+        sheet = on_paper(sound(at.run())).partition(f"\n{text_in(language, 'workshop.answers')}\n")[
+            0
+        ]
+        assert all(
+            f"\n{part} · {plain(step.title)}" in sheet for part, step in enumerate(lesson.steps, 1)
+        )
+        for part, step in enumerate(lesson.steps, 1):
+            above = sheet.partition(f"\n{part} · ")[2].partition(f"\n{part + 1} · ")[0]
+            for block in step.blocks("predict", "exercise"):
+                before, asked, _ = above.partition(plain(block["ask"]))
+                assert asked, (lesson.name, part)
+                told += [
+                    (lesson.name, part, one)
+                    for one in answers_of(block, language)
+                    if re.search(rf"(?<!\d){one}(?!\d)", before)
+                ]
+    of_another_target = {
+        ("last-offset", 3, "838"),
+        ("binary-search", 2, {"en": "byte 0", "zh": "字节 0"}[language]),
+    }
+    assert set(told) <= of_another_target  # the stepper of the same step follows 21, and 3
+
+
+def answers_of(block: LessonBlock, language: str) -> list[str]:
+    """What would answer a question, as it would be printed: long numbers as such, small ones with
+    what they count.
+    """
+    if block.kind == "predict":
+        text = "".join(plain(text) for text, is_right in workshop.choices(block) if is_right)
+        others = plain(block["ask"]) + "".join(
+            text for text, is_right in workshop.choices(block) if not is_right
+        )
+        is_long = len(text) > 8  # a single word of the subject tells nothing
+        return [re.escape(text)] * is_long + [
+            one for one in re.findall(r"\d{3,}", text) if one not in others
+        ]
+    task = tasks.task(block)
+    counts = {"probe": "slot", "floor": "slot", "time": "offset", "start": "byte"}
+    if task.kind != tasks.NUMBERS:
+        return [re.escape(plain(block["rule"]))] if block["rule"] else []
+    name = counts.get(block["of"])
+    named = {"en": name, "zh": {"slot": "槽", "offset": "偏移量", "byte": "字节"}.get(name)}[
+        language
+    ]
+    return [
+        f"{named} {one}" if name and one < 100 else str(one)
+        for one in task.answer
+        if name or one >= 100
+    ]
+
+
+def on_paper(at: AppTest) -> str:
+    """What is printed, as it is read: a line an element."""
+    lines = []
+
+    def walk(block) -> None:
+        for one in block.children.values():
+            if hasattr(one, "children"):
+                walk(one)
+            elif one.type in ("html", "markdown") and "kv-boxes" not in one.proto.body:
+                lines.append(plain(one.proto.body))
+
+    walk(at.main)
+    return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """Markdown or HTML without its marks, digits ungrouped."""
+    bare = unescape(re.sub(r"<[^>]*>", " ", text)).replace("`", "").replace("**", "")
+    return re.sub(r"(?<=\d)[ \u202f](?=\d{3}(?!\d))", "", bare).strip()
+
+
+def test_start_again():
+    """Asks first where there is something to forget, and says how much; then forgets everything."""
+    assert all("Forget" not in one.label for one in page(lesson="time", at="3").button)
+    at = page(lesson="time", at="3", answers="time.1b time.2x")
+    assert next(
+        one for one in at.button if one.key == "kv_reset"
+    ).label == "Forget them" and "Forget 2 answers?" in text(at)
+    assert asked(at, "answers") == "time.1b time.2x"
+    at = press(at, "kv_reset")
+    assert (
+        "Lesson 1 of 8, step 1" in html(at)
+        and "0 of 38 questions answered" in html(at)
+        and "answers" not in at.query_params
+    )
+
+
+def test_who_looks_at_another_page_comes_back_to_the_same_step():
+    """By the link in the sidebar, which knows nothing of lessons; after starting again there is
+    nothing to come back to.
+    """
+    at = page(lesson="time", at="3", answers="time.1b", lang="zh")
+    sound(at.switch_page(str(ROOT / "pages" / "health.py")).run())
+    for name in ("lesson", "at", "answers"):
+        del at.query_params[name]
+    at = sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
+    assert "第 6 课，共 8 课 · 第 3 步" in html(at) and (
+        asked(at, "answers"),
+        asked(at, "lang"),
+    ) == ("time.1b", "zh")
+    assert "第 1 课" in html(sound(press(at, "kv_reset").run()))
+
+
+def test_a_lesson_that_is_done_is_marked():
+    """By a sign, not by colour alone."""
+    first = "three-files.1a three-files.2a three-files.3x three-files.4x"
+    assert page(lesson="time", answers=first).button(key="kv_go_0").label == "✓ Three files"
+    assert (
+        page(lesson="time", answers=first.replace("4x", "4a")).button(key="kv_go_0").label
+        == "Three files"
+    )
+
+
+def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
+    """Without a line of code, while the page is open; a broken one says its line and does no
+    harm.
+    """
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    at = page()
+    assert "Lesson 1 of 8" in html(at)
+    (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
+    at = press(sound(at.run()), "kv_go_8")
+    assert (
+        "Lesson 9 of 9, step 1 of 3" in html(at)
+        and "<h1>First</h1>" in html(at)
+        and "Some text with `code`." in text(at)
+    )
+    (tmp_path / "ninth.en.md").write_text(GOOD.replace("target: 21", "targt: 21"), encoding="utf-8")
+    at = sound(at.run())
+    assert "A file is no lesson yet" in html(at) and at.code[0].value.startswith(
+        "ninth.en.md:11: a block stepper needs the key target"
+    )
+    assert "Lesson 1 of 8" in html(at)
+
+
+def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
+    """The step stands all the same."""
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    (tmp_path / "ninth.en.md").write_text(
+        GOOD.replace("set: five", "data: kafka-4.3.1-clean\ntp: gone-0"), encoding="utf-8"
+    )
+    at = page(lesson="ninth")
+    assert (
+        "This figure cannot be drawn" in html(at)
+        and "gone-0" in html(at)
+        and "Some text with `code`." in text(at)
+    )
+
+
+@pytest.mark.parametrize(
+    ("lesson", "step", "address"),
+    [
+        ("rolls", 4, {"story": "A full time index", "step": "51"}),
+        ("rolls", 1, {"of": "Simulated", "workload": "A day in ten minutes"}),
+        ("warm-section", 1, {"n": "6656"}),
+        ("warm-section", 2, {"cold": "16 MB", "grow": "40 pages", "gap": "4608 B"}),
+    ],
+)
+def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
+    """The link to its page has what the figure shows; a stepper that was moved goes on where it
+    stands.
+    """
+    assert onward(page(lesson=lesson, at=str(step))) == address
+    if "step" in address:
+        assert onward(page(lesson=lesson, at=str(step), step=f"{lesson}_{step}_0.7"))["step"] == "7"
+        # where another stepper stood
+        assert onward(page(lesson=lesson, at=str(step), step=f"{lesson}_3_0.7")) == address
+
+
+def onward(at: AppTest) -> dict[str, str]:
+    """The address that the page of the figure is opened at."""
+    link = next(one.proto for one in at.get("page_link") if one.proto.label.startswith("Open in"))
+    return dict(parse_qsl(link.query_string))
+
+
+def test_a_growth_goes_on_at_the_slider_that_has_it():
+    """What no slider of the page offers is left to the page."""
+    values = {"search": "plain", "cold": 4, "pages": 41, "gap": 16384}
+    assert LIVE["pages"].destination(LessonBlock("pages", 1, values, ())) == (
+        "Page cache",
+        {"cold": "4 MB", "gap": "16384 B"},
+    )

@@ -1,0 +1,82 @@
+"""A dump in this process: the command line's words in, both streams and the status out."""
+
+import io
+import json
+import os
+from collections.abc import Sequence
+from contextlib import chdir
+from pathlib import Path
+from typing import NamedTuple
+
+from kafkaviz.__main__ import parser
+from kafkaviz.cli import dump
+from kafkaviz.cli.dumping import json_lines, text
+from kafkaviz.cli.dumping.console import Console
+
+MODES = {
+    "": (),
+    "deep": ("--print-data-log",),
+    "sanity": ("--index-sanity-check",),
+    "verify": ("--verify-index-only",),
+}
+DECODERS = {
+    "__consumer_offsets": "--offsets-decoder",
+    "__transaction_state": "--transaction-log-decoder",
+    "__cluster_metadata": "--cluster-metadata-decoder",
+    "bootstrap": "--cluster-metadata-decoder",
+}
+
+
+class Told(NamedTuple):
+    """What a dump says; the directory it ran in is @DIR@."""
+
+    out: bytes
+    err: str
+    status: int
+
+
+def dumped(directory: Path, args: Sequence[str]) -> Told:
+    """kafkaviz dump ARGS, run in a directory."""
+    out, err = io.BytesIO(), io.BytesIO()
+    with chdir(directory):
+        args = parser().parse_args(["dump", *args])
+        console = Console(out, err)
+        status = (json_lines if args.json else text).dump(dump.options(args), console)
+        console.flush()
+        here = os.getcwd()
+    return Told(
+        out.getvalue(),
+        err.getvalue().decode("utf-8", "surrogateescape").replace(here, "@DIR@"),
+        status,
+    )
+
+
+def json_dumped(directory: Path, *args: str) -> list[dict]:
+    """The objects of kafkaviz dump --json ARGS."""
+    told = dumped(directory, ["--json", *args])
+    assert (told.err, told.status) == ("", 0)
+    return [json.loads(line) for line in told.out.splitlines()]
+
+
+def mode_and_path(name: str) -> tuple[str, str]:
+    """The mode in the name of an answer without its .out, and the path: weblogs-0/17.log.deep is
+    ("deep", "weblogs-0/17.log").
+    """
+    path, _, mode = name.rpartition(".")
+    return (mode, path) if mode in MODES or mode == "decoded" else ("", name)
+
+
+def options_of(mode: str, path: str) -> tuple[str, ...]:
+    """The options that an answer was given for."""
+    return (
+        (DECODERS[path.replace("/", "-").split("-")[0].split(".")[0]],)
+        if mode == "decoded"
+        else MODES[mode]
+    )
+
+
+def without_frames(err: str) -> str:
+    """stderr without the frames of a stack."""
+    return "".join(
+        f"{line}\n" for line in err.splitlines() if not line.startswith(("\tat ", "\t... "))
+    )

@@ -1,0 +1,124 @@
+"""Compiled lines of records are those that the plain way prints, batch by batch."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.binary import codec
+from kafkaviz.cli.dumping import compiled_records, record_lines
+from kafkaviz.cli.dumping.compiled_records import is_utf8
+from kafkaviz.format.batch import HEADER, LENGTH_END
+from kafkaviz.format.record import Record, build
+from tests.cli.dumping.running import dumped
+
+LOG = "00000000000000000000.log"
+TEXT = st.one_of(st.none(), st.binary(max_size=12), st.text(max_size=12).map(str.encode))
+RECORDS = st.lists(
+    st.builds(
+        Record, st.integers(-5, 2**31 - 1), st.integers(-(2**40), 2**40), TEXT, TEXT,
+        st.lists(st.tuples(st.text(max_size=5), TEXT), max_size=3).map(tuple),
+    ),
+    max_size=4,
+)  # fmt: skip
+BATCHES = st.lists(
+    st.tuples(
+        RECORDS,
+        st.sampled_from([0, 0, 1, 2, 3, 4]),
+        st.sampled_from([0, 8, 0x40]),
+        st.integers(-1, 2**31 - 1),
+    ),
+    max_size=6,
+)
+
+
+def made(batches: list[tuple]) -> bytes:
+    """A log of (records, codec, other attributes, base sequence), base offsets a hundred apart."""
+    log = b""
+    for number, (records, codec_id, attributes, base_sequence) in enumerate(batches):
+        body = build(records)
+        body = codec.compress(codec.name(codec_id), body) if codec_id and records else body
+        header = np.zeros(1, HEADER)
+        header["base_offset"], header["record_count"], header["magic"] = (
+            100 * number,
+            len(records),
+            2,
+        )
+        header["batch_length_bytes"] = HEADER.itemsize - LENGTH_END + len(body)
+        header["attributes"], header["base_timestamp_ms"], header["max_timestamp_ms"] = (
+            codec_id | attributes,
+            10**12,
+            10**12 + 7,
+        )
+        header["base_sequence"] = base_sequence
+        log += header.tobytes() + body
+    return log
+
+
+@pytest.mark.parametrize("options", [("--print-data-log",), ("--deep-iteration",)])
+@settings(max_examples=60, deadline=None)
+@given(batches=BATCHES)
+def test_both_ways_print_the_same(options, batches, tmp_path_factory):
+    """Any keys, values and headers, text or not, in any codec; sequences that go on from 0; gaps in
+    the offsets.
+    """
+    folder = tmp_path_factory.mktemp("log")
+    (folder / LOG).write_bytes(made(batches))
+    compiled = dumped(folder, [*options, LOG])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_lines.RecordLines, "_plain", lambda *any: None)
+        assert dumped(folder, [*options, LOG]) == compiled
+    assert compiled.out.count(b"baseOffset: ") >= len(batches)
+    assert compiled.status == 0
+
+
+def test_little_room_is_used_again_and_again(monkeypatch, data):
+    """Buffers that hold one batch at a time, or not even one, print the same as large ones."""
+    folder = data / "kafka-4.3.1" / "nulls-0"
+    expected = dumped(folder, ["--print-data-log", LOG])
+    small = compiled_records.LineBuffer
+    for room_bytes, room_gaps in ((10, 0), (3000, 3), (9000, 100)):
+
+        def made_small(room_bytes=room_bytes, room_gaps=room_gaps):
+            return small(
+                room=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
+            )
+
+        monkeypatch.setattr(record_lines, "LineBuffer", made_small)
+        assert dumped(folder, ["--print-data-log", LOG]) == expected
+    assert expected.out.count(b" headerKeys: [") >= 120
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=8),
+        st.text(max_size=4).map(str.encode),
+        st.text(max_size=3).map(lambda text: text.encode("utf-16-be")),
+    )
+)
+def test_utf8_is_what_python_decodes(data):
+    """Every sequence of bytes gets the same answer."""
+    assert judged(data) == decodes(data)
+
+
+def judged(data: bytes) -> bool:
+    """What the compiled code says of bytes between others."""
+    return is_utf8(np.frombuffer(b"x" + data + b"x", np.uint8), 1, 1 + len(data))
+
+
+def decodes(data: bytes) -> bool:
+    """What Python says of them."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("lead", range(0x80, 0x100))
+def test_utf8_at_its_edges(lead):
+    """Every first byte with the lowest and highest of what may follow, and one beyond."""
+    for second in (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0):
+        for rest in (b"", b"\x80", b"\xbf\x80", b"\xc0"):
+            data = bytes([lead, second]) + rest
+            assert judged(data) == decodes(data)

@@ -1,0 +1,575 @@
+"""JSON lines hold what a file holds, go on past damage, and say the same as the text."""
+
+import base64
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.analysis.health import check
+from kafkaviz.cli.dump import EPILOG
+from kafkaviz.cli.dumping.json_lines import FORMATS
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch import HEADER
+from kafkaviz.format.txn_index import ENTRY as ABORTED
+from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.units import ungroup
+from tests.cli.dumping.running import dumped, json_dumped
+
+BASE = "00000000000000000000"
+
+
+def kinds(lines: list[dict], kind: str) -> list[dict]:
+    return [
+        {name: value for name, value in line.items() if name != "kind"}
+        for line in lines
+        if line["kind"] == kind
+    ]
+
+
+@pytest.fixture
+def segment(data, tmp_path) -> Path:
+    """A copy of a small real segment, to be damaged: batches at 0, 109, 370 and on."""
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0")
+    return tmp_path / "nulls-0"
+
+
+def test_a_batch_and_its_records(segment):
+    """Every field of the first batch, and of its two records."""
+    lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
+    assert lines[:4] == [
+        {"kind": "file", "path": f"{BASE}.log", "format": "log", "size_bytes": 10479},
+        {
+            "kind": "batch",
+            "position": 0,
+            "size_bytes": 109,
+            "base_offset": 0,
+            "last_offset": 1,
+            "leader_epoch": 0,
+            "magic": 2,
+            "codec": "none",
+            "timestamp_type": "CreateTime",
+            "is_transactional": False,
+            "is_control": False,
+            "delete_horizon_ms": None,
+            "record_count": 2,
+            "base_timestamp_ms": 1790000000000,
+            "max_timestamp_ms": 1790000000001,
+            "producer_id": None,
+            "producer_epoch": None,
+            "base_sequence": None,
+            "last_sequence": None,
+            "crc": 1225212743,
+            "crc_valid": True,
+        },
+        {
+            "kind": "record",
+            "offset": 0,
+            "timestamp_ms": 1790000000000,
+            "sequence": None,
+            "key": None,
+            "value": base64.b64encode(b"value without key").decode(),
+            "headers": [],
+            "control": None,
+        },
+        {
+            "kind": "record",
+            "offset": 1,
+            "timestamp_ms": 1790000000001,
+            "sequence": None,
+            "key": base64.b64encode(b"key-without-value").decode(),
+            "value": None,
+            "headers": [],
+            "control": None,
+        },
+    ]
+    assert len(kinds(lines, "record")) == 120
+
+
+def test_records_are_shown_when_asked_for(segment):
+    """Without the option, batches alone."""
+    assert {line["kind"] for line in json_dumped(segment, f"{BASE}.log")} == {"file", "batch"}
+
+
+def test_a_marker_says_what_it_ends(damaged):
+    """The record of a control batch has its meaning beside its bytes."""
+    lines = json_dumped(damaged, "--print-data-log", f"transfers-0/{BASE}.log")
+    told = [record["control"] for record in kinds(lines, "record") if record["control"]]
+    assert {"type": "COMMIT", "version": 0, "coordinatorEpoch": 0} in told
+    assert {"type": "ABORT", "version": 0, "coordinatorEpoch": 0} in told
+
+
+@pytest.mark.parametrize("name", ["damaged", "clean"])
+def test_batches_and_records_are_those_of_the_text(name, request):
+    """Positions, offsets, counts and checksums of a whole directory's logs, against the text that
+    Kafka's words check.
+    """
+    directory = request.getfixturevalue(name)
+    for path in sorted(directory.glob("__*/*.log")):
+        told = dumped(directory, ["--deep-iteration", str(path.relative_to(directory))]).out.decode(
+            "utf-8", "replace"
+        )
+        lines = json_dumped(directory, "--print-data-log", str(path.relative_to(directory)))
+        batches = [
+            (b["base_offset"], b["position"], b["size_bytes"], b["crc"])
+            for b in kinds(lines, "batch")
+        ]
+        found = re.findall(
+            r"^baseOffset: (\d+) .* position: (\d+) .* size: (\d+) .* crc: (\d+) ",
+            told,
+            re.MULTILINE,
+        )
+        assert batches == [tuple(map(int, numbers)) for numbers in found]
+        assert [r["offset"] for r in kinds(lines, "record")] == [
+            int(n) for n in re.findall(r"^\| offset: (\d+)", told, re.MULTILINE)
+        ]
+
+
+def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
+    """What magic 0 and 1 do not have is null: a wrapper's base offset is that of the first message
+    in it.
+    """
+    with gzip.open(data / "legacy_logs.jsonl.gz", "rt") as lines:
+        stretches = {
+            line["file"].partition("/")[0]: bytes.fromhex(line["hex"])
+            for line in map(json.loads, lines)
+            if line["start"] == 0
+        }
+    (tmp_path / f"{BASE}.log").write_bytes(stretches["v0.gzip-0"])
+    found = json_dumped(tmp_path, "--print-data-log", f"{BASE}.log")
+    first = kinds(found, "batch")[0]
+    assert (first["base_offset"], first["magic"], first["codec"], first["timestamp_type"]) == (
+        0,
+        0,
+        "gzip",
+        "NoTimestampType",
+    )
+    names = (
+        "leader_epoch",
+        "is_transactional",
+        "record_count",
+        "base_timestamp_ms",
+        "max_timestamp_ms",
+        "producer_id",
+        "base_sequence",
+    )
+    assert {first[name] for name in names} == {None}
+    assert kinds(found, "record")[0]["timestamp_ms"] is None
+    (tmp_path / f"{BASE}.log").write_bytes(stretches["v1.none-0"])
+    first = kinds(json_dumped(tmp_path, f"{BASE}.log"), "batch")[0]
+    assert (first["base_offset"], first["last_offset"], first["timestamp_type"]) == (
+        0,
+        0,
+        "CreateTime",
+    )
+
+
+@pytest.mark.parametrize(
+    ("tail", "code"),
+    [
+        (bytes(30), "log-zero-tail"),
+        (bytes(9), "log-zero-tail"),
+        (b"\xff" * 40, "log-garbage-tail"),
+        (None, "log-torn-tail"),
+    ],
+)
+def test_a_tail_is_a_problem_and_no_death(segment, tail, code):
+    """Zeros are unwritten bytes too; a torn batch begins like the next one."""
+    log = segment / f"{BASE}.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-10] if tail is None else whole + tail)
+    lines = json_dumped(segment, f"{BASE}.log")
+    [found] = kinds(lines, "problem")
+    end = max(batch["position"] + batch["size_bytes"] for batch in kinds(lines, "batch"))
+    assert (found["code"], found["position"], found["size_bytes"]) == (
+        code,
+        end,
+        log.stat().st_size - end,
+    )
+    expected = [{"position": end, "size_bytes": len(tail)}] if code == "log-zero-tail" else []
+    assert kinds(lines, "unwritten") == expected
+
+
+@pytest.mark.parametrize("length", [0, -1, 13, 2**31 - 1, 48])
+def test_batches_behind_a_wrong_length_are_found_again(segment, length):
+    """The third batch cannot be believed: one problem over its bytes, and the fourth and all others
+    are there.
+    """
+    log = segment / f"{BASE}.log"
+    before = kinds(json_dumped(segment, "--print-data-log", f"{BASE}.log"), "batch")
+    data = bytearray(log.read_bytes())
+    data[before[2]["position"] + 8 : before[2]["position"] + 12] = length.to_bytes(
+        4, "big", signed=True
+    )
+    log.write_bytes(data)
+    lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
+    found = [
+        (problem["code"], problem["position"], problem["size_bytes"])
+        for problem in kinds(lines, "problem")
+    ]
+    assert found == [("batch-bad-length", before[2]["position"], before[2]["size_bytes"])]
+    assert kinds(lines, "batch") == before[:2] + before[3:]
+
+
+@pytest.mark.parametrize(
+    ("position", "value", "code"),
+    [
+        (90, 0xFF, "batch-crc-mismatch"),
+        (16, 0xFF, "batch-bad-magic"),
+        (16, 9, "batch-bad-magic"),
+        (22, 6, "decompress-failed"),
+    ],
+)
+def test_a_batch_that_is_wrong_is_named_and_passed(segment, position, value, code):
+    """One problem, and all batches."""
+    log = segment / f"{BASE}.log"
+    count = len(kinds(json_dumped(segment, f"{BASE}.log"), "batch"))
+    data = bytearray(log.read_bytes())
+    data[position] = value
+    log.write_bytes(data)
+    lines = json_dumped(segment, f"{BASE}.log")
+    assert [
+        (found["code"], found["position"], found["size_bytes"]) for found in kinds(lines, "problem")
+    ] == [(code, 0, 109)]
+    assert len(kinds(lines, "batch")) == count
+
+
+def test_a_record_that_cannot_be_read_is_named_and_passed(segment):
+    """The records before it, the problem, and those of the next batches."""
+    log = segment / f"{BASE}.log"
+    data = bytearray(log.read_bytes())
+    data[61 + 24] = 0x60  # the length of the second record
+    log.write_bytes(data)
+    lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
+    assert [(found["code"], found["position"]) for found in kinds(lines, "problem")] == [
+        ("batch-crc-mismatch", 0),
+        ("batch-crc-mismatch", 85),
+    ]
+    assert [record["offset"] for record in kinds(lines, "record")[:3]] == [0, 2, 3]
+
+
+def test_entries_and_slots_never_written(damaged):
+    """An index whose end is zeros, one that was cut, one that leads astray."""
+    lines = json_dumped(
+        damaged,
+        f"metrics-0/{BASE[:-4]}2401.index",
+        f"metrics-0/{BASE}.index",
+        f"bookings-0/{BASE[:-3]}858.index",
+    )
+    files = [place for place, line in enumerate(lines) if line["kind"] == "file"]
+    zeroed, cut, wrong = lines[: files[1]], lines[files[1] : files[2]], lines[files[2] :]
+    assert (
+        kinds(zeroed, "offset_entry")[0]["slot"] == 0 and len(kinds(zeroed, "offset_entry")) == 13
+    )
+    assert kinds(zeroed, "unwritten") == [{"position": 104, "size_bytes": 112}]
+    assert [
+        (found["code"], found["position"], found["size_bytes"]) for found in kinds(cut, "problem")
+    ] == [("index-size-not-multiple", 208, 5)]
+    assert [
+        (found["code"], found["position"], found["message"]) for found in kinds(wrong, "problem")
+    ] == [
+        (
+            "index-offset-mismatch",
+            24,
+            (
+                "slot 3: offset 949 is said to be at byte 16372, where the batch of offsets 1017 "
+                "to 1025 starts"
+            ),
+        )
+    ]
+
+
+def test_time_entries_that_do_not_fit(damaged):
+    """A timestamp changed: it is not that of its batch; the next one, though below it, is right."""
+    lines = json_dumped(damaged, f"bookings-0/{BASE[:-4]}1721.timeindex")
+    assert kinds(lines, "time_entry")[2] == {
+        "slot": 2,
+        "timestamp_ms": 1793087651220,
+        "relative_offset": 66,
+        "offset": 1787,
+    }
+    assert [(found["code"], found["position"]) for found in kinds(lines, "problem")] == [
+        ("timeindex-timestamp-mismatch", 24),
+    ]
+
+
+def test_entries_of_older_versions_are_told_from_wrong_ones(segment):
+    """An entry for an append of two batches leads to the first and has the key of the last; a time
+    entry names an offset of its time.
+    """
+    first, second, third = kinds(json_dumped(segment, f"{BASE}.log"), "batch")[1:4]
+    entries = [
+        (third["last_offset"], second["position"]),
+        (third["last_offset"] + 1, first["position"]),
+    ]
+    (segment / f"{BASE}.index").write_bytes(
+        b"".join(struct.pack(">ii", *entry) for entry in entries)
+    )
+    found = kinds(json_dumped(segment, f"{BASE}.index"), "problem")
+    assert [problem["code"] for problem in found] == ["index-coarse", "index-offset-mismatch"]
+    inside, last_ms = first["base_offset"] + 1, first["max_timestamp_ms"]
+    entries = [(last_ms, inside), (last_ms + 100_000_000, inside + 1)]
+    (segment / f"{BASE}.timeindex").write_bytes(
+        b"".join(struct.pack(">qi", *entry) for entry in entries)
+    )
+    found = kinds(json_dumped(segment, f"{BASE}.timeindex"), "problem")
+    assert [problem["code"] for problem in found] == [
+        "timeindex-offset-mismatch",
+        "timeindex-timestamp-mismatch",
+    ]
+
+
+def test_an_index_without_its_log_is_still_shown(segment):
+    """Its entries, and that nothing can be checked."""
+    (segment / f"{BASE}.log").unlink()
+    lines = json_dumped(segment, f"{BASE}.index")
+    assert [found["code"] for found in kinds(lines, "problem")] == ["orphan-index"]
+    assert kinds(lines, "offset_entry")
+
+
+def test_an_index_beside_a_log_of_no_offset_is_still_shown(segment):
+    """A .log whose name is beyond the largest offset is none of Kafka's, and no broker is there."""
+    (segment / f"{BASE}.log").rename(segment / "09223372036854775808.log")
+    lines = json_dumped(segment, f"{BASE}.index")
+    assert [found["code"] for found in kinds(lines, "problem")] == ["orphan-index"]
+    assert kinds(lines, "offset_entry")
+
+
+def test_producers_and_aborted_transactions(damaged):
+    """-1 where it stands for none is null."""
+    [first, *_] = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}1175.snapshot"), "producer")
+    assert set(first) == {
+        "producer_id",
+        "producer_epoch",
+        "last_sequence",
+        "last_offset",
+        "offset_delta",
+        "timestamp_ms",
+        "coordinator_epoch",
+        "current_txn_first_offset",
+    }
+    assert first["current_txn_first_offset"] is None or first["current_txn_first_offset"] >= 0
+    lines = json_dumped(damaged, f"transfers-0/{BASE[:-3]}320.txnindex")
+    size_bytes = (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").stat().st_size
+    assert len(kinds(lines, "aborted_transaction")) == size_bytes // ABORTED.itemsize
+    bad = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}3429.snapshot"), "problem")
+    assert [found["code"] for found in bad] == ["snapshot-bad-crc"]
+
+
+@pytest.mark.parametrize("name", ["3429.snapshot", "320.txnindex"])
+def test_a_small_file_is_judged_as_by_a_check(damaged, name):
+    """The same code, place and words; what a .txnindex lacks takes its .log and those before it,
+    which a dump does not read.
+    """
+    stem, _, suffix = name.partition(".")
+    path = f"transfers-0/{int(stem):020d}.{suffix}"
+    told = [
+        (one.code, one.position, one.length, ungroup(one.message))
+        for one in check(damaged).findings
+        if one.file == path
+    ]
+    told = [one for one in told if not one[0].startswith("recovery-will-")]
+    bad = kinds(json_dumped(damaged, path), "problem")
+    assert [
+        (found["code"], found["position"], found["size_bytes"], found["message"]) for found in bad
+    ] == told and len(told) == 1
+
+
+def test_a_torn_and_refused_txnindex(damaged, tmp_path):
+    """Each entry of another version, and the bytes behind the last whole one; the entries are shown
+    all the same.
+    """
+    path = tmp_path / f"{BASE}.txnindex"
+    path.write_bytes(b"\1" + (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").read_bytes()[1:50])
+    lines = json_dumped(tmp_path, path.name)
+    assert [
+        (found["code"], found["position"], found["size_bytes"]) for found in kinds(lines, "problem")
+    ] == [
+        ("txnindex-mismatch", 0, 34),
+        ("txnindex-torn", 34, 16),
+    ]
+    assert len(kinds(lines, "aborted_transaction")) == 1
+
+
+def test_a_file_of_another_kind_is_a_problem(damaged):
+    """It has no format, and the next file is read."""
+    lines = json_dumped(damaged, "rides-0/leader-epoch-checkpoint", f"rides-0/{BASE}.index")
+    assert [line["kind"] for line in lines[:3]] == ["file", "problem", "file"]
+    assert (lines[0]["format"], lines[1]["code"]) == (None, "unknown-file")
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    """One line for a person, and status 2."""
+    with pytest.raises(CannotOpen):
+        json_dumped(tmp_path, f"{BASE}.log")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"{BASE}.log", f"{BASE}.index", f"{BASE}.timeindex", f"{BASE}.snapshot", f"{BASE}.txnindex"],
+)
+@pytest.mark.parametrize("how", ["a directory", "no permission"])
+def test_what_cannot_be_read_is_one_line_and_2(segment, name, how, monkeypatch, capfdbinary):
+    """What came before it is printed; nothing is said of the file itself on stdout."""
+    path = segment / name
+    path.unlink(missing_ok=True)
+    path.mkdir() if how == "a directory" else path.write_bytes(b"")
+    if how == "no permission":
+        monkeypatch.setattr("kafkaviz.log.file.open", refusing(path), raising=False)
+    assert main(["dump", "--json", str(segment / f"{BASE}.index.dump"), str(path)]) == 2
+    out, err = capfdbinary.readouterr()
+    assert [json.loads(line)["kind"] for line in out.splitlines()] == ["file", "problem"]
+    assert err.startswith(b"kafkaviz: ") and name.encode() in err and err.count(b"\n") == 1
+
+
+def refusing(path: Path):
+    """open() as a user without the right to read this file meets it; root may read all."""
+
+    def opened(given, *how, **more):
+        if Path(given) == path:
+            raise PermissionError(13, "Permission denied", str(given))
+        return open(given, *how, **more)
+
+    return opened
+
+
+def test_the_fields_are_those_that_the_help_lists(damaged):
+    """Of every kind of line, in its order; of each kind there is one in these files."""
+    told = re.findall(r"^  (\w+) {2,}(\S.*(?:\n {23}.*)*)", EPILOG, re.MULTILINE)
+    aside = r"^with [^:]*: |^slots .*: | as \[\[.*?\]\]| of a finding|: what .*$"
+    listed = {kind: re.findall(r"[a-z][a-z_]+", re.sub(aside, "", fields)) for kind, fields in told}
+    names = (
+        "transfers-0/*.log",
+        "transfers-0/*.txnindex",
+        "transfers-0/*.snapshot",
+        "metrics-0/*.*index",
+    )
+    paths = [
+        str(path.relative_to(damaged)) for name in names for path in sorted(damaged.glob(name))
+    ]
+    found = {}
+    for line in json_dumped(damaged, "--print-data-log", *paths):
+        found.setdefault(line.pop("kind"), set()).add(tuple(line))
+    assert found == {kind: {tuple(fields)} for kind, fields in listed.items()}
+
+
+def test_the_last_sequence_goes_on_from_0_after_the_largest(segment):
+    """As incrementSequence of DefaultRecordBatch: two records from 2147483647 on end with 0."""
+    log = segment / f"{BASE}.log"
+    data = bytearray(log.read_bytes())
+    at = HEADER.fields["base_sequence"][1]
+    data[at : at + 4] = (2**31 - 1).to_bytes(4, "big")
+    log.write_bytes(data)
+    first = kinds(json_dumped(segment, f"{BASE}.log"), "batch")[0]
+    assert (
+        first["base_offset"],
+        first["last_offset"],
+        first["base_sequence"],
+        first["last_sequence"],
+    ) == (0, 1, 2**31 - 1, 0)
+
+
+def problem_codes(told: bytes) -> set[str]:
+    return {
+        json.loads(line)["code"]
+        for line in told.splitlines()
+        if line.startswith(b'{"kind":"problem"')
+    }
+
+
+def told_by_dump_alone(broker: Path) -> dict[str, set[str]]:
+    """By file, the codes that dump --json has and check has not."""
+    known: dict[str, set[str]] = {}
+    for one in check(broker).findings:
+        known.setdefault(one.file, set()).add(one.code)
+    files = [
+        path.relative_to(broker)
+        for path in sorted(broker.glob("*/*"))
+        if path.suffix[1:] in FORMATS
+    ]
+    found = {
+        str(path): problem_codes(dumped(broker, ["--json", str(path)]).out)
+        - known.get(str(path), set())
+        for path in files
+    }
+    return {path: codes for path, codes in found.items() if codes}
+
+
+@pytest.mark.parametrize("name", ["damaged", "killed", "clean"])
+def test_dump_finds_no_fault_that_check_does_not_find(request, name):
+    """Every file of the samples; what the directory around it tells counts in both."""
+    assert told_by_dump_alone(request.getfixturevalue(name)) == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "2.8.2-legacy",
+        "3.9.0-follower",
+        "3.9.0-leader",
+        "4.3.1-killed",
+        "4.3.1-killed-restarted",
+        "4.3.1-unstartable",
+        "4.4.0-clean",
+        "4.4.0-killed",
+        "4.4.0-killed-restarted",
+    ],
+)
+def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
+    """Entries for appends of several batches, first-offset keys and deep offsets are no errors in
+    either.
+    """
+    assert told_by_dump_alone(unpack_if_archive(shared / "data" / f"kafka-{name}.tar.gz")) == {}
+
+
+def test_an_index_beside_damage_is_not_called_wrong(damaged):
+    """The .timeindex of a segment whose .index leads astray, and that of one without an .index, are
+    right.
+    """
+    for name in (f"bookings-0/{BASE[:-3]}858.timeindex", f"rides-0/{BASE[:-4]}1811.timeindex"):
+        assert kinds(json_dumped(damaged, name), "problem") == []
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_dump_and_check_agree_on_damage(segment, seed):
+    """A byte changed anywhere or in a header, bytes lost or added: of no file dump says what check
+    does not say.
+    """
+    chance = random.Random(seed)
+    path = segment / f"{BASE}.{chance.choice(('log', 'log', 'index', 'timeindex'))}"
+    data = bytearray(path.read_bytes())
+    place = chance.choice(
+        (
+            chance.randrange(len(data)),
+            chance.choice((0, 109, 370)) + chance.choice((8, 16, 22, 23, 57)),
+        )
+    )
+    match chance.choice(("byte", "byte", "cut", "zeros", "garbage")):
+        case "byte":
+            data[place % len(data)] ^= chance.randrange(1, 256)
+        case "cut":
+            del data[place % len(data) :]
+        case "zeros":
+            data += bytes(chance.choice((5, 8, 24, 100)))
+        case "garbage":
+            data += chance.randbytes(chance.choice((5, 8, 24, 100)))
+    path.write_bytes(data)
+    known = {(one.file, one.code) for one in check(segment).findings}
+    for kind in ("log", "index", "timeindex"):
+        told = dumped(segment, ["--json", "--print-data-log", f"{BASE}.{kind}"]).out
+        assert {(f"nulls-0/{BASE}.{kind}", code) for code in problem_codes(told)} <= known
+
+
+def test_a_name_that_is_no_utf8_is_no_half_character(tmp_path):
+    """JSON that every reader takes: U+FFFD, no lone surrogate."""
+    path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    Path(os.fsdecode(path)).write_bytes(b"")
+    told = dumped(tmp_path, ["--json", os.fsdecode(path)]).out
+    assert rb"\udce9" not in told and told.count(rb"caf\ufffd.txt") == 2

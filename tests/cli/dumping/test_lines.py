@@ -1,0 +1,51 @@
+"""Lines made of columns are those an f-string makes."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.cli.dumping.lines import OptionalNumber, Word, flag, render, render_lines
+
+LONGS = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.lists(st.tuples(LONGS, LONGS, st.booleans(), st.integers(0, 2)), min_size=1, max_size=30))
+def test_each_line_is_what_an_f_string_makes(rows):
+    """Constant words, signed numbers up to the last of 64 bits, choices, and numbers that are not
+    shown.
+    """
+    words = ("none", "", "größer")
+    plain = [
+        f"a: {first} b: {second if shown else ''}{'true' if shown else 'false'}|{words[word]}\n".encode()
+        for first, second, shown, word in rows
+    ]
+    first, second, shown, word = (np.array(column) for column in zip(*rows, strict=True))
+    lines, ends = render_lines(
+        "a: ",
+        first,
+        " b: ",
+        OptionalNumber(second, shown),
+        flag(shown),
+        "|",
+        Word(word, words),
+        "\n",
+    )
+    assert lines.tobytes() == b"".join(plain)
+    assert np.diff(ends, prepend=0).tolist() == [len(line) for line in plain]
+
+
+def test_columns_of_any_type_are_numbers():
+    """Unsigned, short and big-endian columns print as what they hold."""
+    columns = [
+        np.array([200, 255], "u1"),
+        np.array([2**32 - 1, 0], "u4"),
+        np.array([-2, 7], ">i2"),
+        np.array([-1, -(2**31)], "i4"),
+    ]
+    parts = [part for column in columns for part in (column, " ")]
+    assert render(*parts, "\n").tobytes() == b"200 4294967295 -2 -1 \n255 0 7 -2147483648 \n"
+
+
+def test_no_row_is_no_line():
+    """Columns without rows give no byte."""
+    assert render("offset: ", np.empty(0, np.int64), "\n").tobytes() == b""

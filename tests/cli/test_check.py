@@ -1,0 +1,478 @@
+"""kafkaviz check as an operator runs it: words, JSON, exit status."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.cli import check as commands_check
+
+
+def test_the_json_is_as_documented(damaged, capsys):
+    """Every key of the object, of a finding and of a step."""
+    assert main(["check", str(damaged), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert list(told) == [
+        "directory",
+        "kafka_version",
+        "findings",
+        "restart",
+        "counts",
+        "retention",
+    ]
+    assert (
+        told["kafka_version"]["assumed"] == "4.3.1"
+        and "metadata.version" in told["kafka_version"]["because"]
+    )
+    assert list(told["findings"][0]) == [
+        "code",
+        "severity",
+        "partition",
+        "file",
+        "position",
+        "length",
+        "message",
+        "evidence",
+        "consequence",
+        "next_step",
+        "reference",
+    ]
+    assert list(told["findings"][0]["evidence"]) == [
+        "found",
+        "expected",
+        "found_hex",
+        "expected_hex",
+    ]
+    severities = [one["severity"] for one in told["findings"]]
+    assert severities == sorted(severities, key="error warning info".index)
+    assert told["restart"]["clean"] and told["restart"]["starts"]
+    assert list(told["restart"]["steps"][0]) == [
+        "partition",
+        "segment",
+        "file",
+        "action",
+        "from_position",
+        "bytes",
+        "why",
+        "error",
+        "way_out",
+    ]
+    assert {step["action"] for step in told["restart"]["steps"]} <= {
+        "truncate",
+        "rebuild",
+        "delete",
+        "keep",
+        "fail",
+    }
+    assert told["counts"]["error"] == 5
+    assert list(told["retention"][0]) == [
+        "partition",
+        "now_ms",
+        "deletes",
+        "retention_ms",
+        "retention_bytes",
+        "tiered",
+        "log_bytes",
+        "over_bytes",
+        "segments",
+    ]
+    assert list(told["retention"][0]["segments"][0]) == [
+        "segment",
+        "bytes",
+        "timestamp_ms",
+        "counted_by",
+        "offset",
+        "state",
+        "until_ms",
+        "gone_ms",
+        "blocked_by",
+        "more_bytes",
+    ]
+
+
+def test_the_words_name_file_bytes_evidence_and_what_to_do(damaged, capsys):
+    """What an operator needs stands together."""
+    assert main(["check", str(damaged / "bookings-0")]) == 1
+    out = capsys.readouterr()
+    assert "ERROR    index-offset-mismatch  00000000000000000858.index, bytes 24 to 31" in out.out
+    assert "[0000005b00003ff4]" in out.out and "[0000005b00002445]" in out.out
+    assert "will succeed" in out.out and "KAFKA-7283" in out.out
+    assert out.err == ""
+    assert max(map(len, out.out.splitlines())) < 200
+
+
+@pytest.mark.parametrize(
+    ("options", "status"), [([], 0), (["--fail-on", "error"], 0), (["--fail-on", "warning"], 1)]
+)
+def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options, status):
+    """The clean directory has a true warning and no error."""
+    assert main(["check", str(clean / "tiny-index-0"), *options]) == status
+    assert "0 errors, 1 warning," in capsys.readouterr().out
+
+
+def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
+    """The start that is foretold comes first; what many partitions have in common is told once."""
+    monkeypatch.setattr(commands_check, "MAX_SEPARATE", 1)
+    assert main(["check", str(killed)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        lines[2].startswith("the next start (not stopped cleanly) will succeed, and cut ")
+        and " bytes off three logs" in lines[2]
+    )
+    assert sum(line.startswith("recovery-will-rebuild, ") for line in lines) == 1
+    assert sum(line.startswith("           also ") for line in lines) >= 1
+
+
+def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, capsys, tmp_path):
+    """It is said that this is taken so: nothing tells it."""
+    shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
+    assert main(["check", str(tmp_path / "orders-2")]) == 0
+    assert (
+        capsys.readouterr().out.splitlines()[2]
+        == "the next start (taken as after a clean stop) will succeed, and change nothing"
+    )
+
+
+@pytest.mark.parametrize(("given", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
+@pytest.mark.parametrize("name", ["killed", "unstartable"])
+def test_what_a_start_is_told_by_is_said(name, given, is_said, request, capsys):
+    """Where the release is another than the one of which starts were recorded; one that fails
+    too.
+    """
+    main(["check", str(request.getfixturevalue(name)), *given])
+    head = capsys.readouterr().out.partition("\n\n")[0]
+    assert (
+        head.endswith(
+            "\n  Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
+        )
+        == is_said
+    )
+    assert is_said or "recorded" not in head
+
+
+def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
+    """A copied partition beside a meta.properties alone: every byte comes out as it was."""
+    shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
+    shutil.copy2(clean / "meta.properties", tmp_path)
+    assert main(["check", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith(
+        "the next start (not stopped cleanly) will succeed, and change nothing"
+    )
+    assert " ".join(map(str.strip, lines[3:5])) == (
+        "It was not stopped cleanly, so 1 log is read again from its recovery point, and its "
+        "indexes rebuilt to the same bytes."
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["/nowhere/at/all"], "is not there"),
+        (["{clean}", "--kafka-version", "new"], "no version of Kafka"),
+        (
+            ["{clean}", "--kafka-version", "0.1"],
+            "no release that is known; give one from 0.10 to 4.4",
+        ),
+        (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is no release"),
+        (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is no release"),
+        (["{clean}/orders-0/00000000000000000000.log"], "is a file"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line(clean, capsys, arguments, words):
+    """Exit status 2 and no traceback."""
+    assert main(["check", *(one.format(clean=clean) for one in arguments)]) == 2
+    out = capsys.readouterr()
+    assert out.out == "" and words in out.err and len(out.err.splitlines()) == 1
+
+
+def test_a_refusing_start_says_why(clean, tmp_path, capsys):
+    """A directory that is no partition's ends every start."""
+    lone = tmp_path / "kafka"
+    lone.mkdir()
+    for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
+        shutil.copy2(clean / name, lone / name)
+    (lone / "old stuff").mkdir()
+    assert main(["check", str(lone)]) == 1
+    out = capsys.readouterr().out
+    assert "WILL FAIL" in out and "Found directory old stuff" in out and "directory-name-bad" in out
+
+
+def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(
+    clean, tmp_path, capsys
+):
+    """Two rebuilds of one segment are told apart; the step that ends the start has Kafka's words
+    and the way out.
+    """
+    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
+    for name in ("meta.properties", "bootstrap.checkpoint", "recovery-point-offset-checkpoint"):
+        shutil.copy2(clean / name, tmp_path / "kafka" / name)
+    (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
+    for kind in ("index", "timeindex"):
+        (tmp_path / "kafka" / "orders-0" / f"{0:020}.{kind}").unlink()
+    (tmp_path / "kafka" / "old stuff").mkdir()
+    told = []
+    for path in (tmp_path / "kafka" / "orders-0", tmp_path / "kafka"):
+        main(["check", str(path), "--json"])
+        told += json.loads(capsys.readouterr().out)["restart"]["steps"]
+    rebuilt = {one["file"] for one in told if one["action"] == "rebuild" and one["segment"] == 0}
+    assert rebuilt >= {f"orders-0/{0:020}.{kind}" for kind in ("index", "timeindex")}
+    failing = [one for one in told if one["action"] == "fail"]
+    assert failing and all("Found directory" in one["error"] and one["way_out"] for one in failing)
+    assert all(one["error"] is one["way_out"] is None for one in told if one["action"] != "fail")
+
+
+def test_an_archive_of_one_partition_is_what_its_directory_is(clean, tmp_path, capsys):
+    """And so is one of several that the path names, in the archive as beside it."""
+    for name in ("orders-0", "nulls-0"):
+        shutil.copytree(clean / name, tmp_path / "lone" / name)
+    for packed, held in (("one.tar.gz", ("orders-0",)), ("two.tar", ("orders-0", "nulls-0"))):
+        with tarfile.open(tmp_path / packed, "w:gz" if packed.endswith("gz") else "w") as archive:
+            for name in held:
+                archive.add(tmp_path / "lone" / name, name)
+    told = []
+    for path in ("lone/orders-0", "one.tar.gz", "two.tar/orders-0"):
+        assert main(["check", str(tmp_path / path), "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+        assert told[-1].pop("directory") == str(tmp_path / path)
+    assert told[0] == told[1] == told[2] and told[0]["counts"]["error"] == 0
+    assert main(["check", str(tmp_path / "two.tar" / "payments-0")]) == 2
+    assert "holds nothing of that name" in capsys.readouterr().err
+
+
+def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
+    """The sample ran with log.retention.ms=-1 in a server.properties that is not there; then
+    retention.bytes alone counts.
+    """
+    main(["check", str(clean), "--json", "--set", "log.retention.ms=-1"])
+    found = {one["partition"]: one for one in json.loads(capsys.readouterr().out)["retention"]}
+    assert found["weblogs-0"]["retention_ms"] == {
+        "value": -1,
+        "source": "log.retention.ms, as typed",
+    }
+    assert [one["state"] for one in found["weblogs-0"]["segments"]] == ["bytes", "bytes"]
+    assert {one["state"] for one in found["orders-0"]["segments"]} == {"unlimited"}
+    assert main(["check", str(clean), "--set", "log.retention.ms=-2"]) == 2
+
+
+def test_the_words_say_what_keeps_the_segments(damaged, capsys):
+    """By which settings, and which go first."""
+    main(["check", str(damaged)])
+    out = " ".join(capsys.readouterr().out.split())
+    # which cp -r does not keep
+    assert (
+        ", the newest time of a file here, would delete 13 of 30" in out
+        and "broker wrote last" not in out
+    )
+    assert (
+        "Retention at 2026-11-21 " in out
+        and "wait for an older one" in out
+        and "retention.ms 7 d (default of Kafka 4.3)" in out
+    )
+    assert (
+        "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never "
+        "written: goes"
+    ) in out
+
+
+def test_nothing_is_changed(damaged):
+    """Names, sizes and times are what they were."""
+
+    def state():
+        return sorted(
+            (path, path.stat().st_size, path.stat().st_mtime_ns) for path in damaged.rglob("*")
+        )
+
+    before = state()
+    main(["check", str(damaged), "--json"])
+    assert state() == before
+
+
+@pytest.fixture
+def with_holes(clean, tmp_path) -> Path:
+    """A partition that lost seven segments, not two of them neighbours."""
+    copy = tmp_path / "tiny-index-0"
+    shutil.copytree(clean / "tiny-index-0", copy)
+    for path in sorted(copy.glob("*.log"))[1:15:2]:
+        for one in copy.glob(f"{path.stem}.*"):
+            one.unlink()
+    return copy
+
+
+@pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
+def test_no_error_and_no_warning_is_told_in_json_alone(request, capsys, name):
+    """Place and message of each stand in the text; only what differs by its partition alone is told
+    once, with the partitions.
+    """
+    path = str(request.getfixturevalue(name))
+    main(["check", path, "--json"])
+    findings = [
+        one for one in json.loads(capsys.readouterr().out)["findings"] if one["severity"] != "info"
+    ]
+    main(["check", path])
+    text = "".join(capsys.readouterr().out.split())
+    for one in findings:
+        partition = one["partition"] or "thebrokerdirectory"
+        place = (
+            (one["file"] or "").removeprefix(f"{one['partition']}/")
+            if one["file"] != one["partition"]
+            else ""
+        )
+        if one["position"] is not None:
+            last = one["position"] + (one["length"] or 0) - 1
+            place += (
+                f", bytes {one['position']} to {last}"
+                if one["length"]
+                else f", byte {one['position']}"
+            )
+        alike = [
+            other["message"]
+            for other in findings
+            if other["code"] == one["code"] and _alike(other, one)
+        ]
+        assert any("".join(message.split()) in text for message in alike), one
+        assert "".join(place.split()) in text and partition in text, one
+
+
+def _alike(one: dict, other: dict) -> bool:
+    told = [found["message"].replace(found["partition"] or "-", "") for found in (one, other)]
+    return told[0] == told[1]
+
+
+def test_seven_holes_are_seven_lines(with_holes, capsys):
+    """More than five of one code: the first in full, of the others place and message."""
+    assert main(["check", str(with_holes)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        sum("are in no batch" in line for line in lines) == 7
+        and "segment-gap, 7 times; the first:" in lines
+    )
+
+
+@pytest.fixture
+def strange(clean, tmp_path) -> Path:
+    """A broker directory with names that no terminal should be told as they are."""
+    root = tmp_path / "kafka"
+    shutil.copytree(clean / "tiny-index-0", root / "tiny-index-0")
+    for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
+        shutil.copy2(clean / name, root / name)
+    (root / "tiny-index-0" / "a\x1b[31mb\nc\u2028d").write_bytes(b"")
+    for name in (b"caf\xe9", b"two\nlines", b"\xe2\x80\xae-0"):
+        os.mkdir(os.path.join(os.fsencode(root), name))
+    return root
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
+    """One line a line, in any encoding; nothing in a name drives the terminal."""
+    command = [sys.executable, "-m", "kafkaviz", "check", str(strange), *options]
+    root = Path(__file__).parents[2]
+    run = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(root)},
+        capture_output=True,
+    )
+    assert (run.returncode, run.stderr) == (1, b"")
+    out = run.stdout.decode(encoding)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", out)
+    assert "Found directory" in out
+    if options:
+        assert out.isascii()
+        files = {one["file"] for one in json.loads(out)["findings"]}
+        assert {"two\nlines", "caf\ufffd", "tiny-index-0/a\x1b[31mb\nc\u2028d"} <= files
+    else:
+        assert r"a\x1b[31mb\nc\u2028d" in out and r"two\nlines" in out
+
+
+def test_digits_can_be_pasted(damaged, capsys):
+    """Neither in the words nor in the JSON do thin spaces stand in numbers."""
+    for options in ([], ["--json"]):
+        main(["check", str(damaged), *options])
+        out = capsys.readouterr().out
+        assert re.search("[0-9]{5}", out) and "\u202f" not in out and "u202f" not in out
+
+
+@pytest.mark.parametrize(
+    ("setting", "starts"),
+    [
+        ("segment.index.bytes", True),
+        ("log.index.size.max.bytes", False),
+        ("log.index.interval.bytes", False),
+    ],
+)
+def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys, setting, starts):
+    """meter-readings has segment.index.bytes=1024 and index.interval.bytes=150 of its own.
+
+    A 4.3.1 broker was started on copies of this directory: with either default in its
+    server.properties it ended on the full time index. Once the topic had another value, given to
+    the node while it ran as a controller alone, it started.
+    """
+    main(
+        [
+            "check",
+            str(shared / "data" / "kafka-4.3.1-unstartable.tar.gz"),
+            "--set",
+            f"{setting}=10485760",
+            "--json",
+        ]
+    )
+    restart = json.loads(capsys.readouterr().out)["restart"]
+    assert restart["starts"] is starts
+    told = [
+        one["way_out"].partition(" segment.index.bytes ")[0]
+        for one in restart["steps"]
+        if one["way_out"]
+    ]
+    assert told == ([] if starts else ["give topic meter-readings a larger"])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")]
+)
+def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, request, capsys):
+    """Compacted logs are of them, as they are in the table of the page, and what is counted is
+    said.
+    """
+    from kafkaviz.analysis.health import check
+    from kafkaviz.figures import checkup_tables
+    from kafkaviz.log.broker import open_broker
+
+    directory = request.getfixturevalue(name)
+    shown = checkup_tables.retention_table(check(open_broker(directory)).retention)
+    main(["check", str(directory)])
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"would delete {says}" in shown.title and shown.title in out
+    assert shown.notes[-1].startswith("Counted are the segments in use") and shown.notes[-1] in out
+
+
+def test_a_directory_that_becomes_stray_is_told_first(clean, tmp_path, capsys):
+    """The start succeeds, and serves one topic-partition fewer: an error, in the first lines."""
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / name)
+    for name in ("__cluster_metadata-0", "nulls-0"):
+        shutil.copytree(clean / name, tmp_path / name)
+    (tmp_path / "nulls-0" / "partition.metadata").write_text(
+        "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
+    )
+    assert main(["check", str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith(
+        "the next start (stopped cleanly) WILL NOT serve one directory, which it takes for stray; "
+        "otherwise "
+    )
+    assert main(["check", str(tmp_path), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    [finding] = [one for one in told["findings"] if one["code"] == "becomes-stray"]
+    assert (finding["severity"], finding["partition"], told["restart"]["starts"]) == (
+        "error",
+        "nulls-0",
+        True,
+    )

@@ -1,0 +1,142 @@
+"""The command line of kafkaviz dump: Kafka's options, nothing written, and readers that leave
+early.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main, parser
+from kafkaviz.cli import dump
+from kafkaviz.cli.dumping.options import MAX_INT, STRING_DECODER, DumpOptions
+from tests.cli.dumping.running import dumped
+
+ROOT = Path(__file__).parents[2]
+LOG = "00000000000000000000.log"
+
+
+def options(line: str) -> DumpOptions:
+    return dump.options(parser().parse_args(["dump", *line.split(" ")]))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("a.log", DumpOptions(("a.log",))),
+        ("--files a.log,b.log,", DumpOptions(("a.log", "b.log"))),
+        ("--files=a.log c.log", DumpOptions(("a.log", "c.log"))),
+        ("-files a.log -deep-iteration", DumpOptions(("a.log",), deep=True)),
+        ("a.log --print-data-log", DumpOptions(("a.log",), prints=True, deep=True)),
+        (
+            "a.log --cluster-metadata-decoder --offsets-decoder",
+            DumpOptions(("a.log",), True, True, "offsets"),
+        ),
+        ("--files a.log --key-decoder-class", DumpOptions(("a.log",), True, True)),
+        (
+            "a.log --value-decoder-class x.Y",
+            DumpOptions(("a.log",), True, True, None, STRING_DECODER, "x.Y"),
+        ),
+        (
+            "a.log --max-bytes 7 --skip-record-metadata",
+            DumpOptions(("a.log",), max_bytes=7, skip_record_metadata=True),
+        ),
+        (
+            "a.index --verify-index-only --max-message-size 9",
+            DumpOptions(("a.index",), verify_index_only=True, max_message_bytes=9),
+        ),
+        (
+            "a.index --index-sanity-check",
+            DumpOptions(("a.index",), index_sanity_check=True, max_bytes=MAX_INT),
+        ),
+    ],
+)
+def test_kafkas_options_are_understood(line, expected):
+    """Two dashes or one, with = or without; a decoder implies printing, printing implies records;
+    the first decoder decides.
+    """
+    assert options(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "--print-data",
+        "a.log --max-bytes x",
+        "a.log --max-bytes 99999999999",
+        "a.log --max-message-size 2147483648",
+        "--files",
+    ],
+)
+def test_wrong_usage_is_2(line, capsys):
+    """No file, an option that is cut short, a number that is none or no int of Java's."""
+    with pytest.raises(SystemExit) as stop:
+        main(["dump", *line.split()]) if line else main(["dump"])
+    assert stop.value.code == 2
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith("kafkaviz") and told.endswith(" --help")
+
+
+def test_nothing_is_written(damaged, tmp_path):
+    """Kafka's tool cuts an .index that is no multiple of 8 and makes one that is missing: here the
+    directory stays as it is.
+    """
+    copy = tmp_path / "copy"
+    shutil.copytree(damaged, copy)
+    before = state(copy)
+    for path in sorted(path for path in copy.rglob("*") if path.is_file()):
+        for mode in ([], ["--index-sanity-check"], ["--json"]):
+            dumped(copy, [*mode, str(path.relative_to(copy))])
+    assert dumped(copy, ["nowhere-0/0.timeindex"]).status == 1
+    assert state(copy) == before
+
+
+def state(directory: Path) -> dict[str, tuple]:
+    """Content and time of every file, and the time of every folder."""
+    return {
+        str(path): (
+            path.stat().st_mtime_ns,
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
+        )
+        for path in directory.rglob("*")
+    }
+
+
+def test_the_command_prints_and_ends_with_kafkas_status(killed):
+    """The real thing: what is printed before a death stays, and the status is 1."""
+    command = [
+        sys.executable,
+        "-m",
+        "kafkaviz",
+        "dump",
+        "--files",
+        "empty-room-1/00000000000000000000.index",
+    ]
+    run = subprocess.run(
+        command,
+        cwd=killed,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.stdout == "Dumping empty-room-1/00000000000000000000.index\n"
+    assert run.stderr == 'Exception in thread "main" java.util.NoSuchElementException\n'
+    assert run.returncode == 1
+
+
+def test_a_reader_who_leaves_is_no_fault(clean):
+    """As with `| head -1`: no traceback."""
+    command = [sys.executable, "-m", "kafkaviz", "dump", f"heartbeat-0/{LOG}"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=clean, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == f"Dumping heartbeat-0/{LOG}\n".encode()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0

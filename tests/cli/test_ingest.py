@@ -1,0 +1,330 @@
+"""kafkaviz ingest: what it prints where, and what is left when it is stopped.
+
+Without Spark where Spark is not the point.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.analysis.health import check
+from kafkaviz.pipeline import catalog, job
+from tests.pipeline.made import write_broker
+
+ROOT = Path(__file__).parents[2]
+HANGS_S = 60  # a stopped command that lasts longer does not end at all
+SMALL_TASKS = """
+import sys
+from kafkaviz.pipeline import plan
+plan.LEAST_BYTES = plan.MOST_BYTES = 1
+plan.cuts = lambda segment, target_bytes: []
+from kafkaviz.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def broker(tmp_path) -> Path:
+    """A small broker directory."""
+    return write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6]})
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    """Where the catalog goes."""
+    return tmp_path / "catalog"
+
+
+def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
+    """Tables with their rows, what was read and what was kept; nothing but words about progress
+    goes to stderr.
+    """
+    assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == f"{out}: made"
+    counts = check(broker).counts
+    assert [line.split() for line in told[1:11]] == [
+        ["partitions", "1"],
+        ["segments", "2"],
+        ["batches", "11"],
+        ["offset_entries", "9"],
+        ["time_entries", "9"],
+        ["sweep", "100"],
+        ["findings", str(sum(counts.values()))],
+        ["restart_steps", str(len(check(broker).restart.steps))],
+        ["retention", "2"],
+        ["checked", "3"],
+    ]
+    assert (
+        told[11]
+        == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    )
+    assert told[12] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert told[13].startswith("in ")
+
+
+def test_json_is_one_object(broker, out, in_process, capsys):
+    """Everything that --help says, and nothing else on stdout."""
+    assert main(["ingest", str(broker), "--catalog", str(out), "--json"]) == 0
+    told, health = json.loads(capsys.readouterr().out), check(broker)
+    assert told.pop("seconds") > 0 and health.counts["error"] > 0
+    assert told == {
+        "catalog": str(out),
+        "broker": [{"name": "made", "path": str(broker), "node_id": "7", "cluster_id": "made"}],
+        "read": {"segments": 2, "bytes": 1220},
+        "kept": {"segments": 0},
+        "rows": {
+            "partitions": 1,
+            "segments": 2,
+            "batches": 11,
+            "offset_entries": 9,
+            "time_entries": 9,
+        }
+        | {
+            "sweep": 100,
+            "findings": len(health.findings),
+            "restart_steps": len(health.restart.steps),
+            "retention": 2,
+            "checked": 3,
+        },
+        "findings": health.counts,
+        "problems": [],
+    }
+    main(["ingest", str(broker), "--catalog", str(out), "--json"])
+    again = json.loads(capsys.readouterr().out)
+    assert (again["read"], again["kept"]) == ({"segments": 0, "bytes": 0}, {"segments": 2})
+    main(["ingest", str(broker), "--catalog", str(out), "--json", "--full"])
+    assert json.loads(capsys.readouterr().out)["read"] == {"segments": 2, "bytes": 1220}
+
+
+def test_findings_can_be_left_out(broker, out, in_process, capsys):
+    """Nothing is said of them; the next run without that option adds them, and reads the segments
+    for it.
+    """
+    assert main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["findings"] is None and (told["rows"]["findings"], told["rows"]["checked"]) == (
+        0,
+        0,
+    )
+    main(["ingest", str(broker), "--catalog", str(out), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["findings"] == check(broker).counts and told["read"]["segments"] == 2
+    main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--full"])
+    assert "found " not in capsys.readouterr().out
+
+
+def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeypatch):
+    """In words and in JSON; the rest is there, and the status is 0."""
+    from kafkaviz.errors import CannotOpen
+    from kafkaviz.log import file
+
+    def reader(path: Path):
+        raise CannotOpen(path, "may not be read", kind="permission")
+
+    monkeypatch.setattr(file, "reader", reader)
+    assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
+    assert (
+        sum(
+            "not read: " in line and "may not be read" in line
+            for line in capsys.readouterr().out.splitlines()
+        )
+        == 2
+    )
+    main(["ingest", str(broker), "--catalog", str(out), "--json"])
+    assert len(json.loads(capsys.readouterr().out)["problems"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["nowhere", "--catalog", "out"], "is not there"),
+        (["made", "--catalog", "made/inside"], "only read"),
+        (["made/a-0/00000000000000000000.log", "--catalog", "out"], "is a file"),
+        ([".", "--catalog", "out"], "looks like one"),
+    ],
+)
+def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch, given, told):
+    """What, which file, what to do."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["ingest", *given]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and told in printed.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("line", ["ingest", "ingest DIR", "ingest --catalog OUT"])
+def test_wrong_usage_is_2(line, capsys):
+    """A directory and a catalog are needed."""
+    with pytest.raises(SystemExit) as stop:
+        main(line.split())
+    assert stop.value.code == 2
+
+
+def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch):
+    """It is wiped before the summary; without a terminal there are few lines."""
+    from kafkaviz.cli import ingest
+
+    states = [
+        job.Progress(),
+        job.Progress(1, 4, 10 << 20, 40 << 20, 5e8, "reading"),
+        job.Progress(4, 4, 1, 1, None, "writing"),
+    ]
+
+    class Run:
+        def wait(self, timeout_s: float) -> bool | None:
+            return None if states else True
+
+        def progress(self) -> job.Progress:
+            return states.pop(0)
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    ingest._watch(Run())
+    assert capsys.readouterr().err.split("\r") == [
+        "",
+        "Spark is starting\x1b[K",
+        "reading: 10 MiB of 40 MiB, task 1 of 4, 500 MB/s\x1b[K",
+        "writing the catalog\x1b[K",
+        "\x1b[K",
+    ]
+
+
+def command(*given: object, cache: Path) -> subprocess.Popen:
+    """kafkaviz in a process group of its own, with tasks of one segment each.
+
+    What runs in a shell's background ignores Ctrl-C, and so would all that it starts.
+    """
+    environ = os.environ | {"KAFKAVIZ_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
+    line, pipe = [sys.executable, "-c", SMALL_TASKS, *map(str, given)], subprocess.PIPE
+    return subprocess.Popen(
+        line,
+        cwd=ROOT,
+        env=environ,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a catalog that readers go by."""
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "_catalog.lock" and ".staging" not in str(path)
+    ]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def until_reading(out: Path) -> None:
+    """Until a task has left its rows in the staging folder."""
+    end = time.monotonic() + 90
+    while time.monotonic() < end and not list(out.glob(".staging-*/batches/*.parquet")):
+        time.sleep(0.02)
+    assert list(out.glob(".staging-*/batches/*.parquet"))
+
+
+def descendants(root: int) -> set[int]:
+    """The processes below this one."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(status.parent.name)] = int(status.read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+    found = {root}
+    while more := {process for process, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {root}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
+    """As a shell has it, and as every other command does; the run is cancelled."""
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    cancelled = []
+
+    class Run:
+        def wait(self, timeout_s: float) -> None:
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+
+        def cancel(self) -> None:
+            cancelled.append(True)
+
+        def settle(self, timeout_s: float) -> None:
+            pass
+
+    monkeypatch.setattr(job, "start_ingest", lambda *given: Run())
+    with pytest.raises(SystemExit) as stop:
+        main(["ingest", str(broker), "--catalog", str(out)])
+    assert stop.value.code == 128 + number and cancelled == [True]
+    assert capsys.readouterr().err == "kafkaviz: stopped\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
+    """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder
+    tell of no second run.
+    """
+    in_process(broker, catalog=out)
+    before = content_of(out)
+    many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 1000})
+    with command("ingest", many, "--catalog", out, "--master", "local[2]", cache=cache) as process:
+        until_reading(out)
+        process.send_signal(number)
+        printed = process.communicate(timeout=HANGS_S)
+    assert process.returncode == 128 + number and printed[0] == ""
+    assert [
+        line
+        for line in printed[1].splitlines()
+        if not line.startswith(("Spark is starting", "reading: "))
+    ] == ["kafkaviz: stopped"]
+    assert content_of(out) == before and not list(out.glob(".staging-*"))
+
+
+@pytest.mark.slow
+def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
+    """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and
+    goes through.
+    """
+    in_process(broker, catalog=out)
+    before = content_of(out)
+    many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 300})
+    with command("ingest", many, "--catalog", out, "--master", "local[2]", cache=cache) as process:
+        until_reading(out)
+        others = descendants(process.pid)
+        process.kill()
+    assert others
+    end = time.monotonic() + 15
+    while time.monotonic() < end and any(Path(f"/proc/{other}").exists() for other in others):
+        time.sleep(0.1)
+    assert not [other for other in others if Path(f"/proc/{other}").exists()]
+    assert content_of(out) == before and list(out.glob(".staging-*"))
+    assert catalog.read(out).info.rows["batches"] == 11
+    in_process(many, catalog=out)
+    assert not list(out.glob(".staging-*"))
+    assert catalog.read(out).info.rows["batches"] == 900
+
+
+@pytest.mark.slow
+def test_the_real_thing_says_nothing_but_its_own_words(broker, out, cache):
+    """No warning of Java's or Spark's on either stream."""
+    with command("ingest", broker, "--catalog", out, "--json", cache=cache) as process:
+        printed = process.communicate()
+    assert process.returncode == 0 and json.loads(printed[0])["rows"]["batches"] == 11
+    assert [
+        line
+        for line in printed[1].splitlines()
+        if not line.startswith(("Spark is starting", "reading: ", "writing"))
+    ] == []

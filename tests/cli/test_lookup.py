@@ -1,0 +1,434 @@
+"""kafkaviz lookup as a person runs it: words, JSON, exit status."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz import versions
+from kafkaviz.__main__ import main
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import batch, legacy_messages, offset_index
+
+ROOT = Path(__file__).parents[2]
+NAMES = ["target", "kafka_version", "partition", "segments", "searches", "scan", "record", "answer"]
+
+
+@pytest.fixture
+def article(tmp_path):
+    """A log whose index has the keys 6 14 22 26 31; every batch takes 182 bytes or what the next
+    entry leaves it.
+    """
+    rows, position = [], 0
+    for base_offset, last_offset in [
+        (0, 2),
+        (3, 6),
+        (7, 14),
+        (15, 22),
+        (23, 26),
+        (27, 31),
+        (32, 33),
+    ]:
+        header = np.zeros(1, batch.HEADER)
+        header["base_offset"], header["last_offset_delta"], header["magic"] = (
+            base_offset,
+            last_offset - base_offset,
+            2,
+        )
+        header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_700_000_000_000
+        header["producer_id"] = header["leader_epoch"] = -1
+        header["record_count"] = last_offset - base_offset + 1
+        records = b"".join(
+            bytes([12, 0, 0, 2 * delta, 1, 1, 0]) for delta in range(last_offset - base_offset + 1)
+        )
+        header["batch_length_bytes"] = batch.HEADER_BYTES - batch.LENGTH_END + len(records)
+        header["crc"] = crc32c(header.tobytes()[batch.CRC_START :] + records)
+        rows.append((last_offset, position, header.tobytes() + records))
+        position += batch.HEADER_BYTES + len(records)
+    directory = tmp_path / "orders-0"
+    directory.mkdir()
+    (directory / "00000000000000000000.log").write_bytes(b"".join(data for _, _, data in rows))
+    entries = np.array([(last, at) for last, at, _ in rows[1:-1]], offset_index.ENTRY)
+    (directory / "00000000000000000000.index").write_bytes(offset_index.build(entries))
+    return directory
+
+
+def told(capsys, *arguments: object) -> dict:
+    assert main(["lookup", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_json_is_as_documented(article, capsys):
+    """The five entries of the article, target 23."""
+    found = told(capsys, article, "--offset", 23)
+    assert list(found) == NAMES
+    assert (found["target"], found["kafka_version"], found["partition"]) == (
+        {"offset": 23},
+        versions.NEWEST,
+        "orders-0",
+    )
+    assert found["segments"] == [
+        {"base_offset": 0, "chosen": True, "why": "greatest base offset not above 23"}
+    ]
+    (search,) = found["searches"]
+    assert search == {
+        "file": "00000000000000000000.index",
+        "entries": 5,
+        "warm_from_slot": 0,
+        "section": "warm",
+        "probes": [
+            {"slot": 0, "key": 6, "lo": 0, "hi": 4, "compare": "<", "page": 0},
+            {"slot": 2, "key": 22, "lo": 0, "hi": 4, "compare": "<", "page": 0},
+            {"slot": 3, "key": 26, "lo": 2, "hi": 4, "compare": ">", "page": 0},
+        ],
+        "slot": 2,
+        "entry": {"offset": 22, "position": 288},
+        "pages": [0],
+    }
+    assert found["scan"] == {
+        "from_position": 288,
+        "reads": [{"position": 288, "size": 17}, {"position": 405, "size": 17}],
+        "batch": {"base_offset": 23, "last_offset": 26, "position": 405},
+    }
+    assert found["record"] == {
+        "offset": 23,
+        "timestamp_ms": 1_700_000_000_000,
+        "segment": 0,
+        "batch_position": 405,
+    }
+    assert found["answer"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000}
+
+
+def test_an_index_by_itself(article, clean, capsys):
+    """No segments, scan or record; the log is not needed."""
+    (article / "00000000000000000000.log").unlink()
+    found = told(
+        capsys, article / "00000000000000000000.index", "--offset", 23, "--search", "plain"
+    )
+    assert list(found) == ["target", "kafka_version", "partition", "searches", "answer"]
+    assert [probe["slot"] for probe in found["searches"][0]["probes"]] == [0, 2, 3]
+    assert found["searches"][0]["warm_from_slot"] is None and found["answer"] == {
+        "offset": 22,
+        "position": 288,
+    }
+    found = told(capsys, article / "00000000000000000000.index", "--offset", 5)
+    assert (found["searches"][0]["slot"], found["searches"][0]["entry"], found["answer"]) == (
+        -1,
+        None,
+        {"offset": 0, "position": 0},
+    )
+    found = told(
+        capsys, clean / "orders-0" / "00000000000000000000.timeindex", "--timestamp", 1790000827426
+    )
+    assert found["answer"]["timestamp_ms"] <= 1790000827426 and list(found["answer"]) == [
+        "timestamp_ms",
+        "offset",
+    ]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["2026-09-21 14:27:07.426", "2026-09-21T14:27:07.426Z", "2026-09-21T16:27:07.426+02:00"],
+)
+def test_a_timestamp_as_it_is_printed(clean, capsys, written):
+    """Every output writes times so, in UTC."""
+    assert told(capsys, clean / "orders-0", "--timestamp", written)["answer"] == {
+        "offset": 5000,
+        "timestamp_ms": 1790000827426,
+    }
+
+
+def test_a_timestamp_and_its_names(clean, capsys):
+    """The time index comes first; the log's start and end have no timestamp and no record."""
+    found = told(capsys, clean / "orders-0", "--timestamp", 1790000827426)
+    assert [search["file"][20:] for search in found["searches"]] == [".timeindex", ".index"]
+    assert found["answer"] == {"offset": 5000, "timestamp_ms": 1790000827426}
+    found = told(capsys, clean / "device-events.v2-0", "--timestamp", "earliest")
+    assert (found["target"], found["answer"]["timestamp_ms"], found["record"]) == (
+        {"timestamp": "earliest"},
+        -1,
+        None,
+    )
+    assert found["answer"]["offset"] > 0 and found["searches"] == [] and found["scan"] is None
+    assert told(capsys, clean / "orders-0", "--timestamp", "max")["answer"]["offset"] > 0
+    committed = told(
+        capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed"
+    )
+    assert (
+        committed["answer"]["offset"]
+        < told(capsys, clean / "payments-0", "--timestamp", "latest")["answer"]["offset"]
+    )
+
+
+def test_what_has_no_answer_is_null(clean, capsys):
+    """At the log's end nothing, behind it an exception, in JSON and in words."""
+    found = told(capsys, clean / "orders-0", "--offset", 38736)
+    assert found["answer"] is None and found["record"] is None and "error" not in found
+    found = told(capsys, clean / "orders-0", "--offset", 38737)
+    assert found["answer"] is None and found["error"].startswith(
+        "org.apache.kafka.common.errors.OffsetOutOfRangeException: Received"
+    )
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "38737"]) == 0
+    assert "but we only have log segments upto 38736." in capsys.readouterr().out
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "38736"]) == 0
+    assert capsys.readouterr().out.endswith("answer    none: the log ends there\n")
+    stable = told(
+        capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed"
+    )["answer"]["offset"]
+    assert (
+        main(
+            [
+                "lookup",
+                str(clean / "payments-0"),
+                "--offset",
+                str(stable),
+                "--isolation",
+                "read_committed",
+            ]
+        )
+        == 0
+    )
+    assert f"to the last stable offset {stable} is for this consumer" in capsys.readouterr().out
+
+
+def test_the_words_say_each_step(clean, capsys):
+    """Segments, probes, reads, the record."""
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "5000"]) == 0
+    out = capsys.readouterr().out
+    assert "greatest base offset not above 5000" in out and "9 probes on page 0" in out
+    assert "slot 101      8970 > 5000   of 0 to 202   page 0" in out
+    assert "4 reads, 112 B: offsets 4951 to 5037 in the batch at byte 274809" in out
+    assert out.endswith("in the batch at byte 274809 of 00000000000000000000.log\n")
+
+
+def test_a_wrong_unit_is_told(clean, capsys):
+    """Seconds and nanoseconds look like times long ago and far ahead."""
+    for given, meant in ((1790000827, "1790000827000"), (1790000827426000000, "1790000827426")):
+        assert main(["lookup", str(clean / "orders-0"), "--timestamp", str(given)]) == 0
+        assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "words"),
+    [
+        ("", ["--offset", "1"], "partitions; name one of them"),
+        ("nothing-0", ["--offset", "1"], "is not there"),
+        ("orders-0/partition.metadata", ["--offset", "1"], "is no file of a segment"),
+        ("orders-0/00000000000000000000.index", ["--timestamp", "1"], "is searched for an offset"),
+        ("orders-0", ["--offset", "1", "--kafka-version", "new"], "is no version of Kafka"),
+        ("orders-0", ["--timestamp", "max", "--kafka-version", "2.8"], "from 3.0 on"),
+    ],
+)
+def test_wrong_input_is_one_line(clean, capsys, path, arguments, words):
+    """What, where, what to do."""
+    assert main(["lookup", str(clean / path), *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+
+
+def test_neither_compiler_nor_tables_are_loaded(clean):
+    """The start takes as long as what it imports, and numba alone takes longer than all the
+    rest.
+    """
+    code = (
+        "import sys\nfrom kafkaviz.__main__ import main\nmain(sys.argv[1:])\nprint({'numba', "
+        "'pandas', 'pyspark'} & set(sys.modules))"
+    )
+    arguments = [
+        sys.executable,
+        "-c",
+        code,
+        "lookup",
+        str(clean / "heartbeat-0"),
+        "--offset",
+        "500",
+        "--json",
+    ]
+    printed = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_encoding_that_lacks_letters_ends_no_lookup(article, options):
+    """A directory's name that ASCII does not have is written out."""
+    renamed = article.rename(article.parent / "été-0")
+    command = [sys.executable, "-m", "kafkaviz", "lookup", str(renamed), "--offset", "23", *options]
+    run = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+    )
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert (
+        rb"t\xe9-0" in run.stdout if not options else json.loads(run.stdout)["partition"] == "été-0"
+    )
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
+    """The way stays; in place of a record is the exception, also where the answer would be behind
+    what cannot be read.
+    """
+    log = article / f"{0:020}.log"
+    content = bytearray(log.read_bytes())
+    before = told(capsys, article, "--offset", 23, "--isolation", isolation)
+    content[before["scan"]["batch"]["position"] + batch.HEADER_BYTES + 5] ^= 4
+    log.write_bytes(content)
+    found = told(capsys, article, "--offset", 23, "--isolation", isolation)
+    assert found["record"] is None and found["answer"] is None and found["scan"] == before["scan"]
+    why = (
+        "Record batch for partition orders-0 at offset 23 is invalid, cause: Record is corrupt "
+        "(stored crc = "
+    )
+    assert found["error"].startswith(
+        f"org.apache.kafka.common.errors.CorruptRecordException: {why}"
+    )
+    assert told(capsys, article, "--offset", 22)["record"]["offset"] == 22
+    assert main(["lookup", str(article), "--offset", "24"]) == 0
+    assert (
+        "error     CorruptRecordException: Record batch for partition orders-0"
+        in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
+    """Of old messages the one that is given is checked, no other."""
+    messages = [
+        bytearray(legacy_messages.build(magic, offset, b"k", b"value")) for offset in range(3)
+    ]
+    messages[1][-1] ^= 1
+    folder = tmp_path / "old-0"
+    folder.mkdir()
+    (folder / f"{0:020}.log").write_bytes(b"".join(messages))
+    (folder / f"{0:020}.index").touch()
+    assert [told(capsys, folder, "--offset", offset)["record"] is None for offset in range(3)] == [
+        False,
+        True,
+        False,
+    ]
+    assert (
+        "Record for partition old-0 at offset 1 is invalid"
+        in told(capsys, folder, "--offset", 1)["error"]
+    )
+
+
+@pytest.mark.parametrize("option", ["--offset", "--timestamp"])
+@pytest.mark.parametrize("given", ["9223372036854775808", "-9223372036854775809", "9" * 5000])
+def test_what_is_no_int64_is_refused(article, capsys, option, given):
+    """No broker can be asked for it."""
+    with pytest.raises(SystemExit) as stop:
+        main(["lookup", str(article), f"{option}={given}"])
+    assert stop.value.code == 2 and "is that large: they have 64 bits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--offset", "--timestamp"])
+@pytest.mark.parametrize("given", ["abc", "z" * 50, "1_0", "", " 7", "\u0663", "0x10", "1.5"])
+def test_what_is_no_number_is_called_so(article, capsys, option, given):
+    """In words of ours: neither the name of a function nor a number that nobody typed."""
+    with pytest.raises(SystemExit) as stop:
+        main(["lookup", str(article), f"{option}={given}"])
+    told = capsys.readouterr().err
+    assert (
+        stop.value.code == 2
+        and f"argument {option}: {given!r} is no " in told
+        and "_offset" not in told
+    )
+
+
+def test_max_is_called_so_where_it_is_not_known(article, capsys):
+    """As it was typed, not by the number that Kafka sends for it."""
+    assert main(["lookup", str(article), "--timestamp", "max", "--kafka-version", "1.1"]) == 2
+    assert 'Kafka has an answer to "max" from 3.0 on' in capsys.readouterr().err
+
+
+def test_every_fetch_is_told_and_the_segment_of_the_record(clean, capsys):
+    """In a compacted log the first fetch may bring a batch without records."""
+    found = told(capsys, clean / "accounts-0", "--offset", 0)
+    assert (
+        list(found["record"]) == ["offset", "timestamp_ms", "segment", "batch_position"]
+        and found["record"]["segment"] == 0
+    )
+    assert told(capsys, clean / "refunds-0", "--offset", 55)["record"]["segment"] == 1
+    assert main(["lookup", str(clean / "refunds-0"), "--offset", "55"]) == 0
+    out = capsys.readouterr().out
+    position = told(capsys, clean / "refunds-0", "--offset", 55)["record"]["batch_position"]
+    assert (
+        out.count("fetch     from offset") == 2
+        and f"the batch at byte {position} of {1:020}.log" in out
+    )
+
+
+def test_recovered_bytes_are_named(killed, clean, capsys):
+    """On stderr, since they go by the names of files that hold others; --as-is reads those."""
+    directory = killed / "weblogs-0"
+    index = max(directory.glob("*.index"))
+    for arguments, names in (
+        ((directory,), 2),
+        ((index,), 1),
+        ((directory, "--as-is"), 0),
+        ((clean / "orders-0",), 0),
+    ):
+        assert main(["lookup", *map(str, arguments), "--offset", "100"]) == 0
+        err = capsys.readouterr().err
+        assert err.count(".index") + err.count(".timeindex") == names
+        assert ("read as the recovery of the next start would leave" in err) == bool(names)
+
+
+def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
+    """On stderr and in the object, of a log and of an index by itself; not of the bytes as they lie
+    there.
+    """
+    shutil.copytree(killed, tmp_path / "kafka")
+    directory = tmp_path / "kafka" / "weblogs-0"
+    (directory / "leader-epoch-checkpoint").write_text("0\nmany\n")
+    for arguments, is_told in (
+        ((directory,), True),
+        ((max(directory.glob("*.index")),), True),
+        ((directory, "--as-is"), False),
+    ):
+        assert main(["lookup", *map(str, arguments), "--offset", "100", "--json"]) == 0
+        found = capsys.readouterr()
+        error = json.loads(found.out).get("start_error", "")
+        assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told
+        assert (f"next start ends here with {error}" in found.err) == is_told
+
+
+def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, capsys):
+    """Kafka opens no .log of more than 2147483647 bytes: no recovery comes to cut its zeros, and it
+    is read as it lies there.
+    """
+    shutil.copytree(killed, tmp_path / "kafka")
+    directory = tmp_path / "kafka" / "weblogs-0"
+    os.truncate(max(directory.glob("*.log")), 2**31)
+    assert main(["lookup", str(directory), "--offset", "12141"]) == 0
+    err = capsys.readouterr().err
+    assert (
+        "a .log of more than 2147483647 bytes is read as it lies on disk" in err
+        and "recovery of the next start" not in err
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (
+            ("--offset", "99999999"),
+            "4 segments, offsets 0 to 39999: no segment is searched for offset 99999999",
+        ),
+        (
+            ("--timestamp", "latest"),
+            "4 segments, offsets 0 to 39999: no segment is searched: the log's end is known",
+        ),
+    ],
+)
+def test_where_no_segment_is_searched_it_is_said_once(clean, capsys, asked, why):
+    """With what the log holds."""
+    assert main(["lookup", str(clean / "heartbeat-0"), *asked]) == 0
+    out = capsys.readouterr().out
+    assert out.count("no segment is searched") == 1 and why in out.splitlines()

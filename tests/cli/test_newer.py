@@ -1,0 +1,188 @@
+"""Every command on a directory that is newer than any release that is known: read as the newest of
+them, which one sentence says.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import versions
+from kafkaviz.__main__ import main
+from tests.analysis.raised import METADATA, OF_4_4, raised
+
+SEGMENT = f"tickets-any-0/{590:020d}"
+SENTENCE = "; that is newer than Kafka 4.4.0, the newest that is known, so it is read as that one"
+SAYS = {
+    34: "metadata.version to level 34, which 4.5 brought",
+    99: "metadata.version to level 99, which Kafka 4.4.0 does not know",
+}
+COMMANDS = {  # what is asked, and the status
+    "check": (["check", "{dir}"], 1),
+    "lookup": (["lookup", "{dir}/tickets-any-0", "--offset", "700"], 0),
+    "lookup by time": (["lookup", "{dir}/tickets-any-0", "--timestamp", "1795000000000"], 0),
+    "lookup in an index": (["lookup", f"{{dir}}/{SEGMENT}.index", "--offset", "700"], 0),
+    "lookup in the metadata log": (["lookup", f"{{dir}}/{METADATA}", "--offset", "100"], 0),
+    "rebuild": (["rebuild", "{dir}/tickets-any-0", "--out", "{out}"], 0),
+    "simulate": (["simulate", "--replay", "{dir}/tickets-any-0", "--out", "{out}"], 0),
+    "tune": (["tune", "{dir}"], 0),
+    "tune of a partition": (["tune", "{dir}/tickets-any-0"], 0),
+    "report": (["report", "{dir}", "-o", "{out}.html"], 0),
+    "ingest": (["ingest", "{dir}", "--catalog", "{out}"], 0),
+    "ingest without findings": (["ingest", "{dir}", "--catalog", "{out}", "--no-findings"], 0),
+}
+
+
+@pytest.fixture(scope="module")
+def newer(restarted_4_4, tmp_path_factory) -> dict[int, Path]:
+    """By level the same directory as the brokers of a later release would have raised it."""
+    folder = tmp_path_factory.mktemp("newer")
+    return {level: raised(restarted_4_4, folder / f"level-{level}", level) for level in SAYS}
+
+
+def run(command: str, directory: Path, out: Path, *more: str) -> int:
+    """The status of a command on a directory."""
+    return main([*(part.format(dir=directory, out=out) for part in COMMANDS[command][0]), *more])
+
+
+QUICK = ("check", "lookup", "rebuild", "tune of a partition")
+
+
+@pytest.mark.parametrize(
+    ("command", "level"),
+    [*((command, 99) for command in COMMANDS), *((command, 34) for command in QUICK)],
+)
+def test_every_command_answers_and_says_how_it_reads(
+    command, level, newer, tmp_path, capsys, in_process
+):
+    """Once, with the file that shows it."""
+    status = run(command, newer[level], tmp_path / "out")
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert status == COMMANDS[command][1] and said.count(SENTENCE) == 1 and SAYS[level] in said
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_no_command_says_so_of_a_directory_that_is_known(
+    command, restarted_4_4, tmp_path, capsys, in_process
+):
+    """4.4.0 itself."""
+    assert run(command, restarted_4_4, tmp_path / "out") == COMMANDS[command][1]
+    assert "newer than" not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("command", ["check", "tune", "report"])
+def test_json_says_it_where_the_release_stands(command, newer, tmp_path, capsys):
+    """kafka_version: what is assumed, and why."""
+    run(command, newer[99], tmp_path / "out", "--json")
+    found = json.loads(capsys.readouterr().out)["kafka_version"]
+    assert (
+        found["assumed"] == versions.NEWEST
+        and found["because"].endswith(SENTENCE)
+        and SAYS[99] in found["because"]
+    )
+
+
+def test_the_report_says_it(newer, tmp_path):
+    """In the file, beside the release that it reads as."""
+    run("report", newer[99], tmp_path / "out")
+    assert "that is newer than Kafka 4.4.0" in (tmp_path / "out.html").read_text()
+
+
+def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4, capsys):
+    """The bytes of a file tell its format themselves."""
+    printed = []
+    for directory in (restarted_4_4, newer[99]):
+        assert main(["dump", str(directory / f"{SEGMENT}.log"), "--print-data-log"]) == 0
+        printed.append(capsys.readouterr().out.replace(str(directory), "DIR"))
+    assert printed[0] == printed[1]
+
+
+def test_what_a_person_types_is_still_refused(newer, capsys):
+    """A release that is not known, in so many words."""
+    assert main(["check", str(newer[34]), "--kafka-version", "4.5"]) == 2
+    assert (
+        "Kafka 4.5 is no release that is known; give one from 0.10 to 4.4"
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "trace"),
+    [
+        (
+            "meta.properties",
+            "version=2\nnode.id=1\ncluster.id=made\n",
+            "meta.properties is of version 2, which Kafka 4.4.0 does not know",
+        ),
+        (
+            ".kafka_cleanshutdown",
+            '{"version":1,"brokerEpoch":2}',
+            ".kafka_cleanshutdown is of version 1, which Kafka 4.4.0 does not know",
+        ),
+    ],
+)
+def test_a_small_file_of_a_later_version(name, text, trace, restarted_4_4, tmp_path, capsys):
+    """Its version is not one that 4.4.0 writes."""
+    shutil.copytree(restarted_4_4, tmp_path / "kafka")
+    (tmp_path / "kafka" / name).write_text(text)
+    main(["check", str(tmp_path / "kafka")])
+    assert f"read as Kafka 4.4.0 reads it ({trace}{SENTENCE})" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [str(10**400), "²", "-1", "two", ""])
+def test_a_version_that_is_no_number_shows_nothing(number, restarted_4_4, tmp_path, capsys):
+    """It is damage, which the check names by itself."""
+    shutil.copytree(restarted_4_4, tmp_path / "kafka")
+    (tmp_path / "kafka" / "meta.properties").write_text(
+        f"version={number}\nnode.id=1\ncluster.id=made\n"
+    )
+    assert main(["check", str(tmp_path / "kafka")]) == 1
+    assert "newer than" not in capsys.readouterr().out
+
+
+def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
+    """As if transaction.version were raised to 9 with metadata.version still at 33."""
+    name = b"transaction.version"
+    sets, level = b"\x01\x0c\x00" + bytes([len(name) + 1]) + name, 9
+    directory = raised(restarted_4_4, tmp_path / "kafka", OF_4_4)
+    newest = max((directory / METADATA).glob("*.checkpoint"))
+    data = newest.read_bytes()
+    place = data.index(sets) + len(sets)
+    newest.write_bytes(data[:place] + level.to_bytes(2) + data[place + 2 :])
+    main(["check", str(directory)])
+    said = (
+        f"{METADATA}/{newest.name} sets transaction.version to level 9, which Kafka 4.4.0 does not "
+        f"know{SENTENCE}"
+    )
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", SAYS)
+@pytest.mark.parametrize("left", ["clean", "killed"])
+def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
+    """All commands on a broker that was stopped, and on one that was killed."""
+    from kafkaviz.log.archive import unpack_if_archive
+
+    directory = raised(
+        unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"), tmp_path / left, level
+    )
+    topic = {"clean": "shipments-0", "killed": "tickets-any-0"}[left]
+    segment = min((directory / topic).glob("*.index"))
+    for command, (given, _) in COMMANDS.items():
+        out = tmp_path / command.replace(" ", "-")
+        parts = (
+            part.replace(f"{SEGMENT}.index", f"{topic}/{segment.name}").replace(
+                "tickets-any-0", topic
+            )
+            for part in given
+        )
+        status = main([part.format(dir=directory, out=out) for part in parts])
+        said = " ".join("".join(capsys.readouterr()).split())
+        assert status in (0, 1) and (status == 0 or command == "check"), command
+        assert said.count(SENTENCE) == 1 and SAYS[level] in said, command
+    assert sorted(os.listdir(directory)) == sorted(
+        os.listdir(unpack_if_archive(shared / "data" / f"kafka-4.4.0-{left}.tar.gz"))
+    )

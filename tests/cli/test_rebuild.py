@@ -1,0 +1,473 @@
+"""kafkaviz rebuild, held against what brokers left: indexes of clean stops, and those that a start
+rebuilt after a kill.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.format import offset_index
+from kafkaviz.format.batch import HEADER
+from kafkaviz.log.archive import unpack_if_archive
+
+BASE = "00000000000000000000"
+METADATA = "__cluster_metadata-0"
+INDEXES = (".index", ".timeindex", ".txnindex")
+
+
+def rebuilt(capsys, path: Path, out: Path, *options: str) -> dict:
+    """The object that is printed; what it says of the files is what lies in OUT."""
+    assert main(["rebuild", str(path), "--out", str(out), "--json", *options]) == 0
+    told = json.loads(capsys.readouterr().out)
+    files = {name: digest for one in told["segments"] for name, digest in one["files"].items()}
+    assert files == digests(out)
+    return told
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.suffix in INDEXES
+    }
+
+
+def partitions(broker: Path) -> list[Path]:
+    """The directories of current replicas that have a .log."""
+    return [
+        path
+        for path in sorted(broker.iterdir())
+        if any(path.glob("*.log")) and not path.name.endswith("-delete")
+    ]
+
+
+@pytest.fixture
+def segment(data, tmp_path) -> Path:
+    """A copy of a small real partition directory: batches at 0, 109, 370 and on."""
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "kafka" / "nulls-0")
+    return tmp_path / "kafka" / "nulls-0"
+
+
+def test_the_indexes_of_a_clean_stop_are_built_to_the_byte(clean, tmp_path, capsys):
+    """Every segment of every partition, whatever its settings: the per-batch rule leaves what a
+    broker of 4.3.1 left.
+    """
+    count = 0
+    for path in partitions(clean):
+        rebuilt(capsys, path, tmp_path / path.name)
+        own = {
+            name: digest
+            for name, digest in digests(path).items()
+            if (path / name).with_suffix(".log").exists()
+        }
+        assert digests(tmp_path / path.name) == own, path.name
+        count += len(own)
+    assert count > 180
+
+
+def test_a_killed_directory_gets_the_indexes_of_the_start_that_followed(shared, tmp_path, capsys):
+    """As kafka-4.3.1-killed-restarted has them: the start recovered, a clean stop closed."""
+    killed, after = (
+        unpack_if_archive(shared / "data" / f"kafka-4.3.1-{name}.tar.gz")
+        for name in ("killed", "killed-restarted")
+    )
+    compared, cut = 0, []
+    for path in partitions(killed):
+        told = rebuilt(capsys, path, tmp_path / path.name)
+        cut += [(path.name, event["segment"], event["bytes"]) for event in told["events"]]
+        if path.name != METADATA:  # written to after that start
+            own = {name: digest for name, digest in digests(after / path.name).items()}
+            assert {
+                name: digest
+                for name, digest in digests(tmp_path / path.name).items()
+                if name in own
+            } == own, path.name
+            assert {one["base_offset"]: one["log_bytes"] for one in told["segments"]} == {
+                int(log.stem): log.stat().st_size for log in (after / path.name).glob("*.log")
+            }
+            compared += len(own)
+    assert compared > 80
+    assert cut == [("append-time-0", 0, 45), ("clicks-zstd-0", 0, 464), ("weblogs-0", 12138, 512)]
+
+
+@pytest.mark.slow
+def test_a_killed_directory_of_4_4_gets_the_indexes_of_the_start_that_followed(
+    shared, tmp_path, capsys
+):
+    """The trims that were lost are found again here: that start left four indexes of closed
+    segments as long as they might grow.
+    """
+    killed, after = (
+        unpack_if_archive(shared / "data" / f"kafka-4.4.0-{name}.tar.gz")
+        for name in ("killed", "killed-restarted")
+    )
+    lost = {
+        ("tickets-any-0", f"{0:020d}.index"),
+        ("tickets-any-0", f"{590:020d}.timeindex"),
+        ("parcels-0", f"{1026:020d}.index"),
+        ("parcels-0", f"{1026:020d}.timeindex"),
+    }
+    different, compared, cut = set(), 0, []
+    for path in partitions(killed):
+        told = rebuilt(
+            capsys, path, tmp_path / path.name, "--set", "log.index.size.max.bytes=65536"
+        )
+        cut += [(path.name, event["bytes"]) for event in told["events"]]
+        if path.name != METADATA:
+            own = digests(after / path.name)
+            found = {
+                name: digest
+                for name, digest in digests(tmp_path / path.name).items()
+                if name in own
+            }
+            different |= {(path.name, name) for name in own if found.get(name) != own[name]}
+            compared += len(own)
+    assert compared > 80 and different == lost
+    assert [name for name, _ in cut] == ["arrived-at-0", "proxy-logs-0", "tickets-zstd-0"]
+
+
+def test_what_no_start_gets_through_is_kafkas_exception(shared, tmp_path, capsys):
+    """With the setting of its own metadata log, in the words of the broker that did not start;
+    nothing is written.
+    """
+    broker = unpack_if_archive(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
+    assert (
+        main(["rebuild", str(broker / "meter-readings-0"), "--out", str(tmp_path / "new" / "out")])
+        == 2
+    )
+    out = capsys.readouterr()
+    assert out.out == "" and out.err.count("\n") == 1
+    assert (
+        "IllegalArgumentException: Attempt to append to a full time index (size = 84)." in out.err
+    )
+    assert "a start that recovers it fails" in out.err and "segment.index.bytes" in out.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_index_that_is_full_leaves_no_file(clean, tmp_path, capsys):
+    """Also of the segments before it none; a folder that was there stays."""
+    (tmp_path / "note").write_text("kept")
+    command = [
+        "rebuild",
+        str(clean / "heartbeat-0"),
+        "--out",
+        str(tmp_path),
+        "--set",
+        "log.index.size.max.bytes=120",
+    ]
+    assert main(command) == 2
+    assert "Attempt to append to a full time index (size = 9)." in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("position", "offset", "words"),
+    [
+        (
+            370,
+            0,
+            (
+                "InvalidOffsetException: Attempt to append an offset ",
+                "the loader empties this segment",
+            ),
+        ),
+        (
+            0,
+            2**40,
+            (
+                "LogSegmentOffsetOverflowException: Detected offset overflow",
+                "tries to split the segment, and the start fails",
+            ),
+        ),
+    ],
+)
+def test_what_the_loader_does_next_is_told(segment, tmp_path, capsys, position, offset, words):
+    """A base offset that cannot be right is in no checksum."""
+    log = segment / f"{BASE}.log"
+    data = bytearray(log.read_bytes())
+    data[position : position + 8] = offset.to_bytes(8, "big")
+    log.write_bytes(data)
+    assert (
+        main(
+            ["rebuild", str(log), "--out", str(tmp_path / "out"), "--set", "index.interval.bytes=0"]
+        )
+        == 2
+    )
+    told = capsys.readouterr().err
+    assert all(part in told for part in words) and told.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_torn_tail_is_named_and_cut_in_the_result(segment, tmp_path, capsys):
+    """log_bytes is what is left; the input stays as it is."""
+    log = segment / f"{BASE}.log"
+    log.write_bytes(log.read_bytes()[:-10])
+    before = log.stat().st_size
+    told = rebuilt(capsys, segment, tmp_path / "out")
+    [event], [one] = told["events"], told["segments"]
+    assert list(one) == [
+        "base_offset",
+        "log_bytes",
+        "offset_entries",
+        "time_entries",
+        "roll_reason",
+        "files",
+    ]
+    assert (event["event"], event["segment"], event["file"]) == ("truncate", 0, f"{BASE}.log")
+    assert (
+        event["from_position"] == one["log_bytes"]
+        and event["from_position"] + event["bytes"] == before == log.stat().st_size
+    )
+    assert main(["rebuild", str(segment), "--out", str(tmp_path / "out")]) == 0
+    assert (
+        f"recovery cuts {event['bytes']} bytes from byte {event['from_position']} on"
+        in capsys.readouterr().out
+    )
+
+
+def test_a_log_by_itself_gets_what_it_gets_in_its_directory(clean, tmp_path, capsys):
+    """Transactions that were open at its start come from a producer snapshot, or from the logs
+    before it.
+    """
+    rebuilt(capsys, clean / "payments-0", tmp_path / "all")
+    for log in (clean / "payments-0").glob("*.log"):
+        told = rebuilt(capsys, log, tmp_path / log.stem)
+        assert (
+            digests(tmp_path / log.stem).items() <= digests(tmp_path / "all").items()
+            and len(told["segments"]) == 1
+        )
+    shutil.copytree(
+        clean / "payments-0",
+        tmp_path / "payments-0",
+        ignore=shutil.ignore_patterns("*.snapshot", "*index"),
+    )
+    rebuilt(capsys, tmp_path / "payments-0" / "00000000000000007975.log", tmp_path / "bare")
+    assert (
+        digests(tmp_path / "bare").items() <= digests(tmp_path / "all").items()
+        and len(digests(tmp_path / "bare")) == 3
+    )
+
+
+def test_empty_indexes_are_written_too(segment, tmp_path, capsys):
+    """Of an empty .log, and of one with a .txnindex without need."""
+    (segment / f"{BASE}.log").write_bytes(b"")
+    (segment / f"{BASE}.txnindex").write_bytes(b"x")
+    rebuilt(capsys, segment, tmp_path / "out")
+    assert {path.name: path.stat().st_size for path in (tmp_path / "out").iterdir()} == {
+        f"{BASE}{suffix}": 0 for suffix in INDEXES
+    }
+
+
+def test_settings_and_the_release_decide(segment, tmp_path, capsys):
+    """A topic's name and a broker's mean the same; before 2.0 a key is the first offset of its
+    batch.
+    """
+    counts = [
+        rebuilt(capsys, segment, tmp_path / "a", "--set", f"{name}=0")["segments"][0][
+            "offset_entries"
+        ]
+        for name in ("index.interval.bytes", "log.index.interval.bytes")
+    ]
+    entries = offset_index.parse((tmp_path / "a" / f"{BASE}.index").read_bytes())
+    assert counts[0] == counts[1] == len(entries) > 10
+    rebuilt(
+        capsys, segment, tmp_path / "b", "--set", "index.interval.bytes=0", "--kafka-version", "1.1"
+    )
+    older = offset_index.parse((tmp_path / "b" / f"{BASE}.index").read_bytes())
+    first_offsets = first_offsets_at(
+        (segment / f"{BASE}.log").read_bytes(), older["position"].tolist()
+    )
+    assert older["relative_offset"].tolist() == first_offsets != entries["relative_offset"].tolist()
+
+
+def first_offsets_at(log: bytes, positions: list[int]) -> list[int]:
+    size = HEADER.fields["base_offset"][0].itemsize
+    return [int.from_bytes(log[position : position + size], "big") for position in positions]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--set", "index.interval.bytes=-1"], "Value must be at least 0"),
+        (["--set", "segment.index.bytes=3"], "Value must be at least 4"),
+        (["--set", "no.such=1"], "Unknown topic config name: no.such"),
+        (["--set", "segment.bytes=1048576"], "index.interval.bytes and segment.index.bytes alone"),
+        (["--kafka-version", "5.0"], "no release that is known"),
+    ],
+)
+def test_what_kafka_refuses_is_refused(segment, tmp_path, capsys, options, words):
+    """One line, status 2, no folder."""
+    assert main(["rebuild", str(segment), "--out", str(tmp_path / "out"), *options]) == 2
+    told = capsys.readouterr().err
+    assert words in told and told.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+OWN = [
+    "meta.properties",
+    ".kafka_cleanshutdown",
+    "recovery-point-offset-checkpoint",
+    "bootstrap.checkpoint",
+    None,
+]
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["nulls-0", "nulls-0/below/it", ".", "new-0", "sub/below", "orders-1", "link", "link/below"],
+)
+@pytest.mark.parametrize("own", OWN)
+def test_nothing_is_written_in_place(segment, tmp_path, capsys, own, where):
+    """Not in the folder itself, below it, in its broker directory, in another partition, nor by way
+    of a link.
+
+    own: the one file of the broker's that is left beside the partitions; where there is none these
+    alone are what a broker leaves.
+    """
+    broker = segment.parent
+    if own:
+        (broker / own).write_text("version=1\n")
+    (broker / "orders-1").mkdir()
+    (tmp_path / "link").symlink_to(segment)
+    out = tmp_path / where if where.startswith("link") else broker / where
+    before = sorted((path, path.stat().st_mtime_ns) for path in broker.rglob("*"))
+    assert main(["rebuild", str(segment), "--out", str(out), "--kafka-version", "4.3"]) == 2
+    assert "name another folder" in capsys.readouterr().err
+    assert sorted((path, path.stat().st_mtime_ns) for path in broker.rglob("*")) == before
+
+
+@pytest.mark.parametrize("beside", [[], ["orders-1", "notes"]])
+def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
+    """What is built of it may lie beside it: by itself, or where no start takes the directory
+    anyway, for a folder of another name.
+    """
+    for name in beside:
+        (segment.parent / name).mkdir()
+    rebuilt(capsys, segment, segment.parent / "rebuilt")
+    assert {path.suffix for path in (segment.parent / "rebuilt").iterdir()} >= {
+        ".index",
+        ".timeindex",
+    }
+
+
+def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):
+    """One that is called otherwise than a topic-partition is known by its .log."""
+    copy = shutil.copytree(segment, tmp_path / "copy")
+    assert main(["rebuild", str(segment), "--out", str(copy / "in")]) == 2
+    assert (
+        f"lies in {copy}, where nothing is written" in capsys.readouterr().err
+        and not (copy / "in").exists()
+    )
+
+
+def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):
+    """Without a broker directory around it the folder that holds the .log is the input."""
+    for out in (segment, segment / "out"):
+        assert main(["rebuild", str(segment / f"{BASE}.log"), "--out", str(out)]) == 2
+    shutil.copytree(segment, tmp_path / "elsewhere")
+    assert main(["rebuild", str(segment), "--out", str(tmp_path / "elsewhere")]) == 2
+    assert "is a directory of Kafka's" in capsys.readouterr().err
+
+
+def test_a_file_that_was_linked_is_not_written_through(segment, tmp_path):
+    """An OUT that holds a link to the very index that is in use leaves that as it is: another one
+    is refused, the same is replaced.
+    """
+    own, out = segment / f"{BASE}.index", tmp_path / "out"
+    out.mkdir()
+    (out / own.name).symlink_to(own)
+    own.write_bytes(b"12345678")
+    assert main(["rebuild", str(segment), "--out", str(out)]) == 2
+    assert own.read_bytes() == b"12345678" and (out / own.name).is_symlink()
+    assert main(["rebuild", str(segment), "--out", str(tmp_path / "new")]) == 0
+    built = (tmp_path / "new" / own.name).read_bytes()
+    own.write_bytes(built)
+    assert main(["rebuild", str(segment), "--out", str(out)]) == 0
+    assert own.read_bytes() == built and not (out / own.name).is_symlink()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"{BASE}.index", f"{7:020}.timeindex", f"{BASE}.log.deleted", "leader-epoch-checkpoint"],
+)
+def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
+    """A partition directory whose .log was lost, or the copy of some indexes, stays as it is; what
+    was built before is built again.
+    """
+    out = tmp_path / "out"
+    rebuilt(capsys, segment, out)
+    rebuilt(capsys, segment, out)
+    (out / name).write_bytes(b"12345678")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert main(["rebuild", str(segment), "--out", str(out)]) == 2
+    assert f"{name}: is a file of Kafka's, and not what would be written" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, whole):
+    """In the words that FileRecords of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes;
+    nothing is written.
+    """
+    log = segment / f"{BASE}.log"
+    os.truncate(log, 2**31)
+    assert main(["rebuild", str(segment if whole else log), "--out", str(tmp_path / "out")]) == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert (
+        f"org.apache.kafka.common.KafkaException: The size of segment nulls-0/{BASE}.log "
+        "(2147483648) is larger than the maximum"
+    ) in err
+    assert "restore the segment from another replica" in err and not list(
+        tmp_path.glob("out/*.index")
+    )
+    os.truncate(log, 2**31 - 1)
+    assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0
+
+
+def test_a_folder_without_a_name_is_refused(segment, tmp_path, capsys, monkeypatch):
+    """The empty text is not the folder where one is."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["rebuild", str(segment), "--out", ""])
+    assert stop.value.code == 2 and "the name of the folder is empty" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*index"))
+
+
+def test_an_archive_does_as_well(segment, tmp_path, capsys):
+    """The only partition of one, or one that the path names."""
+    with tarfile.open(tmp_path / "packed.tar.gz", "w:gz") as packed:
+        packed.add(segment, "nulls-0")
+    assert rebuilt(capsys, tmp_path / "packed.tar.gz", tmp_path / "a") == rebuilt(
+        capsys, segment, tmp_path / "b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("nowhere-0", "is not there"),
+        ("nulls-0/00000000000000000000.index", "is no .log"),
+        ("empty-0", "holds no .log"),
+    ],
+)
+def test_a_path_that_holds_no_log_is_one_line(segment, tmp_path, capsys, path, words):
+    """Status 2, and what to give instead."""
+    (segment.parent / "empty-0").mkdir()
+    assert main(["rebuild", str(segment.parent / path), "--out", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err
+    assert words in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", ["PATH", "PATH --out OUT --set index.interval.bytes"])
+def test_wrong_usage_is_2(line, capsys):
+    """Without OUT, and a setting without a value."""
+    with pytest.raises(SystemExit) as stop:
+        main(["rebuild", *line.split()])
+    assert stop.value.code == 2 and capsys.readouterr().err.endswith(
+        "; see kafkaviz rebuild --help\n"
+    )

@@ -1,0 +1,398 @@
+"""kafkaviz tune: the sample's partitions, made-up workloads, and the object that it prints."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.analysis import calibration, sweep
+
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+WORKLOAD = """
+topic = "orders"
+[[phase]]
+batches = {batches}
+batches_per_s = 100
+records_per_batch = {records}
+value_bytes = {bytes}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_calibration(cache):
+    """Presets alone."""
+    calibration.calibration_path().unlink(missing_ok=True)
+
+
+def tuned(capsys, source: object, *options: str) -> dict:
+    """The object that is printed."""
+    assert main(["tune", str(source), "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def workload(folder: Path, **how: int) -> Path:
+    path = folder / "made.toml"
+    path.write_text(WORKLOAD.format(**how))
+    return path
+
+
+def test_batches_of_16_kb_keep_the_default(tmp_path, capsys):
+    """The default indexes every batch already, and it says so."""
+    found = tuned(capsys, workload(tmp_path, batches=3000, records=16, bytes=1000))
+    answer = found["recommendation"]
+    assert found["source"]["batch_bytes_mean"] > 16_000
+    assert (answer["verdict"], answer["setting"], answer["value"]) == (
+        "keep",
+        "index.interval.bytes",
+        4096,
+    )
+    assert answer["because"][0].startswith("the default 4096 already indexes every batch")
+    assert found["current"]["entries"] == found["source"]["batches"] - found["source"]["segments"]
+
+
+def test_batches_of_16_kb_that_were_written_keep_the_default(tmp_path, capsys):
+    """From a workload to a directory to the answer, in words."""
+    given = workload(tmp_path, batches=600, records=16, bytes=1000)
+    assert main(["simulate", str(given), "--out", str(tmp_path / "large")]) == 0
+    capsys.readouterr()
+    assert main(["tune", str(tmp_path / "large" / "orders-0")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "keep index.interval.bytes = 4096"
+    says = (
+        "the default 4096 already indexes every batch but a segment's first: no smaller interval "
+        "can add an entry"
+    )
+    assert lines[3] == f"  because    {says}"
+
+
+def test_where_every_batch_of_the_sample_is_indexed_it_says_so(clean, capsys):
+    """dense-index at its interval 0; of each other topic some batch is below its interval, and
+    nothing of the kind is said.
+    """
+    says = "already indexes every batch but a segment's first: no smaller interval can add an entry"
+    assert tuned(capsys, clean / "dense-index-0")["recommendation"]["because"][0] == f"0 {says}"
+    for topic in tuned(capsys, clean)["topics"]:
+        least, interval = topic["batch_bytes_least"] or 0, topic["index.interval.bytes"]
+        assert (says in " ".join(topic["because"])) == (
+            least > interval and topic["batches"] > topic["segments"]
+        ), topic["topic"]
+
+
+def test_the_samples_orders_keep_the_default(clean, capsys):
+    """Batches of some 16 KB before they were compressed: four of five are indexed."""
+    found = tuned(capsys, clean / "orders")
+    assert found["source"]["kind"] == "topic" and found["source"]["partitions"] == 3
+    assert found["recommendation"]["verdict"] == "keep"
+    assert (
+        "the default 4096 already indexes 483 of the 594 batches"
+        in found["recommendation"]["because"][0]
+    )
+    assert (
+        found["current"]["replayed"]
+        == found["current"]["on_disk"]
+        == {"offset_entries": 483, "time_entries": 485}
+    )
+
+
+def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys):
+    """40 000 batches of one record: the value, the range of what it brings, the command, and that
+    batching is what is wrong.
+    """
+    found = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=25us")
+    answer = found["recommendation"]
+    assert (answer["verdict"], answer["value"]) == ("change", 512)
+    assert (
+        0
+        < answer["gain"]["p99_us"]["low"]
+        < answer["gain"]["p99_us"]["typical"]
+        < answer["gain"]["p99_us"]["high"]
+    )
+    assert "linger.ms" in answer["not_fixed"][0]
+    assert answer["command"].endswith(
+        "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=512"
+    )
+    assert "segments that are made from then on" in answer["reaches"]
+    assert found["costs"]["modelled"] and found["kafka_version"]["assumed"] == "4.3.1"
+
+
+def test_what_fifty_microseconds_allow_is_named_and_kept(clean, capsys):
+    """The same log and the usual budget: 2048 would bring some 19 µs, and costs half a per cent of
+    the log.
+    """
+    answer = tuned(capsys, clean / "heartbeat-0")["recommendation"]
+    assert (answer["verdict"], answer["value"], answer["considered"]) == ("keep", 4096, 2048)
+    assert answer["because"][-1].startswith(
+        "with 2048 the p99 lookup takes 19 µs (16 to 42 µs) less"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "budgets", "words"),
+    [
+        (
+            "heartbeat-0",
+            ["p99=1us"],
+            (
+                "no interval meets every budget: 64 comes nearest, and with it p99 of a warm "
+                "lookup is 5.6 µs of 1.0"
+            ),
+        ),
+        (
+            "orders-0",
+            ["p99=5us", "index=0.1%"],
+            "no interval meets every budget: 8192 comes nearest",
+        ),
+    ],
+)
+def test_what_cannot_be_met_is_said(name, budgets, words, clean, capsys):
+    """And the interval stays."""
+    options = [part for one in budgets for part in ("--budget", one)]
+    answer = tuned(capsys, clean / name, *options)["recommendation"]
+    assert (answer["verdict"], answer["value"], answer["meets_budgets"]) == ("keep", 4096, False)
+    assert any(words in one for one in answer["because"])
+
+
+def test_an_index_that_may_be_small_is_not_gone(clean, capsys):
+    """A hundredth of a per cent and no word on lookups: the smallest interval that fits, with
+    entries left.
+    """
+    answer = tuned(capsys, clean / "orders-0", "--budget", "p99=none", "--budget", "index=0.01%")[
+        "recommendation"
+    ]
+    assert (answer["verdict"], answer["value"]) == ("change", 262_144)
+    assert answer["proposed"]["entries"] > 0 and answer["proposed"]["index_share"] <= 0.0001
+
+
+def test_the_sweep_is_that_of_the_library(clean, capsys):
+    """Rows with the columns of the library's, at its intervals, of all segments together."""
+    from kafkaviz.log.broker import open_broker
+
+    found = tuned(capsys, clean / "payments-0")["sweep"]
+    segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
+    expected = sweep.sweep(segments, by_base_offset=True)
+    assert [list(row) for row in found] == [list(sweep.SWEEP.names)] * len(expected)
+    assert [tuple(row.values()) for row in found] == expected.tolist()
+
+
+def test_lookups_are_told_by_what_they_look_for(clean, capsys):
+    """A batch's first offset, any offset, a timestamp: as the library counts them, today and at
+    what is considered; in words too.
+    """
+    from kafkaviz.analysis.sweep import sweep_times
+    from kafkaviz.log.broker import open_broker
+
+    found = tuned(capsys, clean / "payments-0")
+    segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
+    expected = {
+        "base_offset": sweep.sweep(segments, [4096], by_base_offset=True)[0],
+        "every_offset": sweep.sweep(segments, [4096], targets=sweep.EVERY, by_base_offset=True)[0],
+        "timestamp": sweep_times(segments, [4096]).sweep()[0],
+    }
+    told = found["current"]["by_target"]
+    assert {name: one["headers_p99"] for name, one in told.items()} == {
+        name: row["headers_p99"] for name, row in expected.items()
+    }
+    assert told["timestamp"]["headers_mean"] == pytest.approx(expected["timestamp"]["headers_mean"])
+    assert set(found["recommendation"]["proposed"]["by_target"]) == set(expected)
+    assert main(["tune", str(clean / "payments-0")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = next(
+        number for number, line in enumerate(lines) if line.startswith("headers by target")
+    )
+    assert [line[:24].strip() for line in lines[place + 1 : place + 4]] == [
+        "a batch's first offset",
+        "any offset",
+        "a timestamp",
+    ]
+    assert lines[place + 3].split()[2:5] == ["3.5", "11", "16"]
+
+
+def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, capsys):
+    """Copied without its broker directory, the interval of sparse-index is inferred from its
+    entries.
+    """
+    shutil.copytree(clean / "sparse-index-0", tmp_path / "sparse-index-0")
+    found = tuned(capsys, next((tmp_path / "sparse-index-0").glob("*.log")))
+    assert found["source"]["kind"] == "log"
+    assert found["current"]["index.interval.bytes"] == 65_536
+    assert found["current"]["interval_source"].startswith("inferred from the entries, between ")
+    assert (
+        tuned(capsys, tmp_path / "sparse-index-0", "--set", "log.index.interval.bytes=1000")[
+            "current"
+        ]["index.interval.bytes"]
+        == 1000
+    )
+
+
+def test_a_broker_tells_each_topic(clean, capsys):
+    """The default stays, topics that differ are named, and KRaft's log is no topic."""
+    found = tuned(capsys, clean)
+    assert (found["recommendation"]["verdict"], found["recommendation"]["setting"]) == (
+        "keep",
+        "log.index.interval.bytes",
+    )
+    topics = {one["topic"]: one for one in found["topics"]}
+    assert topics["dense-index"]["verdict"] == "change" and topics["orders"]["verdict"] == "keep"
+    assert found["metadata_left_out"] and "__cluster_metadata" not in topics
+    assert topics["sparse-index"]["index.interval.bytes"] == 65_536
+    assert found["source"]["batches"] == sum(one["batches"] for one in found["topics"])
+
+
+def test_what_is_preallocated_is_told_apart_from_what_is_taken(killed, clean, capsys):
+    """A killed broker's indexes are as long as its segment.index.bytes, and take little; those of a
+    clean stop are trimmed.
+    """
+    dirty, trimmed = (
+        tuned(capsys, broker / "append-time-0")["footprint"] for broker in (killed, clean)
+    )
+    assert dirty["apparent_bytes"] == dirty["preallocated_bytes"] == 65_536 + 65_532
+    assert dirty["allocated_bytes"] < 20_000
+    assert (
+        trimmed["apparent_bytes"] < 4096
+        and trimmed["preallocated_bytes"] == 10_485_760 + 10_485_756
+    )
+    assert (dirty["files"], dirty["maps"], dirty["maps_left"]) == (3, 2, 65_530 - 1000 - 2)
+
+
+def test_a_partition_in_an_archive(capsys):
+    """And a topic of one."""
+    archive = SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"
+    assert tuned(capsys, archive / "weblogs-0")["source"]["kind"] == "partition"
+    assert tuned(capsys, archive / "weblogs")["source"]["kind"] == "topic"
+
+
+def test_what_if(capsys):
+    """The workload once more with small segments: rolls by cause, and maps."""
+    found = tuned(capsys, "heartbeat", "--what-if", "segment.bytes=1048576")["what_if"]
+    assert found["today"]["rolls"] == {"time": 4} and found["changed"]["rolls"]["size"] == 8
+    assert found["changed"]["segments"] == 9 and found["changed"]["maps"] == 18
+    assert found["today"]["log_bytes"] == found["changed"]["log_bytes"]
+
+
+def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
+    """With its own settings, and segment.bytes as its rolls tell: the same segments and entries."""
+    assert not (clean / "server.properties").exists()
+    found = tuned(capsys, clean / "payments-0", "--what-if", "index.interval.bytes=65536")
+    assert found["what_if"]["today"]["segments"] == found["source"]["segments"]
+    assert {
+        name: found["what_if"]["today"][name] for name in ("offset_entries", "time_entries")
+    } == found["current"]["on_disk"]
+    assert found["what_if"]["changed"]["offset_entries"] < 40
+
+
+def test_budgets(clean, capsys):
+    """More allowed: keep; less: lower; none: no matter."""
+    values = {
+        budget: tuned(capsys, clean / "heartbeat-0", "--budget", budget)["recommendation"]["value"]
+        for budget in ("p99=200us", "25us", "p99=none", "p99=0.2ms")
+    }
+    assert values == {"p99=200us": 4096, "25us": 512, "p99=none": 4096, "p99=0.2ms": 4096}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--budget", "p98=1us"], "'p98' is no budget; there are p99, cold-p99, cores, index"),
+        (["--budget", "p99=fast"], "'fast' is no amount of p99; give one such as 50us, or none"),
+        (["--budget", "index=3"], "'3' is no amount of index; give one such as 1%, or none"),
+        (["--fetches", "-1"], "'-1' is no number of fetches a second"),
+        (["--budget", "cores=1"], "a budget of cores needs --fetches"),
+        (["--set", "no.such.setting=1"], "no.such.setting"),
+        (
+            ["--set", "segment.index.bytes=4"],
+            "java.lang.IllegalArgumentException: Invalid max index size: 4",
+        ),
+        (["--what-if", "retention.ms=1"], "has no effect on what is written"),
+        (["--kafka-version", "9.9"], "Kafka 9.9 is no release that is known"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(options, words, capsys):
+    """Status 2."""
+    try:
+        status = main(["tune", "heartbeat", *options])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2 and words in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_what_kafka_refuses_of_a_partition_is_refused(clean, capsys):
+    """In its words, as --what-if gives them; with room for no time entry each append rolls, and
+    that is said.
+    """
+    assert main(["tune", str(clean / "heartbeat-0"), "--set", "segment.index.bytes=4"]) == 2
+    assert (
+        capsys.readouterr().err
+        == "kafkaviz: heartbeat-0: java.lang.IllegalArgumentException: Invalid max index size: 4\n"
+    )
+    assert main(["tune", str(clean / "heartbeat-0"), "--set", "segment.index.bytes=12"]) == 0
+    assert (
+        "each append starts a segment: its time index has room for no entry"
+        in capsys.readouterr().out
+    )
+
+
+def test_a_path_that_is_not_there(tmp_path, capsys):
+    """One line."""
+    assert main(["tune", str(tmp_path / "nowhere")]) == 2
+    assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path / 'nowhere'}: ")
+
+
+def test_a_partition_without_a_batch(clean, capsys):
+    """Nothing can be said, and nothing is made up."""
+    found = tuned(capsys, clean / "empty-room-1")
+    assert (
+        found["recommendation"]["verdict"] == "keep"
+        and "empty" in found["recommendation"]["because"][0]
+    )
+    assert found["sweep"][0]["headers_mean"] is None
+    assert main(["tune", str(clean / "empty-room-1")]) == 0
+
+
+def test_help_names_every_key(clean, capsys):
+    """Also those of a broker and of a what-if."""
+    keys = set(_keys(tuned(capsys, clean)))
+    keys |= set(_keys(tuned(capsys, "follower", "--what-if", "segment.bytes=1048576")))
+    with pytest.raises(SystemExit):
+        main(["tune", "--help"])
+    words = set(re.findall(r"[\w.]+\w", capsys.readouterr().out))
+    assert keys - words == set()
+
+
+def _keys(value) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (key for key in value if "changing" not in value or key != "changing")
+    for name, part in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
+        if name not in ("changing", "rolls"):
+            yield from _keys(part)
+
+
+def test_nothing_is_written(clean, capsys):
+    """Files and times of the directory are as they were."""
+    before = {path: path.stat().st_mtime_ns for path in clean.rglob("*")}
+    main(["tune", str(clean / "weblogs-0"), "--what-if", "segment.bytes=1048576"])
+    assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before
+
+
+def test_a_name_that_is_nothing_is_told_the_workloads(capsys):
+    """As simulate tells it."""
+    assert main(["tune", "no-such-workload"]) == 2
+    assert (
+        "neither a file nor a workload that comes along, which are heartbeat, orders"
+        in capsys.readouterr().err
+    )
+
+
+def test_one_thing_is_counted_as_one(clean, capsys):
+    """A log of one segment."""
+    assert main(["tune", str(clean / "nulls-0")]) == 0
+    assert " of .log in 1 segment, as Kafka" in capsys.readouterr().out

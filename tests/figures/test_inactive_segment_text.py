@@ -1,0 +1,62 @@
+"""What stands beside a number of segments that are not in use."""
+
+import pytest
+
+from kafkaviz import words
+from kafkaviz.analysis.inactive_segments import NO_LOG, InactiveSegment
+from kafkaviz.figures import inactive_segment_text
+
+FOUND = (
+    InactiveSegment("a-0/0.log.deleted", ".deleted"),
+    InactiveSegment("b-0.1-delete/0.log", "-delete"),
+    InactiveSegment("a-0/5.log.deleted", ".deleted"),
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "metadata", "says"),
+    [
+        ((), False, ""),
+        ((), True, "Not counted: __cluster_metadata."),
+        (FOUND[:1], False, "Not counted: 1 segment that is not in use (.deleted)."),
+        (
+            FOUND,
+            True,
+            (
+                "Not counted: 3 segments that are not in use (-delete, .deleted), and "
+                "__cluster_metadata."
+            ),
+        ),
+        (
+            (InactiveSegment("a-0/5.index", NO_LOG),),
+            False,
+            "Not counted: 1 segment that is not in use (no .log).",
+        ),
+    ],
+)
+def test_what_is_left_out_is_said(found, metadata, says):
+    """Each mark once; of nothing nothing is said."""
+    assert inactive_segment_text.left_out_text(found, metadata) == says
+
+
+def test_what_is_counted_and_what_has_no_rows():
+    """On the Broker page, and beside the tables of a catalog."""
+    assert inactive_segment_text.included_text(()) == "" == inactive_segment_text.no_rows_text(())
+    assert (
+        inactive_segment_text.included_text(FOUND)
+        == "3 segments that are not in use (-delete, .deleted) are counted too."
+    )
+    says = (
+        "1 segment (.deleted) is in segments alone: what is in its files is a row of no other "
+        "table."
+    )
+    assert inactive_segment_text.no_rows_text(["deleted"]) == says
+
+
+def test_the_reason_is_told_in_the_readers_language(monkeypatch):
+    """A suffix stays as it is."""
+    monkeypatch.setattr(words, "language", lambda: "zh")
+    assert (
+        inactive_segment_text.left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
+        == "未计入：1 个不在使用中的日志段（没有 .log）。"
+    )

@@ -1,0 +1,249 @@
+"""What is said of a segment: the finding, the sentence below the title, and why something is not
+there.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+from kafkaviz.analysis import anatomy
+from kafkaviz.figures import segment_text as words
+from kafkaviz.log.broker import open_broker
+from tests.analysis import made
+from tests.analysis.made import even
+
+THIN = "\u202f"
+
+
+@pytest.mark.parametrize(
+    ("directory", "base_offset", "finding"),
+    [
+        ("payments-0", 7975, "Every 4 906 bytes or so, one batch gets an entry"),
+        ("dense-index-0", 0, "Every batch but the first has an entry"),
+        ("bulk-import-0", 0, "One entry, for the batch at byte 810 447"),
+        ("refunds-0", 0, "One batch, and the first batch of a segment never gets an entry"),
+        ("refunds-1", 0, "No batch has an entry: a search starts at byte 0"),
+        (
+            "obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete",
+            0,
+            (
+                "The index was created at 10 MiB and 1 310 694 of its 1 310 720 slots were never "
+                "written"
+            ),
+        ),
+    ],
+)
+def test_findings_of_a_clean_broker(clean, directory, base_offset, finding):
+    """The title says what this segment shows."""
+    assert found(clean, directory, base_offset) == spaced(finding)
+
+
+@pytest.mark.parametrize(
+    ("directory", "base_offset", "finding"),
+    [
+        ("bookings-0", 858, "Slot 3 points past its batch: offsets 949 – 968 cannot be found"),
+        ("bookings-0", 1721, "Slot 2 of the time index names a time that its batch does not hold"),
+        ("bookings-0", 0, "The last 474 of the index’s 512 slots are zeros"),
+        ("metrics-0", 0, "The index ends inside an entry: 5 of 8 bytes follow slot 25"),
+        (
+            "metrics-0",
+            1201,
+            "The time index ends in 14 zero slots, so a search by time passes this segment over",
+        ),
+        ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros"),
+        ("rides-0", 1811, "There is no .index: every search in this segment starts at byte 0"),
+        ("rides-0", 607, "There is no .timeindex: a search by time has nothing to go by"),
+    ],
+)
+def test_findings_of_damage(damaged, directory, base_offset, finding):
+    """The gravest comes first."""
+    assert found(damaged, directory, base_offset) == spaced(finding)
+
+
+def test_findings_of_a_killed_broker(killed):
+    """Unwritten slots before the torn tail, as long as the file is in use."""
+    created = "The index was created at 64 KiB and 8 088 of its 8 192 slots were never written"
+    assert found(killed, "append-time-0", 0) == spaced(created)
+
+
+def found(directory, name, base_offset) -> str:
+    """The finding of a segment on disk."""
+    return words.headline(anatomy.read(open_broker(directory).partition(name).segment(base_offset)))
+
+
+def spaced(words: str) -> str:
+    """Thin spaces between the digits of a number, as units.group puts them."""
+    return re.sub(r"(?<=\d) (?=\d{3})", THIN, words)
+
+
+def test_findings_that_no_sample_shows():
+    """Tails of closed segments, keys that do not grow, several wrong entries, an index without one
+    entry yet.
+    """
+    table = made.batches([100] * 9)
+    entries, times = made.indexed(table, 300)
+    assert entries["position"].tolist() == [400, 800]
+    say = lambda **more: words.headline(made.anatomy(table, entries, times, **more))  # noqa: E731
+    assert say(tail=("torn", 45)) == "The log ends in 45 bytes that are no batch"
+    assert say(tail=("zeros", 3 << 20)) == "The log ends in 3 MiB of zeros"
+    assert say(state="active", tail=("torn", 45), unwritten=(7, 0)).startswith(
+        "The index was created at 72 B and 7 of its 9 slots"
+    )
+    inside = made.anatomy(table, made.offset_entries([(4, 401)]), times)
+    assert words.headline(inside) == "Slot 0 points into the middle of a batch"
+    assert (
+        words.headline(made.anatomy(table, made.offset_entries([(4, 9000)]), times))
+        == "Slot 0 points beyond the last batch"
+    )
+    lower = made.offset_entries([(4, 400), (3, 300)])
+    assert (
+        words.headline(made.anatomy(table, lower, times))
+        == "The keys of the index do not grow at slot 1"
+    )
+    both = made.offset_entries([(4, 401), (5, 501)])
+    assert (
+        words.headline(made.anatomy(table, both, times))
+        == "2 entries of the index lead searches astray, the first in slot 0"
+    )
+    fresh = made.anatomy(table, made.offset_entries([]), times, state="active", unwritten=(8, 0))
+    assert (
+        words.headline(fresh)
+        == "The index was created at 64 B and none of its 8 slots was written yet"
+    )
+    wrong = made.anatomy(table, entries, made.time_entries([(1, 4), (2, 8)]))
+    assert (
+        words.headline(wrong)
+        == "2 entries of the time index disagree with the log, the first in slot 0"
+    )
+
+
+def test_an_entry_for_an_append():
+    """A key of a later batch: the title speaks of appends."""
+    table = made.batches([100] * 9)
+    assert words.headline(
+        made.anatomy(table, made.offset_entries([(5, 400), (8, 700)]), made.time_entries([]))
+    ) == ("Every 400 bytes or so, one append gets an entry")
+
+
+@pytest.mark.parametrize(
+    ("made_anatomy", "sentence"),
+    [
+        (
+            lambda: even(9),
+            (
+                "9 batches in 900 B. 1 has an index entry; the other 8 are reached by stepping "
+                "from one that has."
+            ),
+        ),
+        (
+            lambda: even(2, interval=0),
+            (
+                "2 batches in 200 B. 1 has an index entry; the other 1 is reached by stepping from "
+                "one that has."
+            ),
+        ),
+        (
+            lambda: even(1),
+            "1 batch in 100 B, none with an index entry: a search steps from the first one on.",
+        ),
+        (lambda: even(0), ""),
+        (
+            lambda: even(1, state="deleted"),
+            "1 batch in 100 B, none with an index entry: a search steps from the first one on. "
+            "Its files are renamed .deleted and wait to be removed.",
+        ),
+    ],
+)
+def test_the_sentence_below_the_title(made_anatomy, sentence):
+    """How many batches, and how a search reaches them."""
+    assert words.lead(made_anatomy()) == sentence
+
+
+def test_a_directory_that_waits_for_its_deletion():
+    """It is named after its state."""
+    assert (
+        words.lead(even(0), "delete")
+        == "The topic is deleted and its directory waits to be removed."
+    )
+
+
+def test_what_is_said_of_a_lone_time_entry():
+    """At a stop in the segment in use, else at the roll; nothing where the index is not whole."""
+    assert (
+        words.closing_event(even(9)),
+        words.closing_event(even(9, state="active")),
+        words.closing_event(even(9, state="deleted")),
+    ) == (
+        "roll",
+        "stop",
+        "roll",
+    )
+    assert (
+        words.closing_event(even(9, unwritten=(3, 0)))
+        == words.closing_event(even(9, trailing_bytes=(3, 0)))
+        == ""
+    )
+    assert words.closing_event(made.anatomy(made.batches([100]), None, None)) == ""
+
+
+def test_nothing_to_draw():
+    """An empty log, one of zeros, one that was cut."""
+    assert words.no_batch_text(even(0))[0] == "Nothing was written here yet"
+    assert (
+        "Its .index was made 64 B long"
+        in words.no_batch_text(even(0, state="active", unwritten=(8, 8)))[1]
+    )
+    assert words.no_batch_text(even(0, tail=("zeros", 12)))[1].startswith(
+        "It holds 12 bytes, all zeros"
+    )
+    assert (
+        words.no_batch_text(even(0, tail=("torn", 1)))[1]
+        == "It holds 1 byte, the beginning of a batch and no more."
+    )
+
+
+def test_why_an_index_has_no_entry():
+    """The rule, and how many slots wait."""
+    assert words.no_entry_reason(even(1)).endswith("more than index.interval.bytes.")
+    assert words.no_entry_reason(even(1, unwritten=(8192, 0))).endswith(
+        f"8{THIN}192 slots are waiting."
+    )
+    assert words.no_time_reason(
+        made.anatomy(made.wrapped(made.batches([100]), [0]), None, None)
+    ).startswith("Messages of magic 0")
+    assert words.no_time_reason(even(1)).startswith("A time entry comes with an index entry")
+
+
+@pytest.mark.parametrize(
+    ("magic", "wrapped", "sentence"),
+    [
+        ([2, 2, 2], [], ""),
+        ([1, 1, 1], [], ""),
+        ([0, 0, 0], [], "Messages of magic 0 have no timestamp."),
+        (
+            [1, 1, 1],
+            [1],
+            (
+                "The header of a compressed message of magic 1 tells neither its first offset nor "
+                "how many records it holds."
+            ),
+        ),
+        (
+            [0, 1, 2],
+            [],
+            "Messages of magic 0 have no timestamp; batches of magic 0 and 1 have no leader epoch.",
+        ),
+    ],
+)
+def test_what_dashes_stand_for(magic, wrapped, sentence):
+    """Each thing that no batch or not every batch tells is named once; of epochs only where there
+    is a column of them.
+    """
+    table = made.batches([100] * 3)
+    table["magic"] = magic
+    table["leader_epoch"] = np.where(np.array(magic) == 2, 0, -1)
+    table["record_count"][wrapped] = -1
+    whole = made.anatomy(table, None, None)
+    assert words.missing_fields_text(whole) == sentence and words.lead(whole).endswith(sentence)
+    assert whole.has_epochs == (2 in magic)

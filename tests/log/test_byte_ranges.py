@@ -1,0 +1,195 @@
+"""Stretches of files: every byte of every file of a broker directory has one span, whichever way it
+is reached.
+"""
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.binary.spans import check, find_overlapping
+from kafkaviz.format.walk import Walk
+from kafkaviz.log import byte_ranges, file
+from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.byte_ranges import read, read_decompressed
+from kafkaviz.log.file import FileInfo
+from tests.conftest import DATA
+
+TINY = DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
+LARGE_BYTES = 256 << 10  # of a larger file, stretches alone are held to each other
+ARCHIVES = (
+    "kafka-2.8.2-legacy",
+    "kafka-3.9.0-follower",
+    "kafka-3.9.0-leader",
+    "kafka-4.3.1-clean",
+    "kafka-4.3.1-damaged",
+    "kafka-4.3.1-killed",
+    "kafka-4.3.1-killed-restarted",
+    "kafka-4.3.1-unstartable",
+    "kafka-4.4.0-clean",
+    "kafka-4.4.0-killed",
+    "kafka-4.4.0-killed-restarted",
+)
+
+
+def files(root: Path) -> list[FileInfo]:
+    """Every file below a directory."""
+    return [file.info(path) for path in sorted(root.rglob("*")) if path.is_file()]
+
+
+def tiled(found: FileInfo) -> set[str]:
+    """Checks a file whole where it is small, and some stretches of it; the names of its spans that
+    name no field.
+    """
+    stretches = list(random_stretches(found))
+    names = {span.name for one in stretches for span in one.spans}
+    for one in stretches:
+        assert one.data == file.read(found.path, one.start, one.stop - one.start)
+        if one.start == one.stop:
+            continue
+        check(one.spans, one.spans[0].start, one.spans[-1].end)
+        assert one.spans[0].start <= one.start < one.spans[0].end
+        assert one.spans[-1].start < one.stop <= one.spans[-1].end
+    if found.size_bytes <= LARGE_BYTES:
+        whole = read(found)
+        check(whole.spans, 0, found.size_bytes)
+        for one in stretches:
+            assert one.spans == find_overlapping(whole.spans, one.start, one.stop), (
+                f"{found.path}, {one.start}"
+            )
+        names |= {span.name for span in whole.spans}
+    return names
+
+
+def random_stretches(found: FileInfo):
+    """The first bytes, the last ones, and some in between."""
+    draw = random.Random(found.name)
+    starts = [
+        0,
+        max(0, found.size_bytes - 100),
+        *(draw.randrange(found.size_bytes) for _ in range(2) if found.size_bytes),
+    ]
+    return (read(found, start, start + draw.choice((1, 16, 700))) for start in starts)
+
+
+@pytest.mark.parametrize(
+    "found", files(DATA), ids=lambda found: f"{found.directory.name}/{found.name}"
+)
+def test_files_kept_with_the_tests(found):
+    """What is no file of Kafka's is one span."""
+    names = tiled(found)
+    if found.name.endswith((".dump", ".gz", ".json", ".py", ".md")):
+        assert names == {"unknown file"}
+
+
+@pytest.mark.parametrize(
+    ("sample", "met"),
+    [
+        ("clean", {"baseOffset", "entry 0", "topic_id"}),
+        ("killed", {"unwritten slots", "records, cut"}),
+        ("damaged", {"torn slot"}),
+    ],
+)
+def test_every_file_of_the_samples(sample, met, request):
+    """None is unknown, and each kind of tail is met."""
+    names = set().union(*(tiled(found) for found in files(request.getfixturevalue(sample))))
+    assert "unknown file" not in names and names >= met
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_every_file_of_every_directory(archive, shared):
+    """Eight brokers, 1.1.1 to 4.3.1, clean, killed and damaged."""
+    found = files(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
+    assert len(found) > 50
+    assert "unknown file" not in set().union(*(tiled(one) for one in found))
+
+
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 10**6), st.binary(min_size=1, max_size=8)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(CHANGES, st.binary(max_size=40), st.data())
+def test_any_damage_is_tiled_and_told_the_same_from_everywhere(
+    tmp_path_factory, changes, behind, data
+):
+    """Bytes overwritten and added: a stretch in the middle is told as a reader from the start would
+    tell it.
+    """
+    log = bytearray(TINY.with_suffix(".log").read_bytes())
+    for at, new in changes:
+        at %= len(log)
+        log[at : at + len(new)] = new
+    folder = tmp_path_factory.mktemp("damaged")
+    path = folder / TINY.with_suffix(".log").name
+    path.write_bytes(bytes(log) + behind)
+    if data.draw(st.booleans()):
+        shutil.copy(TINY.with_suffix(".index"), folder)
+    found = file.info(path)
+    whole = read(found).spans
+    check(whole, 0, found.size_bytes)
+    start = data.draw(st.integers(0, found.size_bytes - 1))
+    assert read(found, start, start + 40).spans == find_overlapping(whole, start, start + 40)
+
+
+def test_damage_hides_nothing_behind_it(tmp_path):
+    """Where a batch's length is broken, the log goes on at the next entry of the index, as a
+    broker's fetches would.
+    """
+    for kind in ("log", "index"):
+        shutil.copy(TINY.with_suffix(f".{kind}"), tmp_path)
+    path = tmp_path / TINY.with_suffix(".log").name
+    log = bytearray(path.read_bytes())
+    second, third = (
+        int(entry)
+        for entry in byte_ranges.offset_index.parse(TINY.with_suffix(".index").read_bytes())[
+            "position"
+        ][:2]
+    )
+    for length, name in ((b"\xff\xff\xff\xff", "no batch"), (b"\x00\x00\x01\x30", "records, cut")):
+        log[second + 8 : second + 12] = length
+        path.write_bytes(log)
+        spans = read(file.info(path), second, third + 1).spans
+        assert name in [span.name for span in spans] and (spans[-1].start, spans[-1].name) == (
+            third,
+            "baseOffset",
+        )
+
+
+def test_a_stretch_far_into_a_large_log_is_reached_by_the_index(tmp_path, monkeypatch):
+    """A log of 1 GiB, all hole before its last batches: nothing of it is read but what the index
+    leads to.
+    """
+    entries = byte_ranges.offset_index.parse(TINY.with_suffix(".index").read_bytes()).copy()
+    far, log = 1 << 30, TINY.with_suffix(".log").read_bytes()
+    path = tmp_path / TINY.with_suffix(".log").name
+    with open(path, "wb") as grown:
+        grown.seek(far)
+        grown.write(log)
+    entries["position"] += far
+    path.with_suffix(".index").write_bytes(entries.tobytes())
+    counted = []
+    monkeypatch.setattr(
+        "kafkaviz.log.log_regions.Walk",
+        lambda read, start, *rest: counted.append(start) or Walk(read, start, *rest),
+    )
+    last = int(entries["position"][-1])
+    assert read(file.info(path), last + 10, last + 20).spans[0].start == last + 8
+    assert counted == [last]
+
+
+def test_what_a_compressed_batch_holds(clean):
+    """Its records, decompressed, and a stretch of them."""
+    found = next(
+        one
+        for one in files(clean)
+        if one.name.endswith(".log") and one.size_bytes and read_decompressed(one, 0)
+    )
+    whole, part = read_decompressed(found, 0), read_decompressed(found, 0, 20, 60)
+    check(whole.spans, 0, whole.size_bytes)
+    assert (part.data, part.spans) == (whole.data[20:60], find_overlapping(whole.spans, 20, 60))
+    assert read_decompressed(file.info(TINY.with_suffix(".log")), 0) is None

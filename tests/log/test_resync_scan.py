@@ -1,0 +1,121 @@
+"""Batches behind damage: those that an entry proves, the same ones from wherever the reading
+starts.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.format import offset_index, record
+from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.resync_scan import Hole, ResynchronisingScan
+from kafkaviz.log.segment import Segment
+from tests.pipeline import whole_logs
+
+BATCHES = [
+    whole_logs.batch(10 * number, [whole_logs.START_MS + number] * 10, 80) for number in range(60)
+]
+STARTS = np.cumsum([0, *map(len, BATCHES)]).tolist()
+
+
+@pytest.fixture
+def stem(tmp_path) -> Path:
+    """Sixty batches, an entry for about each fifth."""
+    return whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", BATCHES)
+
+
+def segment(stem: Path) -> Segment:
+    return open_broker(stem.parents[1]).partition("a-0").segments[0]
+
+
+def passed(found: Segment, chunk_bytes: int = CHUNK_BYTES) -> tuple[list[int], list[Hole]]:
+    """Where batches were read, and what was none."""
+    with entry_points(found) as points:
+        steps = ResynchronisingScan(points, 0, found.log.size_bytes, chunk_bytes)
+        return [
+            position for batches in steps for position in batches["position"].tolist()
+        ], steps.holes
+
+
+def with_length(stem: Path, number: int, length: int) -> None:
+    """Puts a length into the header of a batch."""
+    log = stem.with_suffix(".log")
+    data = bytearray(log.read_bytes())
+    data[STARTS[number] + 8 : STARTS[number] + 12] = length.to_bytes(4, "big", signed=True)
+    log.write_bytes(data)
+
+
+@pytest.mark.parametrize("chunk_bytes", [61, 5000, CHUNK_BYTES])
+def test_without_damage_it_is_the_plain_scan(stem, clean, chunk_bytes):
+    """Of a made log and of a real broker's."""
+    assert passed(segment(stem), chunk_bytes) == (STARTS[:-1], [])
+    for partition in open_broker(clean).partitions[:12]:
+        for one in partition.live:
+            assert passed(one, chunk_bytes)[0] == one.batches()["position"].tolist()
+
+
+@pytest.mark.parametrize("length", [0, 13, -5, 2**31 - 1])
+def test_a_length_that_cannot_be_is_passed(stem, length):
+    """Up to the next entry; the batches in between cannot be found."""
+    entries = segment(stem).offset_index["position"].tolist()
+    with_length(stem, 21, length)
+    resumed = next(entry for entry in entries if entry > STARTS[21])
+    found, holes = passed(segment(stem))
+    assert found == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
+    assert [(hole.start, hole.stop) for hole in holes] == [(STARTS[21], resumed)] and holes[
+        0
+    ].reason in ("bad-length", "torn")
+
+
+def test_a_length_that_leads_past_an_entry_is_seen(stem):
+    """The batch's checksum is wrong and the entry's is right: that one is believed."""
+    entries = segment(stem).offset_index["position"].tolist()
+    with_length(stem, 21, STARTS[40] - STARTS[21] - 12)
+    resumed = next(entry for entry in entries if entry > STARTS[21])
+    found, holes = passed(segment(stem))
+    assert found == [start for start in STARTS[:-1] if start < STARTS[21] or start >= resumed]
+    assert holes == [Hole(STARTS[21], resumed, "misled")]
+
+
+def test_an_entry_into_a_whole_batch_is_not_believed(stem):
+    """Every entry leads into the middle of a batch: nothing is lost, and no hole is seen."""
+    entries = offset_index.parse(stem.with_suffix(".index").read_bytes()).copy()
+    entries["position"] += 100
+    stem.with_suffix(".index").write_bytes(offset_index.build(entries))
+    assert passed(segment(stem)) == (STARTS[:-1], [])
+
+
+def test_a_torn_tail_is_a_hole(stem):
+    """As a killed broker leaves it, behind the last entry."""
+    log = stem.with_suffix(".log")
+    log.write_bytes(log.read_bytes()[:-10])
+    assert passed(segment(stem)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])
+    assert passed(segment(stem).__class__(0, "active", segment(stem).log)) == (
+        STARTS[:-2],
+        [Hole(STARTS[-2], STARTS[-1] - 10, "torn")],
+    )
+
+
+def test_a_batch_in_the_value_of_a_record_is_none(tmp_path):
+    """A segment that was sent as a message, and an entry that leads into it: the batch around it is
+    whole, and that settles it.
+    """
+    inner = whole_logs.batch(2, [whole_logs.START_MS])
+    body = record.build([record.Record(0, 0, None, b"x" * 500 + inner)])
+    outer = whole_logs.framed(2, body, [whole_logs.START_MS])
+    batches = [
+        whole_logs.batch(0, [whole_logs.START_MS] * 2),
+        outer,
+        whole_logs.batch(3, [whole_logs.START_MS]),
+    ]
+    stem = whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", batches)
+    position = b"".join(batches).index(inner)
+    stem.with_suffix(".index").write_bytes(
+        offset_index.build(np.array([(2, position)], offset_index.ENTRY))
+    )
+    with entry_points(segment(stem)) as points:
+        assert points.find_first(position, position + 1) == position
+    assert passed(segment(stem)) == (np.cumsum([0, *map(len, batches)]).tolist()[:-1], [])

@@ -1,0 +1,203 @@
+"""What the checks of a segment found, kept as text: nothing is lost on the way there and back, and
+nothing wrong comes back.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.analysis import restart
+from kafkaviz.analysis.checks import segment
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.segment import SegmentFindings
+from kafkaviz.analysis.checks.summary import (
+    CheckSummary,
+    Gap,
+    OpeningBatch,
+    TimeAnomaly,
+    TransactionBegin,
+    TransactionEnd,
+)
+from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.config_def import HOUR_MS
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline import check_cache
+from kafkaviz.simulate.steps import StartupStep
+
+NOW_MS = 1_790_000_000_000
+SEGMENT = Segment(0, "active")
+INTS, TEXTS = st.integers(-(2**63), 2**63 - 1), st.text(max_size=20)
+
+
+def values(kind: type, **more: st.SearchStrategy) -> st.SearchStrategy:
+    """Values of a dataclass whose fields hold what their types say, as far as hypothesis sees
+    it.
+    """
+    return st.builds(kind, **more)
+
+
+FINDINGS = values(Finding, evidence=values(Evidence))
+STEPS = st.tuples(st.just("begin"), INTS, values(TransactionBegin)) | st.tuples(
+    st.just("end"), INTS, values(TransactionEnd)
+)
+SUMMARIES = values(
+    CheckSummary,
+    segment=st.just(SEGMENT),
+    gaps=st.lists(values(Gap), max_size=3),
+    first_batch=st.none() | values(OpeningBatch),
+    newest=st.none() | st.tuples(INTS, INTS, INTS),
+    epochs=st.lists(st.tuples(INTS, INTS, INTS), max_size=3),
+    steps=st.lists(STEPS, max_size=3),
+    times=st.dictionaries(TEXTS, values(TimeAnomaly), max_size=3),
+)
+
+
+@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+def test_a_segment_is_kept_as_it_was(sample, request):
+    """Every segment of three real brokers: findings and summary."""
+    broker = open_broker(request.getfixturevalue(sample))
+    seen = 0
+    for partition in broker.partitions:
+        facts = PartitionFacts(partition.directory, clean=broker.is_clean, now_ms=NOW_MS)
+        for one in partition.segments:
+            checked = segment.check(one, facts)
+            assert check_cache.from_json(one, check_cache.to_json(checked)) == checked
+            seen += bool(checked.findings or checked.summary.steps)
+    assert seen > 3
+
+
+@given(st.builds(SegmentFindings, st.lists(FINDINGS, max_size=3).map(tuple), st.none() | SUMMARIES))
+def test_whatever_was_found_is_kept(checked):
+    """Any values that the types allow."""
+    text = check_cache.to_json(checked)
+    assert check_cache.from_json(SEGMENT, text) == checked
+    assert text.isascii()
+
+
+@given(st.lists(values(StartupStep), max_size=3).map(tuple))
+def test_the_steps_of_a_start_are_kept(steps):
+    """The same of what a start does to a directory."""
+    assert check_cache.steps_from_json(check_cache.steps_to_json(steps)) == steps
+
+
+@pytest.mark.parametrize("sample", ["killed", "damaged"])
+def test_the_steps_of_real_directories_are_kept(sample, request):
+    """Of directories with something to do."""
+    steps = restart.foretell(open_broker(request.getfixturevalue(sample))).steps
+    assert len(steps) > 3 and check_cache.steps_from_json(check_cache.steps_to_json(steps)) == steps
+
+
+def a_text() -> str:
+    """Something that was kept."""
+    evidence = Evidence("this", "that", "00", "01")
+    found = Finding(
+        "log-torn-tail", "error", "a-0", "a-0/0.log", 12, 3, "it is so", evidence, "bad", "do", None
+    )
+    summary = CheckSummary(
+        SEGMENT,
+        3,
+        30,
+        0,
+        29,
+        (5, 29, 200),
+        [Gap(1, 2, 3)],
+        steps=[("end", 7, TransactionEnd(1, 2, 7, True))],
+    )
+    return check_cache.to_json(
+        SegmentFindings((found,), replace(summary, times={"late": TimeAnomaly(1, 2, 3, 4, 5)}))
+    )
+
+
+def spoilt() -> list:
+    """The same, with one value in turn replaced by something else."""
+    texts = []
+
+    def walk(whole: object, node: object, put) -> None:
+        items = (
+            enumerate(node)
+            if isinstance(node, list)
+            else node.items()
+            if isinstance(node, dict)
+            else ()
+        )
+        put(["no", "such", "thing", [{}]])
+        texts.append(json.dumps(whole["found"]))
+        put(node)
+        for key, one in list(items):
+            walk(whole, one, lambda value, key=key: node.__setitem__(key, value))
+
+    whole = {"found": json.loads(a_text())}
+    walk(whole, whole["found"], lambda value: whole.__setitem__("found", value))
+    return texts
+
+
+NONE = (
+    "",
+    "null",
+    "3",
+    "[]",
+    "{",
+    "[" * 100_000,
+    '{"findings": []}',
+    '{"findings": [], "summary": []}',
+)
+
+
+@pytest.mark.parametrize("text", [*spoilt(), *NONE])
+def test_what_is_no_such_thing_is_refused(text):
+    """A catalog may come from anywhere: one error, whatever is wrong."""
+    with pytest.raises(ValueError):
+        check_cache.from_json(SEGMENT, text)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[[]]", '[["a-0", 0, "cut", "tail"]]', "[" * 100_000])
+def test_steps_that_are_none_are_refused(text):
+    """The same of the steps of a start."""
+    with pytest.raises(ValueError):
+        check_cache.steps_from_json(text)
+
+
+def test_the_digest_tells_facts_apart_and_not_times():
+    """Whatever checks go by changes it, but for the time that counts as now."""
+    facts = PartitionFacts("a-0")
+    known = check_cache.digest(SEGMENT, facts)
+    assert check_cache.digest(SEGMENT, replace(facts, now_ms=5)) == known
+    others = [
+        {"partition": "a-1"},
+        {"clean": None},
+        {"clean": False},
+        {"version": (3, 9)},
+        {"oldest_writer": (2, 8)},
+        {"compacted": True},
+        {"metadata_log": True},
+        {"expires": False},
+        {"retention_ms": 1},
+    ]
+    told = {check_cache.digest(SEGMENT, replace(facts, **one)) for one in others}
+    assert len(told | {known, check_cache.digest(replace(SEGMENT, state="closed"), facts)}) == 11
+
+
+@pytest.mark.parametrize(
+    ("newest_ms", "ahead_ms", "holds"),
+    [
+        (NOW_MS, None, True),
+        (NOW_MS + HOUR_MS, None, True),
+        # now runs behind the reading's: a file that was newer is gone
+        (NOW_MS + HOUR_MS + 1, None, False),
+        (1000 * NOW_MS, None, True),  # microseconds are no future
+        (NOW_MS + HOUR_MS + 1, NOW_MS + HOUR_MS + 1, True),
+        (NOW_MS + HOUR_MS, NOW_MS + HOUR_MS, False),  # that day has come
+    ],
+)
+def test_what_was_kept_holds_as_long_as_the_clock_allows(newest_ms, ahead_ms, holds):
+    """What lay ahead still does, and nothing else came to."""
+    times = {} if ahead_ms is None else {"future": TimeAnomaly(1, 0, 100, 5, ahead_ms)}
+    summary = CheckSummary(SEGMENT, newest=(newest_ms, 5, 0), times=times)
+    assert check_cache.is_still_valid(SegmentFindings((), summary), NOW_MS) is holds
+    assert check_cache.is_still_valid(
+        SegmentFindings((), None), NOW_MS
+    ) and check_cache.is_still_valid(SegmentFindings((), CheckSummary(SEGMENT)), NOW_MS)

@@ -1,0 +1,337 @@
+"""The real thing: tasks in Spark's workers.
+
+One session serves all of these; the slow ones start others.
+"""
+
+import json
+import pickle
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from kafkaviz.format import names
+from kafkaviz.log.archive import unpack_if_archive
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.file import info
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline import catalog, job, task_runner
+from kafkaviz.pipeline import plan as plan_module
+from kafkaviz.pipeline.commit import CatalogTransaction
+from kafkaviz.pipeline.plan import IngestTask, SegmentTask, tasks_per_segment
+from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from tests.pipeline.dying import DiesOnce
+from tests.pipeline.made import write_broker
+from tests.pipeline.plain_rows import tables
+from tests.pipeline.test_job import assert_catalog_holds, in_order, rows
+
+KINDS = {
+    "log": ("batches", "position"),
+    "index": ("offset_entries", "slot"),
+    "timeindex": ("time_entries", "slot"),
+}
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    """Where the catalog goes."""
+    return tmp_path / "catalog"
+
+
+@pytest.fixture
+def tiny_tasks(monkeypatch) -> None:
+    """A task a segment."""
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a catalog that readers go by."""
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "_catalog.lock" and ".staging" not in str(path)
+    ]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_a_catalog_is_what_the_in_process_reader_says(clean, damaged, on_spark, out, fingerprint):
+    """Every table of two real brokers, row by row; the directories are as they were."""
+    before = fingerprint(clean), fingerprint(damaged)
+    run = on_spark(clean, damaged, catalog=out)
+    assert_catalog_holds(out, clean, damaged)
+    progress = run.progress()
+    assert (progress.state, progress.done_tasks, progress.done_bytes) == (
+        "done",
+        progress.total_tasks,
+        run.done.read_bytes,
+    )
+    assert (fingerprint(clean), fingerprint(damaged)) == before
+
+
+def test_the_folders_of_tables_are_ordinary_parquet(clean, damaged, spark, on_spark, tmp_path):
+    """Of one catalog and of several at once, though they are links: as many rows as the
+    descriptions say, also after a second run.
+    """
+    for name in ("clean", "damaged"):
+        on_spark(clean if name == "clean" else damaged, catalog=tmp_path / name, findings=True)
+    on_spark(clean, damaged, catalog=tmp_path / "damaged", findings=True)
+    told = {name: catalog.read(tmp_path / name).info.rows for name in ("clean", "damaged")}
+    for table in ("batches", "sweep"):
+        assert (
+            spark.read.parquet(str(tmp_path / "clean" / table)).count() == told["clean"][table] > 0
+        )
+        assert (
+            spark.read.parquet(f"{tmp_path}/*/{table}").count()
+            == told["clean"][table] + told["damaged"][table]
+        )
+        assert (
+            spark.read.parquet(f"{tmp_path}/clean/{table}/*.parquet").count()
+            == told["clean"][table]
+        )
+        assert ds.dataset(tmp_path / "damaged" / table).count_rows() == told["damaged"][table]
+
+
+def test_counts_are_those_of_kafkas_own_dumps(clean, damaged, data, on_spark, out):
+    """Batches, records, offsets and ends of every log, entries of every index, as kafka-dump-log
+    4.3.1 printed them.
+    """
+    on_spark(clean, damaged, catalog=out)
+    expected = json.loads((data / "dump_counts.json").read_text())
+    assert_counts(out, expected, {"kafka-4.3.1-clean", "kafka-4.3.1-damaged"})
+
+
+@pytest.mark.slow
+def test_eight_brokers_are_what_kafka_and_the_in_process_reader_say(shared, data, on_spark, out):
+    """2.8.2 to 4.3.1, clean, killed, restarted, damaged: row by row against the reader, by counts
+    against Kafka's dumps.
+    """
+    expected = json.loads((data / "dump_counts.json").read_text())
+    archives = [shared / "data" / f"{name}.tar.gz" for name in expected["brokers"]]
+    on_spark(*archives, catalog=out)
+    assert_counts(out, expected, set(expected["brokers"]))
+    twins = [
+        tables(open_broker(archive), archive.name.removesuffix(".tar.gz")) for archive in archives
+    ]
+    for table in [one for one in TABLES if one not in CHECK_TABLES]:
+        assert rows(out, table) == in_order([row for twin in twins for row in twin[table]])
+
+
+def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
+    """The catalog's segments against counts of Kafka's dumps.
+
+    In a dump that died, or of a slot never written, Kafka is not asked.
+    """
+    read = catalog.read(out)
+    directories = {
+        (row["broker"], row["directory"]): row for row in read.table("partitions").to_pylist()
+    }
+    segments = dict(
+        zip(
+            (one.key for one in read.info.segments), read.table("segments").to_pylist(), strict=True
+        )
+    )
+    compared = 0
+    for broker in brokers:
+        unsaid = {*expected["died"][broker], *expected["unwritten"][broker]}
+        for file, counts in expected["brokers"][broker].items():
+            directory, name = file.split("/")
+            parsed = names.parse_file(name)
+            if file in unsaid or counts is None or (broker, directory) not in directories:
+                continue
+            row = segments[broker, directory, parsed.base_offset, ""]
+            told, dumped = (
+                row_counts(row, parsed.kind),
+                as_told(counts) if parsed.kind == "log" else counts,
+            )
+            # a dump does not tell what old wrappers hold
+            if parsed.kind == "log" and counts["batches"]:
+                told |= {name: None for name in ("records", "first_offset") if dumped[name] is None}
+            assert told == dumped, file
+            compared += 1
+    assert compared > 100 * len(brokers)
+
+
+def row_counts(row: dict, kind: str) -> dict | int:
+    """What a row of segments says of one of its files."""
+    if kind != "log":
+        return row["offset_entries" if kind == "index" else "time_entries"]
+    return {
+        name: row[name]
+        for name in ("batches", "records", "first_offset", "last_offset", "valid_bytes")
+    }
+
+
+def as_told(counts: dict) -> dict:
+    """The same of a dump."""
+    end = {"first_offset": counts["first_base_offset"], "valid_bytes": counts["end_position"]}
+    return {**{name: counts[name] for name in ("batches", "records", "last_offset")}, **end}
+
+
+def test_a_long_plan_reaches_the_workers(spark, tmp_path):
+    """Twenty thousand segments without files, in twenty tasks: a summary each, in the order of the
+    tasks.
+    """
+    wanted = [
+        SegmentTask(number, "b", f"topic-{number}", number, Segment(number, "active"))
+        for number in range(20_000)
+    ]
+    pieces = tasks_per_segment(wanted)
+    tasks = [
+        IngestTask(number, tuple(piece.ranges[0] for piece in pieces[number::20]))
+        for number in range(20)
+    ]
+    found = task_runner.run_tasks(spark, tasks, tmp_path)
+    assert [one.number for one in found] == [
+        number for task in tasks for number in (one.segment_task.number for one in task.ranges)
+    ]
+
+
+def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkeypatch):
+    """Stretches of at most 800 KB: several tasks for the larger segments, the same catalog."""
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 800_000)
+    cuts, cut = plan_module.cuts, []
+    monkeypatch.setattr(
+        plan_module,
+        "cuts",
+        lambda segment, target_bytes: cut.append(cuts(segment, target_bytes)) or cut[-1],
+    )
+    on_spark(clean, catalog=out)
+    assert sum(map(len, cut)) > 8
+    assert_catalog_holds(out, clean)
+
+
+def test_a_wrong_cut_is_read_again(tmp_path, on_spark, out, monkeypatch):
+    """A second job reads that segment in one piece; the files of its stretches are not taken in."""
+    broker = write_broker(tmp_path / "made", {"a-0": [[100] * 90], "b-0": [[100] * 90]})
+    monkeypatch.setattr(
+        plan_module,
+        "cuts",
+        lambda segment, target_bytes: [4050 if "a-0" in str(segment.log.path) else 4000],
+    )
+    run = on_spark(broker, catalog=out)
+    assert run.progress().total_tasks == 4 + 1
+    assert_catalog_holds(out, broker)
+
+
+def test_a_cancelled_run_leaves_the_catalog(tmp_path, on_spark, out, tiny_tasks):
+    """It ends within about a second, in the middle of its tasks; the session goes on to serve the
+    next run.
+    """
+    broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3] * 1000})
+    small = write_broker(tmp_path / "small", {"a-0": [[100] * 3]})
+    on_spark(small, catalog=out)
+    before = content_of(out)
+    run = job.start_ingest([broker], out, "local[2]")
+    while run.progress().done_tasks < 3:
+        assert run.wait(0.05) is None
+    progress = run.progress()
+    assert (
+        progress.state == "reading"
+        and 0 < progress.done_bytes < progress.total_bytes
+        and progress.bytes_per_s > 0
+    )
+    start = time.monotonic()
+    run.cancel()
+    with pytest.raises(job.CancelledError):
+        run.wait()
+    assert time.monotonic() - start < 2
+    assert run.progress().state == "cancelled"
+    assert content_of(out) == before
+    assert on_spark(small, catalog=out).progress().state == "fresh"
+    assert content_of(out) == before
+
+
+def test_cancelled_before_its_first_task(tmp_path, on_spark, out, tiny_tasks):
+    """Whatever it is doing just then, the run ends, and has no catalog."""
+    broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3] * 40})
+    for wait_s in (0.0, 0.01, 0.1, 0.3):
+        run = job.start_ingest([broker], out, "local[2]")
+        assert run.wait(wait_s) is None
+        run.cancel()
+        with pytest.raises(job.CancelledError):
+            run.wait()
+    assert content_of(out) == {}
+    on_spark(broker, catalog=out)
+    assert_catalog_holds(out, broker)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_does_not_double_rows(tmp_path, on_spark, out, monkeypatch):
+    """Its task is tried again, and writes again; what the first attempt had written is not in the
+    catalog.
+    """
+    broker = write_broker(tmp_path / "made", {"a-0": [[61] * 70_000, [100] * 3]})
+    plan, marker = job.plan, tmp_path / "died"
+
+    def dying(wanted: list[SegmentTask], cores: int) -> list[IngestTask]:
+        (task,) = plan(wanted, cores)
+        last = task.ranges[-1]
+        segment = DiesOnce(**vars(last.segment_task.segment), marker=marker)
+        return [
+            replace(
+                task,
+                ranges=(
+                    *task.ranges[:-1],
+                    replace(last, segment_task=replace(last.segment_task, segment=segment)),
+                ),
+            )
+        ]
+
+    monkeypatch.setattr(job, "plan", dying)
+    staged: list[Path] = []
+    put_together = job.collect_segments
+
+    def looking(place: CatalogTransaction, *given: object) -> tuple:
+        staged.extend((place.staging / "batches").iterdir())
+        return put_together(place, *given)
+
+    monkeypatch.setattr(job, "collect_segments", looking)
+    on_spark(broker, catalog=out, master="local[2,3]")
+    assert marker.exists() and len(staged) == 2
+    assert catalog.read(out).info.rows["batches"] == 70_003
+    assert_catalog_holds(out, broker)
+    assert sum(pq.read_metadata(path).num_rows for path in (out / "batches").iterdir()) == 70_003
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_again_and_again_ends_the_run(tmp_path, on_spark, out, monkeypatch):
+    """local[2] does not try twice: the run fails in one line, and leaves the catalog."""
+    broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3]})
+    on_spark(broker, catalog=out)
+    before = content_of(out)
+    log = broker / "a-0" / f"{0:020d}.log"
+    dying = DiesOnce(0, "active", log=info(log), marker=tmp_path / "no" / "such" / "folder")
+    monkeypatch.setattr(
+        job, "plan", lambda wanted, cores: tasks_per_segment([SegmentTask(0, "b", "t", 0, dying)])
+    )
+    with pytest.raises(job.IngestError, match="the run ended early: ") as raised:
+        on_spark(broker, catalog=out, full=True)
+    assert "\n" not in str(raised.value)
+    assert content_of(out) == before
+
+
+def test_tasks_pickle_without_what_was_read(clean):
+    """A worker gets names and stamps, not arrays."""
+    broker = open_broker(clean)
+    segments = [(one, segment) for one in broker.partitions for segment in one.segments]
+    wanted = [
+        SegmentTask(number, broker.name, one.topic, one.partition, segment)
+        for number, (one, segment) in enumerate(segments)
+    ]
+    tasks = plan_module.plan(wanted, 2)
+    assert len(pickle.dumps(tasks)) < 1000 * len(segments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("master", ["local[1]", "local[*]"])
+def test_the_number_of_cores_changes_no_row(master, clean, on_spark, out):
+    """One worker, or as many as there are."""
+    on_spark(clean, catalog=out, master=master)
+    assert_catalog_holds(out, clean)
+    assert unpack_if_archive(clean) == clean

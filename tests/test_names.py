@@ -1,0 +1,112 @@
+"""Names are the field's: no two public classes share one, and no name is a word that says nothing.
+
+CONTRIBUTING.md tells which names to choose.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "kafkaviz"
+FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+SAYS_NOTHING = frozenset(
+    [
+        "told",
+        "telling",
+        "held",
+        "holding",
+        "made",
+        "making",
+        "of",
+        "one",
+        "ones",
+        "here",
+        "this",
+        "found",
+        "whole",
+        "listed",
+        "asked",
+        "kept",
+        "wanted",
+        "pushed",
+        "given",
+        "shown",
+        "said",
+        "named",
+        "seen",
+        "taken",
+        "meant",
+        "judged",
+        "served",
+        "rolled",
+        "replayed",
+        "recovered",
+        "rebuilt",
+        "gone",
+        "laid",
+        "put",
+        "got",
+    ]
+)
+SERIALISED = {  # fields that --json, the catalog and the browser know by these names
+    "kafkaviz/analysis/finding.py": {"found"},
+    "kafkaviz/figures/checkup.py": {"found"},
+    "kafkaviz/figures/checkup_tables.py": {"shown"},
+    "kafkaviz/figures/segment_bytes.py": {"of"},
+    "kafkaviz/pipeline/catalog_info.py": {"given"},
+}
+
+
+def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Whatever the module gives a name: modules, classes, functions, parameters, variables,
+    attributes.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield node.name, node.lineno
+            case ast.arg():
+                yield node.arg, node.lineno
+            case ast.Name(ctx=ast.Store()):
+                yield node.id, node.lineno
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.attr, node.lineno
+            case ast.alias(asname=str(name)):
+                yield name, node.lineno
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                yield name, node.lineno
+
+
+def test_no_two_public_classes_share_a_name():
+    """A reader who searches for a class finds it."""
+    homes = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_name_says_what_it_names(path):
+    """A thing is called after its type or its role; what is serialised keeps its name."""
+    place = str(path.relative_to(ROOT))
+    assert [
+        f"{place}:{line} {name}"
+        for name, line in names(TREES[path])
+        if name.strip("_").lower() in SAYS_NOTHING and name not in SERIALISED.get(place, ())
+    ] == []
+
+
+def test_modules_are_nouns_of_what_they_hold():
+    """No participle stands alone as the name of a file or folder."""
+    assert [
+        str(path.relative_to(ROOT))
+        for path in FILES
+        if SAYS_NOTHING & {part.removesuffix(".py").strip("_") for part in path.parts[-2:]}
+    ] == []
