@@ -187,7 +187,7 @@ def test_no_line_climbs():
         ("kafkaviz.simulate.writer.writer", "from kafkaviz.log import file", 1),
         (
             "kafkaviz.simulate.recovery.recovery",
-            "from kafkaviz.simulate.startup import loading",
+            "from kafkaviz.simulate.startup import restart",
             1,
         ),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog import read", 1),
@@ -214,7 +214,7 @@ def test_a_line_that_climbs_is_named(module, source, line):
     [
         (
             "kafkaviz.format.walk",
-            "from kafkaviz import units\nfrom kafkaviz.binary.crc32c import crc",
+            "from kafkaviz import units\nfrom kafkaviz.binary.crc32c import crc32c",
         ),
         (
             "kafkaviz.log.broker",

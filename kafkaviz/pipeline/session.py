@@ -32,6 +32,10 @@ DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach t
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # else a thread of Spark that ran out of memory is waited for without end
 MORTAL = "-XX:+ExitOnOutOfMemoryError"
+JVM_SETTINGS = {
+    "spark.driver.memory": DRIVER_MEMORY,
+    "spark.driver.extraJavaOptions": f"{FRUGAL} {MORTAL} -Dlog4j2.configurationFile=file:{LOG4J}",
+}
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
 SESSION_LOCK = threading.Lock()
 # in the environment of what spark-submit runs: where its JVM listens
@@ -53,7 +57,7 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
     is not ours runs for another master.
     """
     global _own_context
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     if master is not None and not MASTER.fullmatch(master):  # else Java answers with a stack trace
@@ -78,8 +82,13 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
             context.stop() if running is None else running.stop()
         master = master or submitted_master(os.environ)
         prepare(master, cache or cache_folder())
-        builder = SparkSession.builder.master(master).appName("kafkaviz")
         submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
+        if not submit_settings:
+            # with these alone: what a JVM is started with, each later session of it inherits
+            SparkContext._ensure_initialized(
+                conf=SparkConf(False).setAll(list(JVM_SETTINGS.items()))
+            )
+        builder = SparkSession.builder.master(master).appName("kafkaviz")
         for name, value in settings(master).items():
             builder = builder.config(name, submit_settings.get(name, value))
         spark = builder.getOrCreate()
@@ -122,15 +131,16 @@ def settings(master: str = "local[*]") -> dict[str, str]:
     """
     # Spark makes the secret; elsewhere people say
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
-    return local | {
-        "spark.ui.enabled": "false",  # takes no port
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": DRIVER_MEMORY,  # counts only before the JVM starts
-        "spark.driver.extraJavaOptions": f"{FRUGAL} {MORTAL} "
-        f"-Dlog4j2.configurationFile=file:{LOG4J}",
-        "spark.python.daemon.module": "kafkaviz.pipeline.daemon",
-        "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-    }
+    return (
+        local
+        | JVM_SETTINGS
+        | {
+            "spark.ui.enabled": "false",  # takes no port
+            "spark.ui.showConsoleProgress": "false",
+            "spark.python.daemon.module": "kafkaviz.pipeline.daemon",
+            "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        }
+    )
 
 
 def is_alive(spark: "SparkSession") -> bool:

@@ -20,10 +20,10 @@ NOISE = np.random.default_rng(7).integers(0, 256, 20_000, np.uint8).tobytes()
 LENGTHS = [*range(20), 255, 256, 257, 767, 768, 769, 1003, 1544, 6143, 6144, 6151, 6912, 19_000]
 EVERYWHERE = """
 import numpy as np
-from kafkaviz.binary.crc32c import crc32c, stretches, _has_instruction
+from kafkaviz.binary.crc32c import crc32c, checksum_ranges, _has_instruction
 from numba import njit
 data = np.random.default_rng(7).integers(0, 256, 9000, np.uint8).tobytes()
-assert stretches(data, [0, 3, 11], [9000, 7000, 12]).tolist() == [crc32c(data), crc32c(data[3:7000]), crc32c(data[11:12])]
+assert checksum_ranges(data, [0, 3, 11], [9000, 7000, 12]).tolist() == [crc32c(data), crc32c(data[3:7000]), crc32c(data[11:12])]
 print(njit(lambda: _has_instruction())())
 """
 

@@ -24,7 +24,8 @@ SCRIPT = """
     from streamlit.testing.v1 import AppTest
 
     from kafkaviz.pipeline import plan
-    from kafkaviz.app import cache, ingests
+    from kafkaviz.app.cache import broker_cache
+    from kafkaviz.app.state import ingests
     from tests.pipeline.made import write_broker
 
     plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
@@ -38,7 +39,7 @@ SCRIPT = """
 
     def until(state):
         deadline = time.monotonic() + 120
-        while ingests.shared().state(cache.listed(directory)) not in state:
+        while ingests.server_ingests().state(broker_cache.open_snapshot(directory)) not in state:
             assert time.monotonic() < deadline
             time.sleep(0.02)
 
@@ -60,7 +61,7 @@ SCRIPT = """
     until(["done"])
     page.run()
     assert not page.exception, page.exception
-    assert cache.is_fresh(cache.listed(directory)) and "read in full" in words(page)
+    assert broker_cache.is_fresh(broker_cache.open_snapshot(directory)) and "read in full" in words(page)
     print("all is read")
 """
 

@@ -27,21 +27,21 @@ SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 KILLED = """
 import os, signal, time
 from pyspark import SparkContext
-from kafkaviz.pipeline.session import alive, session
+from kafkaviz.pipeline.session import is_alive, session
 
 first = session("local[1]")
-assert alive(first) and first.range(3).count() == 3
+assert is_alive(first) and first.range(3).count() == 3
 assert session("local[1]") is first
 process = SparkContext._gateway.proc
 os.kill(process.pid, signal.SIGKILL)
 process.wait()
-assert not alive(first)
+assert not is_alive(first)
 second = session("local[1]")
-assert second is not first and alive(second) and second.range(3).count() == 3
+assert second is not first and is_alive(second) and second.range(3).count() == 3
 third = session("local[2]")
-assert not alive(second) and third.sparkContext.master == "local[2]" and third.range(3).count() == 3
+assert not is_alive(second) and third.sparkContext.master == "local[2]" and third.range(3).count() == 3
 third.stop()
-assert not alive(third)
+assert not is_alive(third)
 """
 UNINSTALLED = """
 import sys
@@ -176,6 +176,12 @@ def reaches(jvm, conf, port: str) -> bool:
 def test_only_a_local_session_is_given_a_secret(master, is_ours):
     """On a cluster its administrator's setting stands."""
     assert ("spark.authenticate" in settings(master)) == is_ours
+
+
+def test_a_session_on_a_cluster_inherits_no_secret(spark):
+    """What a JVM was started with is a setting of every session that it ever has."""
+    assert spark._jvm.java.lang.System.getProperty("spark.driver.memory")
+    assert spark._jvm.java.lang.System.getProperty("spark.authenticate") is None
 
 
 @pytest.mark.slow
