@@ -252,6 +252,8 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
     """As a shell has it, and as every other command does; the run is cancelled."""
     monkeypatch.setattr(os, "_exit", sys.exit)
     cancelled = []
+    # the jobs that a shell runs in the background ignore it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     class Run:
         def wait(self, timeout_s: float) -> None:
@@ -265,8 +267,11 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
             pass
 
     monkeypatch.setattr(job, "start_ingest", lambda *given: Run())
-    with pytest.raises(SystemExit) as stop:
-        main(["ingest", str(broker), "--catalog", str(out)])
+    try:
+        with pytest.raises(SystemExit) as stop:
+            main(["ingest", str(broker), "--catalog", str(out)])
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert stop.value.code == 128 + number and cancelled == [True]
     assert capsys.readouterr().err == "kafkaviz: stopped\n"
 
