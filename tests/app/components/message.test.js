@@ -1,7 +1,7 @@
 // What Python packs for the ruler, read as the browser reads it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { opened, table } from '../../../kafkaviz/app/components/src/ruler/message.js';
+import { parseMessage, table } from '../../../kafkaviz/app/components/src/ruler/message.js';
 
 test('columns lie one after the other', () => {
   const bytes = new Uint8Array(new BigInt64Array([1n, 2n, -1n, 2n ** 62n]).buffer);
@@ -29,7 +29,7 @@ test('the JSON comes first, behind its length', () => {
   // as it comes from the server: a view into a larger buffer
   const held = new Uint8Array(message.length + 8);
   held.set(message, 8);
-  const data = opened(held.subarray(8));
+  const data = parseMessage(held.subarray(8));
   assert.deepEqual([...data.overview], [5, 6, 7]);
   assert.deepEqual([...new BigInt64Array(data.section('batch').buffer)], [9n]);
 });

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LEAST_WINDOW } from '../../../kafkaviz/app/components/src/ruler/constants.js';
 import {
-  centred,
-  covered,
+  centredWindow,
+  clampedWindow,
+  hasRoom,
+  isLoaded,
   keepInView,
-  open,
-  slide,
-  within,
+  slideWindow,
 } from '../../../kafkaviz/app/components/src/ruler/window.js';
 
 const ROUNDS = 2000;
@@ -53,10 +53,10 @@ test('a window around any batch shows it and stays on the axis', () => {
   for (let round = 0; round < ROUNDS; round++) {
     const state = segment(next),
       batch = state.batches[Math.floor(next() * state.batches.length)],
-      [from, to] = centred(state, { batch });
+      [from, to] = centredWindow(state, { batch });
     assert.ok(from >= 0 && to > from && from <= batch.pos, `${from}-${to} of ${batch.pos}`);
     assert.ok(to >= batch.pos + Math.min(batch.size, (to - from) / 2), `${to} of ${batch.size}`);
-    assert.ok(covered(state, [from, to]));
+    assert.ok(isLoaded(state, [from, to]));
   }
 });
 
@@ -65,7 +65,7 @@ test('a window that is asked for is at least as wide as can be read', () => {
   for (let round = 0; round < ROUNDS; round++) {
     const state = segment(next),
       start = next() * state.end,
-      [from, to] = within(state, [start, start + next() * 100]);
+      [from, to] = clampedWindow(state, [start, start + next() * 100]);
     assert.ok(from >= 0);
     assert.ok(to - from >= Math.min(LEAST_WINDOW, state.data.size) - 1e-6, `${to - from}`);
   }
@@ -74,8 +74,8 @@ test('a window that is asked for is at least as wide as can be read', () => {
 test('a slid window keeps its width and stays at the edges', () => {
   const state = segment(random(13));
   state.window = [0, 100];
-  assert.deepEqual(slide(state, -50), [0, 100]);
-  const [from, to] = slide(state, Infinity);
+  assert.deepEqual(slideWindow(state, -50), [0, 100]);
+  const [from, to] = slideWindow(state, Infinity);
   assert.equal(to - from, 100);
   assert.ok(to >= state.data.size);
 });
@@ -96,7 +96,7 @@ test('a pin inside the window leaves it where it is; one outside moves it', () =
 });
 
 test('an index with room for more entries, or a torn one, is open', () => {
-  assert.equal(open({ slots: 8, written: 8, cut_bytes: 0 }), false);
-  assert.equal(open({ slots: 9, written: 8, cut_bytes: 0 }), true);
-  assert.equal(open({ slots: 8, written: 8, cut_bytes: 5 }), true);
+  assert.equal(hasRoom({ slots: 8, written: 8, cut_bytes: 0 }), false);
+  assert.equal(hasRoom({ slots: 9, written: 8, cut_bytes: 0 }), true);
+  assert.equal(hasRoom({ slots: 8, written: 8, cut_bytes: 5 }), true);
 });

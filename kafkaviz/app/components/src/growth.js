@@ -1,6 +1,6 @@
 // A log that grows, append by append: the .log to scale, the counter, and both indexes.
 import { addHatches, color, html, svg } from './dom.js';
-import { goToStep, showValues, startStepper, stop, values } from './steps.js';
+import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
 const HEIGHT = 426;
@@ -14,7 +14,7 @@ function build(state) {
   state.$('below').textContent = data.words.below;
   state.lines = data.code.map(text => html('div', { class: 'l' }, text));
   state.$('code').replaceChildren(html('div', { class: 'g' }, data.code_title), ...state.lines);
-  values(state, data.names);
+  buildValues(state, data.names);
 }
 
 function draw(state, step) {

@@ -1,6 +1,6 @@
 // The stepper of a lookup: three figures, the pseudocode and its values. Other components on the page hear of each step by the event kv-step.
 import { addHatches, color, html, setContent, svg } from './dom.js';
-import { goToStep, showValues, startStepper, stop, values } from './steps.js';
+import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { countText, fillTemplate, formatBytes, groupDigits, scale } from './text.js';
 
 const BATCHES = 14; // drawn side by side; of a longer scan those around the read
@@ -159,7 +159,7 @@ function code(state, step, search) {
       ...(scan.code.length ? [title(scan.title)] : []),
       ...state.lines.scan,
     );
-    values(state, data.values);
+    buildValues(state, data.values);
   }
   for (const [part, lines] of Object.entries(state.lines))
     lines.forEach((line, n) =>

@@ -19,36 +19,36 @@ export function startStepper(root, data, own) {
   const before = state.data;
   state.data = data;
   if (state.key !== data.key || before.name !== data.name || before.language !== data.language)
-    take(state, before);
-  return (state.release = listen(state, root.host));
+    update(state, before);
+  return (state.release = addListeners(state, root.host));
 }
 
-const begin = state => state.data.begin ?? 0;
+const firstStep = state => state.data.begin ?? 0;
 
 // The step that the address has for this stepper, from 0; where it has none, or another's, the one that it begins at.
-function stated(state) {
+function stepOfAddress(state) {
   const text = new URLSearchParams(location.search).get('step') ?? '',
     name = state.data.name ? `${state.data.name}.` : '';
   return text.startsWith(name) && /^\d+$/.test(text.slice(name.length))
     ? Number(text.slice(name.length)) - 1
-    : begin(state);
+    : firstStep(state);
 }
 
 // Another story begins at its first step, the same one in another language stays where it is.
-function take(state, before) {
+function update(state, before) {
   const { data } = state,
     first = state.key === null,
     same = state.key === data.key && before?.name === data.name;
   stop(state);
   Object.assign(state, { key: data.key, drawn: {} });
-  speak(state);
+  renderWords(state);
   state.own.build(state);
-  measure(state);
-  goToStep(state, first ? stated(state) : same ? state.step : begin(state), !first);
+  measureWidth(state);
+  goToStep(state, first ? stepOfAddress(state) : same ? state.step : firstStep(state), !first);
 }
 
 // The bar in the reader's language.
-function speak(state) {
+function renderWords(state) {
   const { bar } = state.data;
   state.$('bar').setAttribute('aria-label', bar.steps);
   for (const one of ['first', 'prev', 'next', 'last'])
@@ -60,7 +60,7 @@ function speak(state) {
   });
 }
 
-function listen(state, host) {
+function addListeners(state, host) {
   const { $ } = state,
     jump = to => () => {
       stop(state);
@@ -77,17 +77,17 @@ function listen(state, host) {
       play(state);
     }
   };
-  label(state);
+  renderPlay(state);
   const sizes = new ResizeObserver(() => {
     const before = state.width;
-    measure(state);
+    measureWidth(state);
     if (state.width !== before) {
       state.drawn = {};
       show(state);
     }
   });
   const keys = event => onKey(event, state),
-    stays = () => stay(state);
+    stays = () => keepAddress(state);
   sizes.observe(host);
   document.addEventListener('keydown', keys);
   window.navigation?.addEventListener('currententrychange', stays);
@@ -100,7 +100,7 @@ function listen(state, host) {
 }
 
 // Once, and again when the page is resized: to ask for a width in the middle of drawing lays out the page anew.
-function measure(state) {
+function measureWidth(state) {
   state.width = drawingWidth(state.own.wide(state));
 }
 
@@ -141,17 +141,17 @@ export function goToStep(state, to, keep = true) {
   show(state);
   state.own.moved?.(state, state.data.steps[state.step]);
   if (!keep) return;
-  rest(state);
+  scheduleWrite(state);
 }
 
-function rest(state) {
+function scheduleWrite(state) {
   clearTimeout(state.writing);
-  state.writing = setTimeout(() => write(state), REST_MS);
+  state.writing = setTimeout(() => writeAddress(state), REST_MS);
 }
 
 // Python writes the address as it knows it, with the step that the page was opened at: then the step goes in again.
-function stay(state) {
-  if (stated(state) !== state.step) rest(state);
+function keepAddress(state) {
+  if (stepOfAddress(state) !== state.step) scheduleWrite(state);
 }
 
 function show(state) {
@@ -166,7 +166,7 @@ function show(state) {
 }
 
 // The address, once the steps rest: to write it takes the browser longer than to draw a step.
-function write(state) {
+function writeAddress(state) {
   const url = new URL(location.href);
   if (!state.$('say').isConnected || url.pathname !== state.path) return;
   url.searchParams.set('step', `${state.data.name ? `${state.data.name}.` : ''}${state.step + 1}`);
@@ -176,9 +176,9 @@ function write(state) {
 export function stop(state) {
   clearInterval(state.timer);
   state.timer = null;
-  label(state);
+  renderPlay(state);
 }
-function label(state) {
+function renderPlay(state) {
   state
     .$('play')
     .replaceChildren(
@@ -198,11 +198,11 @@ function play(state) {
     },
     Number(state.$('speed').value),
   );
-  label(state);
+  renderPlay(state);
 }
 
 // The cells of the values, each under its name; and what a step puts in them.
-export function values(state, names) {
+export function buildValues(state, names) {
   state.cells = names.map(text =>
     html('div', {}, html('div', { class: 'lab' }, text), html('div', { class: 'v' })),
   );

@@ -1,16 +1,16 @@
 // All of it drawn, and where its parts stand.
 import { color, svg } from '../dom.js';
-import { detail } from './lanes.js';
+import { drawDetail } from './lanes.js';
 import { overview } from './overview.js';
-import { say } from './sentence.js';
-import { covered } from './window.js';
+import { renderSentence } from './sentence.js';
+import { isLoaded } from './window.js';
 
-export function show(state, whole = true) {
+export function render(state, whole = true) {
   if (whole) overview(state);
-  const stale = !covered(state, state.window);
+  const stale = !isLoaded(state, state.window);
   state.$('dt').classList.toggle('stale', stale);
-  if (!stale || !state.layout) detail(state);
-  say(state);
+  if (!stale || !state.layout) drawDetail(state);
+  renderSentence(state);
 }
 
 export function patterns() {

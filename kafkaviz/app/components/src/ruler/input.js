@@ -1,36 +1,36 @@
 // What the reader does: pointer, wheel and keys.
 import { INDEX, LEFT, LOG, TIME } from './constants.js';
-import { show } from './drawing.js';
-import { goTo, pick, pinned, step } from './selection.js';
-import { moved, slide, zoom } from './window.js';
+import { render } from './drawing.js';
+import { goToOffset, select, selectOffset, selectRow } from './selection.js';
+import { settle, slideWindow, zoom } from './window.js';
 
 // Sets up what the reader can do; gives back what undoes it.
-export function listen(state, host) {
+export function addListeners(state, host) {
   const dt = state.$('dt'),
     resized = () => {
       if (host.clientWidth !== state.width) {
         state.width = host.clientWidth;
         state.cover = null;
-        show(state);
+        render(state);
       }
     };
   const sizes = new ResizeObserver(resized),
     key = e => onKey(state, e),
-    turn = e => wheel(state, e),
-    asked = e => pinned(state, e.detail);
+    turn = e => onWheel(state, e),
+    asked = e => selectOffset(state, e.detail);
   state.$('go').onsubmit = e => {
     e.preventDefault();
-    goTo(state, state.$('of').value);
+    goToOffset(state, state.$('of').value);
   };
   state.$('of').onfocus = e => e.target.select();
-  state.$('ov').onpointerdown = e => drag(state, e);
-  dt.onpointermove = e => point(state, e);
+  state.$('ov').onpointerdown = e => onDrag(state, e);
+  dt.onpointermove = e => onPointerMove(state, e);
   dt.onpointerleave = () => hover(state, null);
   dt.onclick = e => {
-    const found = hit(state, e);
+    const found = selectionAt(state, e);
     if (found) {
-      pick(state, found);
-      show(state);
+      select(state, found);
+      render(state);
     }
   };
   state.width = host.clientWidth;
@@ -47,27 +47,27 @@ export function listen(state, host) {
 }
 
 // A browser repeats the last move when the drawing below a resting pointer changes; that is no wish of the reader's.
-function point(state, e) {
+function onPointerMove(state, e) {
   const at = `${e.clientX} ${e.clientY}`;
   if (state.pointer === at) return;
   state.pointer = at;
-  hover(state, hit(state, e));
+  hover(state, selectionAt(state, e));
 }
 
-function wheel(state, e) {
+function onWheel(state, e) {
   if (e.ctrlKey || e.metaKey) return;
   e.preventDefault();
   const span = state.window[1] - state.window[0],
     perPx = span / (state.layout.w - LEFT),
     x = e.clientX - state.$('dt').getBoundingClientRect().left - LEFT;
   if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
-    state.window = slide(state, state.window[0] + e.deltaX * perPx);
-    moved(state);
+    state.window = slideWindow(state, state.window[0] + e.deltaX * perPx);
+    settle(state);
   } else if (e.deltaY)
     zoom(state, e.deltaY > 0 ? 1.15 : 1 / 1.15, state.window[0] + Math.max(0, x) * perPx);
 }
 
-function drag(state, e) {
+function onDrag(state, e) {
   if (e.button) return;
   const box = state.$('ov').getBoundingClientRect(),
     perPx = state.scale / (box.width - LEFT),
@@ -75,14 +75,14 @@ function drag(state, e) {
   const at = (e.clientX - box.left - LEFT) * perPx,
     start = at < a || at > b ? at - (b - a) / 2 : a;
   const move = v => {
-    state.window = slide(state, start + (v.clientX - e.clientX) * perPx);
-    show(state);
+    state.window = slideWindow(state, start + (v.clientX - e.clientX) * perPx);
+    render(state);
   };
   const ended = new AbortController();
   const drop = () => {
     ended.abort();
     state.held = false;
-    moved(state);
+    settle(state);
   };
   addEventListener('pointermove', move, ended);
   addEventListener('pointerup', drop, ended);
@@ -110,10 +110,10 @@ function onKey(state, e) {
   const row = state.pin.batch?.i ?? state.from,
     nearer = () => zoom(state, 0.8);
   const act = {
-    ArrowRight: () => step(state, row + 1),
-    ArrowLeft: () => step(state, row - 1),
-    Home: () => step(state, 0),
-    End: () => step(state, state.rows - 1),
+    ArrowRight: () => selectRow(state, row + 1),
+    ArrowLeft: () => selectRow(state, row - 1),
+    Home: () => selectRow(state, 0),
+    End: () => selectRow(state, state.rows - 1),
     '+': nearer,
     '=': nearer,
     '-': () => zoom(state, 1.25),
@@ -136,11 +136,11 @@ export function hover(state, found) {
   )
     return;
   state.hover = found;
-  show(state, false);
+  render(state, false);
 }
 
 // What lies under the pointer, by the geometry of the last drawing.
-function hit(state, e) {
+function selectionAt(state, e) {
   const box = state.$('dt').getBoundingClientRect(),
     x = e.clientX - box.left - LEFT,
     y = e.clientY - box.top;

@@ -4,15 +4,23 @@ import { color, drawingWidth, svg } from '../dom.js';
 import { scale } from '../text.js';
 import { HEIGHT, INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 import { patterns } from './drawing.js';
-import { axis, batches, gaps, hops, tail } from './log.js';
+import { drawAxis, drawBatches, drawGaps, drawHops, drawTail } from './log.js';
 import { chain } from './selection.js';
-import { dated, day, iso } from './sentence.js';
+import { dateText, isDate, isoText } from './sentence.js';
 import { label, ring } from './shapes.js';
 
-import { between, cut, pointer, slots, slotsWords, unwritten, which } from './slots.js';
-import { open } from './window.js';
+import {
+  drawLink,
+  drawPointer,
+  drawSlots,
+  slotsWords,
+  tornSlot,
+  unwrittenSlot,
+  whichSlots,
+} from './slots.js';
+import { hasRoom } from './window.js';
 
-export function detail(state) {
+export function drawDetail(state) {
   const el = state.$('dt'),
     w = drawingWidth(el),
     lit = chain(state, state.hover ?? state.pin);
@@ -44,15 +52,16 @@ export function detail(state) {
     room,
     cw: Math.min(150, room - 8),
   };
-  names(state, g);
-  lanes(state, k);
-  if (state.layout.cw < 10) bands(state, k, lit);
-  else stations.forEach((s, i) => (s.after ? after(state, k, i) : slots(state, k, s, i, lit)));
-  batches(state, k, lit);
-  tail(state, k);
-  hops(state, k, lit);
-  gaps(state, k, lit);
-  axis(state, g);
+  drawNames(state, g);
+  drawLanes(state, k);
+  if (state.layout.cw < 10) drawBands(state, k, lit);
+  else
+    stations.forEach((s, i) => (s.after ? drawAfter(state, k, i) : drawSlots(state, k, s, i, lit)));
+  drawBatches(state, k, lit);
+  drawTail(state, k);
+  drawHops(state, k, lit);
+  drawGaps(state, k, lit);
+  drawAxis(state, g);
   g.append(k);
   el.replaceChildren(g);
 }
@@ -64,7 +73,7 @@ const NAMES = [
   ['.log', LOG, 'log', 'to_scale'],
 ];
 
-export function names(state, g) {
+export function drawNames(state, g) {
   for (const [name, { y, h }, colour, note] of NAMES) {
     const style = `font-size:12.5px;font-weight:600;fill:${color(`${colour}-text`)}`;
     g.append(
@@ -72,14 +81,14 @@ export function names(state, g) {
       svg('text', { x: 0, y: y + h / 2 + 18, class: 'axt' }, state.data.words[note]),
     );
   }
-  g.append(svg('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, inCommon(state)));
+  g.append(svg('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, timeCut(state)));
 }
 
 // How the times of this window are written, m.layout.cut of 2026-11-21T09:29:44.123Z: whole, else without what they have in common, which
 // stands beside the lane, else without the milliseconds, so that neighbours that differ look so. A character is 7.2 px wide.
-function inCommon(state) {
+function timeCut(state) {
   const { stations, cw } = state.layout,
-    times = stations.filter(s => s.time && dated(s.time.ts)).map(s => iso(s.time.ts)),
+    times = stations.filter(s => s.time && isDate(s.time.ts)).map(s => isoText(s.time.ts)),
     [first = ''] = times;
   const are = end => times.every(t => t.slice(0, end) === first.slice(0, end)),
     cuts =
@@ -94,7 +103,7 @@ function inCommon(state) {
   const cut = cw > 90 ? [-13, -1] : (cuts.find(([start]) => are(start)) ?? [-13, -5]);
   Object.assign(state.layout, { cut, days: !are(-14) }); // of different days each slot says its own
   return times.length && are(cut[0])
-    ? [day(first), cw < 50 ? '' : first.slice(-13, cut[0])].join(' ').trim()
+    ? [dateText(first), cw < 50 ? '' : first.slice(-13, cut[0])].join(' ').trim()
     : '';
 }
 
@@ -116,13 +125,13 @@ function stationsIn(state) {
     if (t.entry < 0 && seen(Math.min(t.pos, state.end - 1))) found.push({ at: t.pos, time: t });
   found.sort((a, b) => a.at - b.at || (a.entry?.slot ?? Infinity) - (b.entry?.slot ?? Infinity));
   const lastEntry = state.last ? (state.entries.at(-1)?.pos ?? -1) : Infinity;
-  if ((open(index) && p1 > lastEntry) || (open(time) && !open(index) && p1 >= state.end))
+  if ((hasRoom(index) && p1 > lastEntry) || (hasRoom(time) && !hasRoom(index) && p1 >= state.end))
     found.push({ after: true });
   return found;
 }
 
 // A lane without any entry in this window still says so.
-function lanes(state, k) {
+function drawLanes(state, k) {
   const { w, stations } = state.layout,
     { time, index } = state.data.lanes;
   for (const [lane, told, has] of [
@@ -133,7 +142,7 @@ function lanes(state, k) {
       !told.missing &&
       (stations.some(has) ||
         (told.written && stations.length) ||
-        (open(told) && stations.some(s => s.after)))
+        (hasRoom(told) && stations.some(s => s.after)))
     )
       continue;
     const box = {
@@ -164,7 +173,7 @@ function lanes(state, k) {
 }
 
 // What follows the last entry of a file: slots without one, and what is left of a slot that was cut.
-function after(state, k, i) {
+function drawAfter(state, k, i) {
   const { room, cw } = state.layout,
     X = LEFT + (i + 0.5) * room,
     { index, time } = state.data.lanes;
@@ -172,44 +181,46 @@ function after(state, k, i) {
     [TIME, time],
     [INDEX, index],
   ]) {
-    if (told.cut_bytes) k.append(...cut(state, X, lane, cw, told));
+    if (told.cut_bytes) k.append(...tornSlot(state, X, lane, cw, told));
     else if (told.slots > told.written)
       k.append(
-        ...unwritten(X, lane, cw, state.data.words[told.unwritten]),
-        label(X - cw / 2, lane.y - 5, which(state, told, room)),
+        ...unwrittenSlot(X, lane, cw, state.data.words[told.unwritten]),
+        label(X - cw / 2, lane.y - 5, whichSlots(state, told, room)),
       );
   }
 }
 
 // Too many slots for boxes: each lane is one band with a tick a slot, and every so many of them has its link.
-function bands(state, k, lit) {
+function drawBands(state, k, lit) {
   const { w, stations, room } = state.layout,
     every = Math.ceil(9 / room),
     { index, time } = state.data.lanes;
-  band(state, k, TIME, s => s.time, 'time');
-  band(state, k, INDEX, s => s.entry, 'offset');
+  drawBand(state, k, TIME, s => s.time, 'time');
+  drawBand(state, k, INDEX, s => s.entry, 'offset');
   stations.forEach((s, i) => {
     const on = (s.entry && lit.entry === s.entry) || (s.time && lit.time === s.time);
     if (on || s.entry?.aim >= PAST || i % every === 0)
-      drop(state, k, s, LEFT + (i + 0.5) * room, on);
+      drawDrop(state, k, s, LEFT + (i + 0.5) * room, on);
   });
   if (!stations.at(-1)?.after) return;
   for (const [lane, told] of [
     [TIME, time],
     [INDEX, index],
   ])
-    if (open(told))
+    if (hasRoom(told))
       k.append(
-        ...(told.cut_bytes ? cut(state, w - 24, lane, 46, told) : unwritten(w - 24, lane, 46, '')),
+        ...(told.cut_bytes
+          ? tornSlot(state, w - 24, lane, 46, told)
+          : unwrittenSlot(w - 24, lane, 46, '')),
       );
 }
 
 // The link of one slot in a band, and, of the chosen one, the slot itself.
-export function drop(state, k, { entry: e, time: t }, X, on) {
+export function drawDrop(state, k, { entry: e, time: t }, X, on) {
   const wrong = e?.aim >= PAST,
     passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;
   if (e)
-    pointer(
+    drawPointer(
       state,
       k,
       X,
@@ -220,9 +231,9 @@ export function drop(state, k, { entry: e, time: t }, X, on) {
       wrong ? '5 3' : null,
     );
   else if (t)
-    pointer(state, k, X, TIME.y + TIME.h, t.pos, on, t.true ? 'time' : 'torn', '3 3', passing);
+    drawPointer(state, k, X, TIME.y + TIME.h, t.pos, on, t.true ? 'time' : 'torn', '3 3', passing);
   if (!on) return;
-  if (t && e) between(state, k, X, t, e, true);
+  if (t && e) drawLink(state, k, X, t, e, true);
   for (const [lane, slot, colour] of [
     [TIME, t, 'time'],
     [INDEX, e, 'offset'],
@@ -241,7 +252,7 @@ export function drop(state, k, { entry: e, time: t }, X, on) {
       );
 }
 
-function band(state, k, lane, has, colour) {
+function drawBand(state, k, lane, has, colour) {
   const { stations, room } = state.layout,
     every = Math.ceil(2.5 / room);
   const all = stations.map((s, i) => ({ slot: has(s)?.slot, i })).filter(s => s.slot !== undefined);

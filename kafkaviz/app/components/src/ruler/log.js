@@ -7,25 +7,25 @@ import { BEYOND, COARSE, LEFT, LOG, PAST, TICK_PX } from './constants.js';
 import { shade, shadeOf, shadeValue, tone } from './overview.js';
 import { ring } from './shapes.js';
 
-export function batches(state, k, lit) {
+export function drawBatches(state, k, lit) {
   const { w } = state.layout,
     [p0, p1] = state.window,
     inside = state.batches.filter(b => b.pos + b.size > p0 && b.pos < p1);
   const chosen = lit.batch,
     mate = lit.entry && !lit.direct ? state.batch(lit.entry.batch) : null,
     crowded = inside.length > (w - LEFT) / 2;
-  if (crowded) runs(state, k, inside);
+  if (crowded) drawRuns(state, k, inside);
   for (const b of crowded ? [mate, chosen] : inside)
-    if (b) box(state, k, b, b === chosen, b === chosen || b === mate);
+    if (b) batchBox(state, k, b, b === chosen, b === chosen || b === mate);
   const front = k.querySelector('.chosen');
   if (front) k.append(front);
-  for (const e of state.entries) if (e.aim === COARSE && e.home >= 0) rest(state, k, e);
+  for (const e of state.entries) if (e.aim === COARSE && e.home >= 0) restOfBatch(state, k, e);
   for (const e of state.entries)
-    if (e.aim >= PAST && e.aim <= BEYOND && e.home >= 0) owed(state, k, state.batch(e.home));
+    if (e.aim >= PAST && e.aim <= BEYOND && e.home >= 0) owedEntry(state, k, state.batch(e.home));
 }
 
 // The batch that an entry should point at and does not.
-function owed(state, k, b) {
+function owedEntry(state, k, b) {
   if (!b) return;
   const { x } = state.layout,
     from = x(b.pos) + 1.6,
@@ -46,7 +46,7 @@ function owed(state, k, b) {
   );
 }
 
-export function box(state, k, b, on, bright) {
+export function batchBox(state, k, b, on, bright) {
   const { x } = state.layout,
     xa = x(b.pos) + 0.6,
     width = Math.max(1, x(b.pos + b.size) - xa - 0.6),
@@ -63,7 +63,7 @@ export function box(state, k, b, on, bright) {
 }
 
 // The rest of an append whose only entry points at its first batch.
-function rest(state, k, e) {
+function restOfBatch(state, k, e) {
   const { x, w } = state.layout,
     first = state.batch(e.batch),
     last = state.batch(e.home);
@@ -84,7 +84,7 @@ function rest(state, k, e) {
 }
 
 // More batches than there is room for: runs of them as one block, as dark as their mean.
-function runs(state, k, inside) {
+function drawRuns(state, k, inside) {
   const { x } = state.layout,
     plain = state.data.shade.by === 'Plain';
   for (let i = 0, j, odd = 0; i < inside.length; i = j, odd ^= 1) {
@@ -110,7 +110,7 @@ function runs(state, k, inside) {
   }
 }
 
-export function tail(state, k) {
+export function drawTail(state, k) {
   const { x, w } = state.layout,
     t = state.data.tail,
     y = LOG.y;
@@ -134,7 +134,7 @@ export function tail(state, k) {
 }
 
 // The headers a search reads from where its entry points to the chosen batch.
-export function hops(state, k, { batch, entry, direct, time }) {
+export function drawHops(state, k, { batch, entry, direct, time }) {
   if (!batch || !state.batch(batch.i) || direct || (time && !entry && state.hover?.time)) return; // far from this window nothing is seen of it
   const start = entry ? entry.batch : 0,
     y = LOG.y + LOG.h,
@@ -154,7 +154,7 @@ export function hops(state, k, { batch, entry, direct, time }) {
 }
 
 // From each entry to the next one that leads where it should; and how far the chosen one leads astray.
-export function gaps(state, k, { entry }) {
+export function drawGaps(state, k, { entry }) {
   const y = LOG.y + LOG.h + 24,
     far = entry?.aim === PAST ? entry : null,
     sound = slot => {
@@ -165,10 +165,10 @@ export function gaps(state, k, { entry }) {
     const next = e && e.aim < PAST ? sound(e.slot + 1) : null;
     const covered = far && next && next.pos > far.homePos && e.pos < far.pos;
     if (next && next.pos > e.pos && !covered)
-      dimension(state, k, e.pos, next.pos, y, 'line-2', `${groupDigits(next.pos - e.pos)} B`);
+      drawDimension(state, k, e.pos, next.pos, y, 'line-2', `${groupDigits(next.pos - e.pos)} B`);
   }
   if (far)
-    dimension(
+    drawDimension(
       state,
       k,
       far.homePos,
@@ -179,7 +179,7 @@ export function gaps(state, k, { entry }) {
     );
 }
 
-function dimension(state, k, start, end, y, colour, words) {
+function drawDimension(state, k, start, end, y, colour, words) {
   const { x, w } = state.layout,
     a = x(start),
     b = x(end),
@@ -204,7 +204,7 @@ function dimension(state, k, start, end, y, colour, words) {
   if (to - from > textWidth(words) + 16) k.append(svg('text', text, words));
 }
 
-export function axis(state, g) {
+export function drawAxis(state, g) {
   const { x, w } = state.layout,
     [p0, p1] = state.window,
     y = LOG.y + LOG.h + 44,

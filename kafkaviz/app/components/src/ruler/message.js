@@ -1,7 +1,7 @@
 // What Python sent: the sentences as JSON, the tables as columns of int64, of the slice asked for.
 // Eight bytes with the length of the JSON, the JSON, then the tables: see figures/segment_ruler.py, message.
-export function opened(sent) {
-  const length = num(new DataView(sent.buffer, sent.byteOffset, 8).getBigUint64(0, true)),
+export function parseMessage(sent) {
+  const length = toNumber(new DataView(sent.buffer, sent.byteOffset, 8).getBigUint64(0, true)),
     body = sent.subarray(8 + length);
   const data = JSON.parse(new TextDecoder().decode(sent.subarray(8, 8 + length)));
   data.section = name => body.slice(...data.sections[name]);
@@ -9,7 +9,7 @@ export function opened(sent) {
   return data;
 }
 
-export function read(state) {
+export function readTables(state) {
   const { slice: s, columns } = state.data,
     of = name => table(state.data.section(name), columns[name]);
   const [rows, batchCount] = of('batch'),
@@ -18,33 +18,33 @@ export function read(state) {
   const at = rel => BigInt.asIntN(64, state.base + rel); // offsets stay BigInt: a double is exact to 2^53 only
   state.batches = list(batchCount, i => ({
     i: s.from_row + i,
-    pos: num(rows.position[i]),
-    size: num(rows.size[i]),
+    pos: toNumber(rows.position[i]),
+    size: toNumber(rows.size[i]),
     first: at(rows.first[i]),
     last: at(rows.last[i]),
     ts: rows.newest[i],
-    n: num(rows.records[i]),
-    slot: num(rows.slot[i]),
-    via: num(rows.via[i]),
+    n: toNumber(rows.records[i]),
+    slot: toNumber(rows.slot[i]),
+    via: toNumber(rows.via[i]),
   }));
   state.entries = list(entryCount, i => ({
     slot: s.from_slot + i,
     key: at(slots.key[i]),
-    pos: num(slots.position[i]),
-    batch: num(slots.batch[i]),
-    home: num(slots.home[i]),
-    homePos: num(slots.home_position[i]),
-    time: num(slots.time[i]),
-    aim: num(slots.aim[i]),
+    pos: toNumber(slots.position[i]),
+    batch: toNumber(slots.batch[i]),
+    home: toNumber(slots.home[i]),
+    homePos: toNumber(slots.home_position[i]),
+    time: toNumber(slots.time[i]),
+    aim: toNumber(slots.aim[i]),
   }));
   state.times = list(timeCount, i => ({
     slot: s.from_time + i,
     ts: times.timestamp[i],
     offset: at(times.offset[i]),
-    entry: num(times.slot[i]),
-    batch: num(times.batch[i]),
-    pos: num(times.batch_position[i]),
-    true: num(times.true[i]) === 1,
+    entry: toNumber(times.slot[i]),
+    batch: toNumber(times.batch[i]),
+    pos: toNumber(times.batch_position[i]),
+    true: toNumber(times.true[i]) === 1,
   }));
   state.batch = row => state.batches[row - s.from_row] ?? null;
   state.entry = slot => state.entries[slot - s.from_slot] ?? null;
@@ -80,4 +80,4 @@ export function table(bytes, names) {
 
 const list = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
-export const num = Number;
+export const toNumber = Number;

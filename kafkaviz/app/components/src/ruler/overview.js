@@ -4,7 +4,7 @@ import { color, drawingWidth, setContent, svg } from '../dom.js';
 import { groupDigits, scale } from '../text.js';
 import { LEFT, PAST, TICK_PX } from './constants.js';
 import { patterns } from './drawing.js';
-import { num } from './message.js';
+import { toNumber } from './message.js';
 
 export function overview(state) {
   const el = state.$('ov'),
@@ -40,8 +40,8 @@ function wholeSegment(state, w, x) {
     svg('text', { x: 0, y: 15, class: 'axt' }, state.data.words.whole_upper),
     svg('text', { x: 0, y: 30, class: 'axt' }, state.data.words.whole_lower),
   );
-  if (state.data.overview.length) columns(state, g, x);
-  else each(state, g, x);
+  if (state.data.overview.length) drawColumns(state, g, x);
+  else drawEachBatch(state, g, x);
   const from = Math.min(x(state.end), w - 11);
   if (state.data.tail)
     g.append(
@@ -80,7 +80,7 @@ function wholeSegment(state, w, x) {
 }
 
 // Each batch and each entry of a segment that has few.
-function each(state, g, x) {
+function drawEachBatch(state, g, x) {
   const plain = state.data.shade.by === 'Plain';
   state.batches.forEach((b, i) => {
     const look = plain
@@ -104,7 +104,7 @@ function each(state, g, x) {
 }
 
 // Columns of equal length, as Python put them together.
-export function columns(state, g, x) {
+export function drawColumns(state, g, x) {
   const n = state.data.overview.length / 2,
     bytesEach = state.data.size / n,
     last = Math.min(n, Math.ceil(state.end / bytesEach));
@@ -147,7 +147,7 @@ export const tone = v => grey(Math.round(12 + 70 * Math.max(0, Math.min(1, v))))
 export const shadeOf = (state, value) =>
   tone((value - state.data.shade.low) / Math.max(1, state.data.shade.high - state.data.shade.low));
 
-export const shadeValue = (state, b) => (state.data.shade.by === 'Size' ? b.size : num(b.ts));
+export const shadeValue = (state, b) => (state.data.shade.by === 'Size' ? b.size : toNumber(b.ts));
 
 export const shade = (state, b) =>
   state.data.shade.by === 'Plain' ? grey(34) : shadeOf(state, shadeValue(state, b));

@@ -1,24 +1,30 @@
 // What is pinned: a batch with its slots; by a pointer, by keys, by an offset, by the address.
-import { show } from './drawing.js';
-import { centred, framed, inAddress, keepInView, write } from './window.js';
+import { render } from './drawing.js';
+import {
+  addressParameter,
+  centredWindow,
+  keepInView,
+  windowOfAddress,
+  writeAddress,
+} from './window.js';
 
-export const address = () => inAddress('pin');
+export const address = () => addressParameter('pin');
 
 // The offset that the address or the reader asked for was looked up.
-export function answer(state, other) {
+export function applyAnswer(state, other) {
   const { row, why, offset } = state.data.asked,
     found = row === null ? null : state.batch(row);
   state.$('of').value = state.waiting;
-  complain(state, why);
+  showRefusal(state, why);
   state.waiting = null;
   if (!found) return;
-  state.window = framed(state);
-  if (other) state.pin = told(state);
-  else pick(state, { batch: found }, offset);
+  state.window = windowOfAddress(state);
+  if (other) state.pin = defaultSelection(state);
+  else select(state, { batch: found }, offset);
 }
 
 // What Python would look at first: a batch, or a slot that is wrong.
-export function told(state) {
+export function defaultSelection(state) {
   const { row, slot, time } = state.data.asked,
     sel = { batch: state.batch(row ?? state.from) ?? state.batches[0] };
   if (slot >= 0) sel.entry = state.entry(slot);
@@ -27,7 +33,7 @@ export function told(state) {
 }
 
 // The same choice in the objects of a new slice; what lies outside it stays as it was.
-export function renewed(state, sel) {
+export function renewSelection(state, sel) {
   if (!sel) return null;
   const { batch, entry, time } = sel;
   return {
@@ -47,12 +53,12 @@ export function chain(state, sel) {
   return { batch, entry, time, direct: !!batch && !!entry && batch.slot === entry.slot };
 }
 
-export function pick(state, sel, offset = offsetOf(sel.batch)) {
+export function select(state, sel, offset = offsetOf(sel.batch)) {
   state.pin = sel;
   state.hover = null;
   keepInView(state);
   if (!sel.batch) return;
-  remember(state, offset);
+  rememberOffset(state, offset);
   state.send('pin', {
     key: state.key,
     row: sel.batch.i,
@@ -63,58 +69,58 @@ export function pick(state, sel, offset = offsetOf(sel.batch)) {
 
 const offsetOf = batch => (batch ? String(batch.first >= 0n ? batch.first : batch.last) : '');
 
-function remember(state, offset) {
-  write(state, { pin: offset, byte: null }); // a byte that was looked at belongs to the pin before
+function rememberOffset(state, offset) {
+  writeAddress(state, { pin: offset, byte: null }); // a byte that was looked at belongs to the pin before
   state.address = offset;
   state.$('of').value = offset;
-  complain(state, '');
+  showRefusal(state, '');
 }
 
-function complain(state, why) {
+function showRefusal(state, why) {
   state.$('why').textContent = why;
   state.$('of').setAttribute('aria-invalid', why ? 'true' : 'false');
 }
 
-export function step(state, row) {
+export function selectRow(state, row) {
   const to = Math.max(0, Math.min(state.rows - 1, row)),
     batch = state.batch(to);
   if (batch) {
-    pick(state, { batch });
-    show(state);
+    select(state, { batch });
+    render(state);
   } else {
     state.wanted = to;
-    ask(state, { row: to });
+    requestSlice(state, { row: to });
   }
 }
 
-export function goTo(state, text) {
+export function goToOffset(state, text) {
   const digits = text.replace(/[\s\u202f]/g, '');
   if (!digits) return;
-  const found = /^\d+$/.test(digits) ? holding(state, BigInt(digits)) : null;
+  const found = /^\d+$/.test(digits) ? loadedBatch(state, BigInt(digits)) : null;
   if (!found) {
     state.waiting = digits;
-    ask(state, { offset: digits });
+    requestSlice(state, { offset: digits });
     return;
   }
   state.window = null;
-  pick(state, { batch: found }, digits);
-  state.window = centred(state, state.pin);
-  show(state);
+  select(state, { batch: found }, digits);
+  state.window = centredWindow(state, state.pin);
+  render(state);
 }
 
 // An offset that was chosen elsewhere on the page; the window moves only as far as it must.
-export function pinned(state, offset) {
-  const found = holding(state, BigInt(offset));
+export function selectOffset(state, offset) {
+  const found = loadedBatch(state, BigInt(offset));
   if (!found) {
-    goTo(state, offset);
+    goToOffset(state, offset);
     return;
   }
-  pick(state, { batch: found }, offset);
-  show(state);
+  select(state, { batch: found }, offset);
+  render(state);
 }
 
 // The batch of the slice that holds an offset, if the slice surely has it.
-function holding(state, offset) {
+function loadedBatch(state, offset) {
   const found = state.batches.find(b => b.last >= offset),
     first = state.batches[0];
   return found && (found.i > first.i || (first.first >= 0n && first.first <= offset))
@@ -122,7 +128,7 @@ function holding(state, offset) {
     : null;
 }
 
-export function ask(state, what) {
+export function requestSlice(state, what) {
   state.asking = true;
   state.send('slice', { key: state.key, ...what });
 }

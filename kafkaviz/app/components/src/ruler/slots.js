@@ -4,9 +4,9 @@ import { color, svg } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
-import { dated, day, iso, when } from './sentence.js';
+import { dateText, isDate, isoText, timeText } from './sentence.js';
 
-import { fits, label, reads, ring, twoLines } from './shapes.js';
+import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
 
 export const slotWords = (state, slot) =>
   fillTemplate(state.data.words.slot, { slot: groupDigits(slot) });
@@ -14,14 +14,14 @@ export const slotWords = (state, slot) =>
 export const slotsWords = (state, first, last) =>
   fillTemplate(state.data.words.slots, { first: groupDigits(first), last: groupDigits(last) });
 
-export function which(state, { written, slots }, room) {
+export function whichSlots(state, { written, slots }, room) {
   const words =
       slots - written === 1 ? slotWords(state, written) : slotsWords(state, written, slots - 1),
     short = `${groupDigits(written)}–${groupDigits(slots - 1)}`;
-  return [words, short].find(one => (textWidth(one) * 11) / 12 <= room) ?? '';
+  return [words, short].find(text => (textWidth(text) * 11) / 12 <= room) ?? '';
 }
 
-export function unwritten(X, lane, cw, words) {
+export function unwrittenSlot(X, lane, cw, words) {
   const box = {
     x: X - cw / 2,
     y: lane.y,
@@ -35,20 +35,20 @@ export function unwritten(X, lane, cw, words) {
   const style = 'paint-order:stroke;stroke:var(--kv-unwritten-soft);stroke-width:6px';
   return [
     svg('rect', box),
-    ...(reads(cw, words)
+    ...(fitsText(cw, words)
       ? [svg('text', { x: X, y: lane.y + 21, 'text-anchor': 'middle', style }, words)]
       : []),
   ];
 }
 
-export function cut(state, X, lane, cw, { slots, cut_bytes }) {
+export function tornSlot(state, X, lane, cw, { slots, cut_bytes }) {
   const d = `M${X - cw / 2} ${lane.y}h${cw / 2}l-4 5 5 6 -5 6 5 6 -5 6 4 5h${-cw / 2}z`,
     words = `${cut_bytes} B`;
   const parts = [
     svg('path', { d, fill: 'url(#torn)', stroke: color('torn'), 'stroke-width': 1.4 }),
     label(X - cw / 2, lane.y - 5, slotWords(state, slots)),
   ];
-  if (reads(cw / 2 - 4, words))
+  if (fitsText(cw / 2 - 4, words))
     parts.push(
       svg(
         'text',
@@ -61,9 +61,9 @@ export function cut(state, X, lane, cw, { slots, cut_bytes }) {
 
 // An offset, or, where that is too long, what the file holds: its distance from the segment's base offset.
 export const offsetIn = (state, offset, cw) =>
-  fits(cw, groupDigits(offset)) ? groupDigits(offset) : `+${groupDigits(offset - state.base)}`;
+  fitsCode(cw, groupDigits(offset)) ? groupDigits(offset) : `+${groupDigits(offset - state.base)}`;
 
-export function slots(state, k, station, i, lit) {
+export function drawSlots(state, k, station, i, lit) {
   const X = LEFT + (i + 0.5) * state.layout.room,
     { entry: e, time: t } = station,
     { index, time } = state.data.lanes,
@@ -73,11 +73,13 @@ export function slots(state, k, station, i, lit) {
     { words } = state.data;
   if (e) indexSlot(state, k, X, e, chosen);
   else if (index.written)
-    k.append(...absent(X, INDEX, cw, none ? words[`none_${none}`] : words.no_entry, words[none]));
-  if (e && t) between(state, k, X, t, e, chosen);
+    k.append(
+      ...absentSlot(X, INDEX, cw, none ? words[`none_${none}`] : words.no_entry, words[none]),
+    );
+  if (e && t) drawLink(state, k, X, t, e, chosen);
   if (t) timeSlot(state, k, X, t, e, lit.time === t);
-  else if (lostTime(state, e)) k.append(...unwritten(X, TIME, cw, words[time.unwritten]));
-  else if (time.written) k.append(...absent(X, TIME, cw, words.no_newer));
+  else if (isTimeLost(state, e)) k.append(...unwrittenSlot(X, TIME, cw, words[time.unwritten]));
+  else if (time.written) k.append(...absentSlot(X, TIME, cw, words.no_newer));
 }
 
 export function indexSlot(state, k, X, e, on) {
@@ -85,7 +87,7 @@ export function indexSlot(state, k, X, e, on) {
     wrong = e.aim >= PAST,
     colour = wrong ? 'torn' : 'offset',
     texts = [offsetIn(state, e.key, cw), `→ ${groupDigits(e.pos)}`];
-  pointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, colour, wrong ? '5 3' : null);
+  drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, colour, wrong ? '5 3' : null);
   const box = {
     x: X - cw / 2,
     y: INDEX.y,
@@ -95,14 +97,14 @@ export function indexSlot(state, k, X, e, on) {
     fill: color(`${colour}-soft`),
     ...ring(on, wrong, colour),
   };
-  const words = fits(cw, ...texts) ? twoLines(X, INDEX.y, ...texts, colour) : null;
+  const words = fitsCode(cw, ...texts) ? twoLines(X, INDEX.y, ...texts, colour) : null;
   k.append(
     svg(
       'g',
       { class: on ? 'it on' : 'it' },
       svg('rect', box),
       words,
-      named(state, e.slot, X - cw / 2, INDEX.y - 4),
+      slotName(state, e.slot, X - cw / 2, INDEX.y - 4),
     ),
   );
 }
@@ -112,9 +114,9 @@ export function timeSlot(state, k, X, t, e, on) {
     colour = t.true ? 'time' : 'torn',
     d = Math.min(7, cw / 4),
     h = TIME.h / 2;
-  const texts = [when(t.ts, state.layout.cut), `→ ${offsetIn(state, t.offset, cw - 14)}`];
+  const texts = [timeText(t.ts, state.layout.cut), `→ ${offsetIn(state, t.offset, cw - 14)}`];
   if (!e)
-    pointer(
+    drawPointer(
       state,
       k,
       X,
@@ -131,7 +133,7 @@ export function timeSlot(state, k, X, t, e, on) {
     fill: color(`${colour}-soft`),
     ...ring(on, !t.true, colour),
   });
-  const words = fits(cw, ...texts)
+  const words = fitsCode(cw, ...texts)
     ? twoLines(X, TIME.y, ...texts, colour, cw < 96 ? 11.5 : 12)
     : null;
   k.append(
@@ -140,18 +142,18 @@ export function timeSlot(state, k, X, t, e, on) {
       { class: on ? 'it on' : 'it' },
       shape,
       words,
-      named(
+      slotName(
         state,
         t.slot,
         X - cw / 2,
         TIME.y - 5,
-        state.layout.days && dated(t.ts) ? day(iso(t.ts)) : '',
+        state.layout.days && isDate(t.ts) ? dateText(isoText(t.ts)) : '',
       ),
     ),
   );
 }
 
-export function named(state, slot, x, y, more = '') {
+export function slotName(state, slot, x, y, more = '') {
   const room = state.layout.room / 7.5,
     digits = String(slot).length,
     whole = `${slotWords(state, slot)} · ${more}`;
@@ -163,7 +165,7 @@ export function named(state, slot, x, y, more = '') {
       : null;
 }
 
-export function absent(X, lane, cw, words, shorter = '') {
+export function absentSlot(X, lane, cw, words, shorter = '') {
   const box = {
     x: X - cw / 2,
     y: lane.y,
@@ -174,7 +176,7 @@ export function absent(X, lane, cw, words, shorter = '') {
     stroke: color('line-2'),
     'stroke-dasharray': '3 3',
   };
-  const text = reads(cw, words) ? words : reads(cw, shorter) ? shorter : '';
+  const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';
   return [
     svg('rect', box),
     svg('text', { x: X, y: lane.y + lane.h / 2 + 4, 'text-anchor': 'middle', class: 'axt' }, text),
@@ -182,7 +184,7 @@ export function absent(X, lane, cw, words, shorter = '') {
 }
 
 // An offset entry behind the last time entry of a closed segment whose time index ends in zeros.
-export function lostTime(state, e) {
+export function isTimeLost(state, e) {
   const { time } = state.data.lanes;
   return (
     time.unwritten === 'zeros' &&
@@ -193,7 +195,7 @@ export function lostTime(state, e) {
 }
 
 // From a slot down to the byte it names; a time entry alone passes the index lane.
-export function pointer(state, k, X, y, position, on, colour, dashes, past = null) {
+export function drawPointer(state, k, X, y, position, on, colour, dashes, past = null) {
   const bx = Math.max(LEFT - 20, Math.min(state.layout.w + 20, state.layout.x(position))),
     start = past ?? y;
   const kind = on ? 'lnk on' : colour === 'torn' ? 'lnk bad' : 'lnk';
@@ -218,7 +220,7 @@ export function pointer(state, k, X, y, position, on, colour, dashes, past = nul
 }
 
 // From a time entry to its offset entry; dashed where the newest record came before the batch of that entry.
-export function between(state, k, X, t, e, on) {
+export function drawLink(state, k, X, t, e, on) {
   const earlier = t.true && t.offset !== e.key && t.batch !== e.home,
     y = (TIME.y + TIME.h + INDEX.y) / 2 + 4;
   const look = {

@@ -1,16 +1,16 @@
 // The window: which bytes of the .log the lanes show.
 import { CENTRE, LEAST_WINDOW, PAST, REST_MS, SLICE_WINDOW_ROWS, TAIL_ROOM } from './constants.js';
-import { show } from './drawing.js';
-import { num } from './message.js';
-import { ask } from './selection.js';
+import { render } from './drawing.js';
+import { toNumber } from './message.js';
+import { requestSlice } from './selection.js';
 
-export const inAddress = name => new URLSearchParams(location.search).get(name) ?? '';
+export const addressParameter = name => new URLSearchParams(location.search).get(name) ?? '';
 
 // Into the address goes what its reader sees; of the window only what the pin alone would not bring back.
-export function write(state, more = {}) {
+export function writeAddress(state, more = {}) {
   const url = new URL(location.href),
     shown = state.window?.map(Math.round).join('-');
-  const own = state.window && shown !== centred(state, state.pin).map(Math.round).join('-'),
+  const own = state.window && shown !== centredWindow(state, state.pin).map(Math.round).join('-'),
     keep = { ...state.data.address, ...more, ...(own ? { window: shown } : {}) };
   for (const name in keep)
     if (keep[name] === null) url.searchParams.delete(name);
@@ -20,62 +20,70 @@ export function write(state, more = {}) {
 }
 
 // The window that the address names, as far as the axis goes.
-export function framed(state) {
-  const [, from, to] = (/^(\d{1,15})-(\d{1,15})$/.exec(inAddress('window')) ?? []).map(num),
+export function windowOfAddress(state) {
+  const [, from, to] = (/^(\d{1,15})-(\d{1,15})$/.exec(addressParameter('window')) ?? []).map(
+      toNumber,
+    ),
     span = to - from;
   if (!(span > 0) || from > state.data.size) return null;
   state.framed = true;
-  const wide = Math.max(Math.min(LEAST_WINDOW, widest(state)), Math.min(widest(state), span)),
-    start = Math.max(0, Math.min(limit(state, wide) - wide, from));
+  const wide = Math.max(
+      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(widestSpan(state), span),
+    ),
+    start = Math.max(0, Math.min(axisEnd(state, wide) - wide, from));
   return [start, start + wide];
 }
 
 // How far the axis goes for a window of this span: behind the last batch there is room for what was never written, or is torn.
-export const open = lane => lane.slots > lane.written || lane.cut_bytes > 0;
+export const hasRoom = lane => lane.slots > lane.written || lane.cut_bytes > 0;
 
-const trails = state => state.data.tail || open(state.data.lanes.index);
+const hasTail = state => state.data.tail || hasRoom(state.data.lanes.index);
 
-const limit = (state, span) =>
-  Math.max(state.data.size, state.end + (trails(state) ? span * TAIL_ROOM : 0));
+const axisEnd = (state, span) =>
+  Math.max(state.data.size, state.end + (hasTail(state) ? span * TAIL_ROOM : 0));
 
-function widest(state) {
+function widestSpan(state) {
   if (state.whole)
-    return Math.max(state.data.size, trails(state) ? state.end / (1 - TAIL_ROOM) : state.end);
+    return Math.max(state.data.size, hasTail(state) ? state.end / (1 - TAIL_ROOM) : state.end);
   return (
     state.batches[Math.min(SLICE_WINDOW_ROWS, state.batches.length) - 1].pos - state.batches[0].pos
   );
 }
 
-export function within(state, [a, b]) {
-  const span = Math.max(Math.min(LEAST_WINDOW, widest(state)), Math.min(b - a, widest(state))),
+export function clampedWindow(state, [a, b]) {
+  const span = Math.max(
+      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(b - a, widestSpan(state)),
+    ),
     centre = (a + b) / 2;
   const from = Math.max(
     state.bytesFrom,
-    Math.min(Math.min(state.bytesTo, limit(state, span)) - span, centre - span / 2),
+    Math.min(Math.min(state.bytesTo, axisEnd(state, span)) - span, centre - span / 2),
   );
   return [from, from + span];
 }
 
-export function centred(state, { batch, entry }) {
-  let span = Math.min(widest(state), Math.max(state.data.span, batch.size * 1.5)),
+export function centredWindow(state, { batch, entry }) {
+  let span = Math.min(widestSpan(state), Math.max(state.data.span, batch.size * 1.5)),
     from = batch.pos - CENTRE * span;
   const apart =
     entry && entry.aim >= PAST && entry.pos < state.end ? Math.abs(entry.pos - entry.homePos) : 0;
-  if (apart && apart < widest(state) / 2) {
+  if (apart && apart < widestSpan(state) / 2) {
     span = Math.max(span, apart * 1.8);
     from = (entry.pos + entry.homePos - span) / 2;
   }
-  if (trails(state) && batch.pos > state.end - span * 0.72) {
-    span = Math.min(widest(state), span * 1.15);
+  if (hasTail(state) && batch.pos > state.end - span * 0.72) {
+    span = Math.min(widestSpan(state), span * 1.15);
     // all that is behind it, unless that is wider than the window
-    const last = limit(state, span) - span;
+    const last = axisEnd(state, span) - span;
     from = last <= batch.pos ? last : batch.pos - CENTRE * span;
   }
-  from = Math.max(0, Math.min(limit(state, span) - span, from));
+  from = Math.max(0, Math.min(axisEnd(state, span) - span, from));
   return [from, from + span];
 }
 
-export const covered = (state, [a, b]) => a >= state.bytesFrom && b <= state.bytesTo;
+export const isLoaded = (state, [a, b]) => a >= state.bytesFrom && b <= state.bytesTo;
 
 export function keepInView(state) {
   const b = state.pin.batch;
@@ -83,29 +91,30 @@ export function keepInView(state) {
   const [from, to] = state.window,
     span = to - from;
   if (b.pos >= from && b.pos + b.size <= to) return;
-  state.window = b.size > span ? centred(state, state.pin) : slide(state, b.pos - span / 2);
+  state.window =
+    b.size > span ? centredWindow(state, state.pin) : slideWindow(state, b.pos - span / 2);
 }
 
-export function slide(state, from) {
+export function slideWindow(state, from) {
   const span = state.window[1] - state.window[0],
-    start = Math.max(0, Math.min(limit(state, span) - span, from));
+    start = Math.max(0, Math.min(axisEnd(state, span) - span, from));
   return [start, start + span];
 }
 
-export function zoom(state, factor, at = middle(state)) {
+export function zoom(state, factor, at = zoomCentre(state)) {
   const [a, b] = state.window,
     span = Math.max(
-      Math.min(LEAST_WINDOW, widest(state)),
-      Math.min(widest(state), (b - a) * factor),
+      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(widestSpan(state), (b - a) * factor),
     );
   const from = at - ((at - a) * span) / (b - a);
   state.window = [from, from + span];
-  state.window = slide(state, from);
-  moved(state);
+  state.window = slideWindow(state, from);
+  settle(state);
 }
 
 // Where keys zoom: at the pin, or at the middle of a window that does not show it.
-function middle(state) {
+function zoomCentre(state) {
   const [a, b] = state.window,
     pin = state.pin.batch,
     at = pin ? (Math.max(a, pin.pos) + Math.min(b, pin.pos + pin.size)) / 2 : -1;
@@ -113,14 +122,14 @@ function middle(state) {
 }
 
 // The window came to rest: the address has it, and if it left the slice, the server is asked for the one around it, once.
-export function moved(state) {
-  show(state);
+export function settle(state) {
+  render(state);
   clearTimeout(state.rest);
   state.rest = setTimeout(() => {
-    write(state);
-    if (!covered(state, state.window)) ahead(state);
+    writeAddress(state);
+    if (!isLoaded(state, state.window)) requestWindow(state);
   }, REST_MS);
 }
 
-export const ahead = state =>
-  ask(state, { position: Math.round((state.window[0] + state.window[1]) / 2) });
+export const requestWindow = state =>
+  requestSlice(state, { position: Math.round((state.window[0] + state.window[1]) / 2) });
