@@ -7,11 +7,12 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 PYTHONS := python3.13 python3.12 python3.11 python3.14 python3
 UV := $(shell command -v uv 2>/dev/null)
 CARGO := $(shell command -v cargo 2>/dev/null)
+NPM := $(shell command -v npm 2>/dev/null)
 PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys nightly test-kafka lint lessons docs screenshots contact-sheet fuzz soak audit bench bench-kafka
+.PHONY: help run test journeys nightly test-kafka lint bundles lessons docs screenshots contact-sheet fuzz soak audit bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,9 +35,19 @@ nightly: $(INSTALLED_DEV) ## all that is long or random: the whole matrix, an ho
 test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka
 
-lint: $(INSTALLED_DEV) ## check the code and its form with ruff, its types with ty
+lint: $(INSTALLED_DEV) ## check the code and its form with ruff, its types with ty; the JavaScript with biome and tsc, where npm is
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check --quiet .
 	@$(VENV)/bin/ty check --quiet --python $(VENV)
+	@if [ -z "$(NPM)" ]; then echo "The JavaScript is not checked: that needs npm."; \
+	elif ! $(MAKE) --no-print-directory node_modules/.installed; then echo "The JavaScript is not checked: npm could not install its tools."; \
+	else $(NPM) run --silent check; fi
+
+node_modules/.installed: package.json
+	@$(NPM) install --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $@
+
+bundles: node_modules/.installed ## bundle the JavaScript of the components anew, which needs npm
+	@$(NPM) run --silent bundle
 
 lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
 	@$(PYTHON_OF_VENV) -m kafkaviz.app.lessons kafkaviz/app/lessons $(if $(LESSONS),"$(LESSONS)")

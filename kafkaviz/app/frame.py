@@ -32,6 +32,7 @@ from kafkaviz.app.state import (
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, version_text
+from kafkaviz.figures import tokens
 from kafkaviz.log.partition import Partition
 from kafkaviz.units import escape_controls, group
 from kafkaviz.words import say
@@ -132,11 +133,11 @@ def _stylesheet() -> str:
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
         for name in elements.SEVERITIES
     )
-    tokens, *rules = (
+    rules = (
         (APP_FOLDER / name).read_text(encoding="utf-8")
-        for name in ("tokens.css", "look.css", "narrow.css", "paper.css")
+        for name in ("look.css", "narrow.css", "paper.css")
     )
-    return f"{tokens}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
+    return f"{tokens.STYLESHEET}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
 
 
 def _read_svg(name: str) -> str:

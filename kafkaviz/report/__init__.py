@@ -24,6 +24,7 @@ from plotly.offline import get_plotlyjs
 
 from kafkaviz import __version__, units
 from kafkaviz.analysis.health import Health
+from kafkaviz.figures import tokens
 from kafkaviz.figures.checkup import HealthView
 from kafkaviz.log.broker import Broker
 from kafkaviz.report import closing, health, inventory, tuning
@@ -235,8 +236,9 @@ def _styles() -> str:
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
         for name in ("error", "warning", "info", "ok")
     )
-    tokens = (PACKAGE_DIRECTORY / "app" / "tokens.css").read_text(encoding="utf-8")
-    return "\n".join((*_fonts(), tokens, f":root {{ {' '.join(marks)} }}", _read_asset("page.css")))
+    return "\n".join(
+        (*_fonts(), tokens.STYLESHEET, f":root {{ {' '.join(marks)} }}", _read_asset("page.css"))
+    )
 
 
 def _fonts() -> list[str]:

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.app import frame
-from kafkaviz.figures import theme
+from kafkaviz.figures import theme, tokens
 
 ROOT = Path(__file__).parents[2]
 UI = ROOT / "kafkaviz" / "app"
-TOKEN = re.compile(r"--kv-([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
 SETTINGS = {  # of a theme in config.toml: the token with the same colour
     "primaryColor": "accent",
     "backgroundColor": "bg",
@@ -31,45 +30,38 @@ SETTINGS = {  # of a theme in config.toml: the token with the same colour
 CATEGORIES = ["log", "offset", "time", "warm", "scan", "hit"]
 
 
-def tokens() -> dict[str, tuple[str, str]]:
-    """The colour tokens: name to light and dark."""
-    return {
-        name: (light, dark) for name, light, dark in TOKEN.findall((UI / "tokens.css").read_text())
-    }
+def test_every_colour_is_read_from_the_stylesheet():
+    """Light and dark, by the token's name."""
+    colours = re.findall(r"--kv-[\w-]+: light-dark\(#", tokens.STYLESHEET)
+    assert len(tokens.COLOURS) == len(colours) > 50
+    assert tokens.COLOURS["offset_text"] == ("#1a5cb4", "#8ec1ff")
 
 
-def test_the_charts_have_the_stylesheets_colours():
-    """Every colour of figures/theme.py is the token of that name, light and dark."""
-    found = tokens()
-    assert len(theme.COLOURS) > 20
-    assert {name: found[name.replace("_", "-")] for name in theme.COLOURS} == theme.COLOURS
-
-
-@pytest.mark.parametrize("mode", theme.MODES)
+@pytest.mark.parametrize("mode", tokens.MODES)
 def test_streamlit_has_the_stylesheets_colours(mode):
     """Every colour of the two themes in config.toml is a token."""
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][mode]
-    found = {name: pair[theme.MODES.index(mode)] for name, pair in tokens().items()}
+    expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
     colours = {name: value for name, value in config.items() if isinstance(value, str)}
-    assert colours == {name: found[SETTINGS[name]] for name in colours}
-    assert config["chartCategoricalColors"] == [found[name] for name in CATEGORIES]
+    assert colours == {name: expected[SETTINGS[name]] for name in colours}
+    assert config["chartCategoricalColors"] == [expected[name] for name in CATEGORIES]
     assert config["sidebar"] == {
-        "backgroundColor": found["panel"],
-        "secondaryBackgroundColor": found["press"],
+        "backgroundColor": expected["panel"],
+        "secondaryBackgroundColor": expected["press"],
     }
 
 
-@pytest.mark.parametrize("mode", theme.MODES)
+@pytest.mark.parametrize("mode", tokens.MODES)
 def test_the_plotly_template_has_the_stylesheets_colours(mode):
     """Its colours by category, and every other colour it names, are tokens or white on ink."""
-    template = theme.TEMPLATES[mode]["layout"]
-    found = {name: pair[theme.MODES.index(mode)] for name, pair in tokens().items()}
-    assert template["colorway"] == [found[name] for name in CATEGORIES]
+    template = theme.template(mode).to_plotly_json()["layout"]
+    expected = {name.replace("_", "-"): colour for name, colour in tokens.colours(mode).items()}
+    assert template["colorway"] == [expected[name] for name in CATEGORIES]
     assert (
-        template["xaxis"]["gridcolor"] == found["line"]
-        and template["xaxis"]["tickfont"]["color"] == found["ink-3"]
+        template["xaxis"]["gridcolor"] == expected["line"]
+        and template["xaxis"]["tickfont"]["color"] == expected["ink-3"]
     )
-    assert template["font"]["color"] == found["ink-2"]
+    assert template["font"]["color"] == expected["ink-2"]
 
 
 def test_every_token_that_is_used_exists():
@@ -78,7 +70,7 @@ def test_every_token_that_is_used_exists():
     for file in [
         UI / "look.css",
         *(UI / "components").glob("*.css"),
-        *(UI / "components").glob("*.js"),
+        *(UI / "components" / "src").rglob("*.js"),
         *(UI / "art").glob("*.svg"),
     ]:
         text = file.read_text()
@@ -103,15 +95,21 @@ def test_no_traceback_reaches_the_reader():
 
 
 def test_no_token_is_left_over():
-    """Each is asked for by a stylesheet, by a component through kit.js's V, or by a figure through
-    its twin in theme.py.
-    """
+    """Each is asked for by a stylesheet, by a component through color of dom.js, or by a figure."""
     files = [
-        file for pattern in ("*.css", "*.js", "*.py") for file in (ROOT / "kafkaviz").rglob(pattern)
+        file
+        for pattern in ("*.css", "*.js", "*.json", "*.py")
+        for file in (ROOT / "kafkaviz").rglob(pattern)
+        if not {"node_modules", "bundles"} & set(file.parts)
     ]
     said = "".join(file.read_text() for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *files))
-    names = re.findall(r"^\s*--kv-([\w-]+):", (UI / "tokens.css").read_text(), re.M)
-    ways = (r"var\(--kv-{0}\b(?!-)", r"V\(['\"`]{0}['\"`]\)", r"['\"]{0}['\"]", r"['\"]{1}['\"]")
+    names = re.findall(r"^\s*--kv-([\w-]+):", tokens.STYLESHEET, re.M)
+    ways = (
+        r"var\(--kv-{0}\b(?!-)",
+        r"color\(['\"`]{0}['\"`]\)",
+        r"['\"]{0}['\"]",
+        r"['\"]{1}['\"]",
+    )
     left = {
         name
         for name in names

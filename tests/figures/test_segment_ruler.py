@@ -43,7 +43,7 @@ def test_lanes_say_what_they_lack():
 
 
 def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.ndarray]:
-    """The words, the tables and the overview of a message, read as ruler.js reads them."""
+    """The words, the tables and the overview of a message, read as ruler/message.js reads them."""
     length = int.from_bytes(message[:8], "little")
     words, body = json.loads(message[8 : 8 + length]), message[8 + length :]
     tables = {}

@@ -1,8 +1,9 @@
-"""The parts that need JavaScript: each a Python door, with its .js and .css (and .html) beside it.
+"""The parts that need JavaScript: each a Python function, with its .css (and .html) beside it.
 
-A component has its own shadow root. Its script is kit.js followed by its own file, its style
-kit.css followed by its own: ES imports between files do not work there. What some of them share
-(steps) stands between. Files are read once, when the module that registers them is imported.
+A component has its own shadow root. Its style is kit.css followed by its own. Its script is one
+file of bundles/, which `npm run bundle` makes of the modules in src/: Streamlit takes one text, in
+which ES imports between files do not work. Files are read once, when the module that registers
+them is imported.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,13 +20,14 @@ ART = COMPONENTS_FOLDER.parent / "art"
 
 
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
-    """Registers a component from its files: NAME.js, and NAME.css and NAME.html where there are
-    any; those of `shared_names` before them.
+    """Registers a component from its files: bundles/NAME.js, and NAME.css and NAME.html where there
+    are any; the styles and HTML of `shared_names` before them.
     """
-    script, style, markup = (
+    style, markup = (
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
-        for kind in ("js", "css", "html")
+        for kind in ("css", "html")
     )
+    script = (COMPONENTS_FOLDER / "bundles" / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
 
 

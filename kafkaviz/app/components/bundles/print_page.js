@@ -1,0 +1,2 @@
+// Made of src/ by bundle.js.
+var c=(t,e,n)=>{for(let r in e)e[r]!=null&&t.setAttribute(r,e[r]);for(let r of n.flat())r!=null&&t.append(r);return t};var i=(t,e={},...n)=>c(document.createElement(t),e,n);var o=t=>i("span",{class:"ic","aria-hidden":"true"},t);function h({parentElement:t,data:e}){let n=t.querySelector("button")??t.appendChild(i("button",{class:"btn pri"}));n.replaceChildren(o("print"),e.label),n.onclick=()=>window.print()}export{h as default};

@@ -1,0 +1,72 @@
+// What the components draw with: makers of SVG and HTML, colours, hatches, one tooltip.
+import { fillTemplate } from './text.js';
+
+const NS = 'http://www.w3.org/2000/svg';
+export const setContent = (e, at, kids) => {
+  for (const k in at) if (at[k] != null) e.setAttribute(k, at[k]);
+  for (const c of kids.flat()) if (c != null) e.append(c);
+  return e;
+};
+export const svg = (tag, at = {}, ...kids) =>
+  setContent(document.createElementNS(NS, tag), at, kids);
+export const html = (tag, at = {}, ...kids) => setContent(document.createElement(tag), at, kids);
+export const color = n => `var(--kv-${n})`;
+export const icon = n => html('span', { class: 'ic', 'aria-hidden': 'true' }, n);
+// A text of the reader's language with its values put in: **bold**, *italic*, ~what is wrong~; and the text of a number of things, its key_1 of one.
+export const renderMarkup = (text, values) =>
+  text
+    .split(/(\*\*.+?\*\*|\*.+?\*|~.+?~)/)
+    .filter(part => part)
+    .map(part => {
+      const [, mark] = /^(\*\*|\*|~)/.exec(part) ?? [],
+        said = fillTemplate(mark ? part.slice(mark.length, -mark.length) : part, values);
+      return mark === '**'
+        ? html('b', {}, said)
+        : mark === '*'
+          ? html('i', {}, said)
+          : mark
+            ? html('span', { class: 'bad' }, said)
+            : said;
+    });
+export const drawingWidth = el => Math.max(300, el.clientWidth);
+export function addHatches(drawing) {
+  const p = (id, size, turn, ...kids) =>
+    svg(
+      'pattern',
+      { id, width: size, height: size, patternUnits: 'userSpaceOnUse', patternTransform: turn },
+      ...kids,
+    );
+  drawing.append(
+    svg(
+      'defs',
+      {},
+      p(
+        'hWarm',
+        6,
+        'rotate(45)',
+        svg('rect', { width: 6, height: 6, fill: color('warm-soft') }),
+        svg('rect', { width: 1.6, height: 6, fill: color('warm'), opacity: 0.42 }),
+      ),
+      p('hOut', 4, 'rotate(-45)', svg('rect', { width: 0.9, height: 4, fill: color('line-2') })),
+    ),
+  );
+  return drawing;
+}
+export function tooltip(root) {
+  const box =
+    root.querySelector('.tip') ??
+    root.appendChild(html('div', { class: 'tip', 'aria-hidden': 'true' }));
+  return (el, lines) => {
+    el.addEventListener('mousemove', e => {
+      box.replaceChildren(...lines().map(t => html('div', {}, t)));
+      box.classList.add('show');
+      const r = box.getBoundingClientRect();
+      box.style.left = `${Math.max(8, Math.min(innerWidth - r.width - 8, e.clientX + 14))}px`;
+      box.style.top =
+        (e.clientY + 18 + r.height > innerHeight ? e.clientY - r.height - 12 : e.clientY + 18) +
+        'px';
+    });
+    el.addEventListener('mouseleave', () => box.classList.remove('show'));
+    return el;
+  };
+}

@@ -1,0 +1,187 @@
+// Entries of an offset index above the batches they point at, to scale; once the answer may be seen, where the search begins and what it steps over.
+import { color, drawingWidth, svg } from './dom.js';
+import { groupDigits, scale } from './text.js';
+
+const HIGH = 312,
+  GAP = 8,
+  TOP = 26,
+  CELL = 52,
+  LOG = 176;
+
+export default function ({ parentElement: root, data }) {
+  const $ = name => root.querySelector(`.${name}`),
+    state = (root.host.__entries ??= {});
+  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  $('ft').textContent = data.title;
+  $('fs').textContent = data.below;
+  const show = () => {
+    const w = drawingWidth($('pic'));
+    if (w !== state.width) {
+      state.width = w;
+      $('pic').replaceChildren(picture(data, w));
+    }
+  };
+  state.width = 0;
+  show();
+  const sizes = new ResizeObserver(show);
+  sizes.observe(root.host);
+  return (state.release = () => sizes.disconnect());
+}
+
+function picture(d, w) {
+  const end = Math.max(...d.batches.map(([p, size]) => p + size)),
+    x = scale(0, end, 0, w);
+  const drawing = svg('svg', {
+    height: HIGH,
+    viewBox: `0 0 ${w} ${HIGH}`,
+    role: 'img',
+    'aria-label': d.title,
+  });
+  slots(drawing, d, w, x);
+  d.batches.forEach(batch => log(drawing, d, batch, x));
+  d.revealed ? hops(drawing, d, x) : waiting(drawing, d, x);
+  return drawing;
+}
+
+function slots(drawing, d, w, x) {
+  const wide = (w - GAP * (d.slots.length - 1)) / d.slots.length,
+    few = wide < 86 ? ' few' : '';
+  d.slots.forEach(([key, position], i) => {
+    const left = i * (wide + GAP),
+      mid = left + wide / 2,
+      out = d.revealed && key > d.target,
+      hit = d.revealed && i === d.slot;
+    drawing.append(
+      svg('path', {
+        d: `M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`,
+        fill: 'none',
+        stroke: color('offset'),
+        'stroke-width': hit ? 2.6 : 1.2,
+        opacity: out ? 0.2 : d.revealed && !hit ? 0.35 : 0.8,
+      }),
+    );
+    drawing.append(
+      svg('rect', {
+        x: left,
+        y: TOP,
+        width: wide,
+        height: CELL,
+        rx: 4,
+        fill: hit ? color('hit-soft') : color('offset-soft'),
+        stroke: hit ? color('hit') : 'none',
+        'stroke-width': 2.4,
+        opacity: out ? 0.5 : 1,
+      }),
+    );
+    if (wide > 40)
+      drawing.append(svg('text', { x: left, y: 19, class: 'axt' }, `${d.slot_word} ${i}`));
+    drawing.append(
+      svg(
+        'text',
+        { x: mid, y: 50, 'text-anchor': 'middle', class: `mono k${few}`, opacity: out ? 0.6 : 1 },
+        groupDigits(key) +
+          (wide > 76
+            ? out
+              ? ` > ${groupDigits(d.target)}`
+              : hit
+                ? ` ≤ ${groupDigits(d.target)} ✓`
+                : ''
+            : ''),
+      ),
+    );
+    if (wide > 40)
+      drawing.append(
+        svg(
+          'text',
+          { x: mid, y: 69, 'text-anchor': 'middle', class: 'mono' },
+          `→ ${groupDigits(position)}`,
+        ),
+      );
+  });
+}
+
+function log(drawing, d, [position, size, first, last], x) {
+  const left = x(position),
+    wide = x(position + size) - left,
+    holds = first <= d.target && d.target <= last,
+    read = d.revealed && d.passed.includes(position);
+  const fill = d.revealed && holds ? 'hit-soft' : read ? 'scan-soft' : 'log-soft';
+  drawing.append(
+    svg('rect', {
+      x: left + 1,
+      y: LOG,
+      width: Math.max(1, wide - 2),
+      height: CELL,
+      rx: 3,
+      fill: color(fill),
+      stroke: holds ? color(d.revealed ? 'hit' : 'ink') : 'none',
+      'stroke-width': 2,
+    }),
+  );
+  if (read || (d.revealed && position === d.batch))
+    drawing.append(
+      svg('rect', { x: left + 1, y: LOG, width: 6, height: CELL, rx: 2, fill: color('scan') }),
+    );
+  const range = `${first}–${last}`,
+    text = first !== last && wide > range.length * 7.6 + (read ? 8 : 2) ? range : String(first);
+  if (wide > 26)
+    drawing.append(
+      svg(
+        'text',
+        { x: left + wide / 2 + (read ? 3 : 0), y: 207, 'text-anchor': 'middle', class: 'mono b' },
+        text,
+      ),
+    );
+  if (wide > 34)
+    drawing.append(svg('text', { x: left + 2, y: 246, class: 'axt' }, groupDigits(position)));
+}
+
+function hops(drawing, d, x) {
+  const stops = [...d.passed, d.batch];
+  for (let i = 0; i + 1 < stops.length; i++) {
+    const a = x(stops[i]) + 5,
+      b = x(stops[i + 1]) + 2;
+    drawing.append(
+      svg('path', {
+        d: `M${a} 258Q${(a + b) / 2} 280 ${b} 259`,
+        fill: 'none',
+        stroke: color('scan'),
+        'stroke-width': 2,
+      }),
+      svg('path', { d: `M${b - 5} 264l6-8 3 9z`, fill: color('scan') }),
+    );
+  }
+  const late = x(d.from) > x(d.batches.at(-1)[0]) * 0.7;
+  drawing.append(
+    svg(
+      'text',
+      {
+        x: late ? x(d.batch) + 8 : x(d.from) + 4,
+        y: 296,
+        'text-anchor': late ? 'end' : 'start',
+        class: 'w r',
+      },
+      d.read,
+    ),
+  );
+}
+
+function waiting(drawing, d, x) {
+  const [position, size] = d.batches.find(
+    ([, , first, last]) => first <= d.target && d.target <= last,
+  ) ?? [0, 0];
+  const at = x(position + size / 2),
+    end = at > x(d.batches.at(-1)[0]) ? 'end' : 'middle';
+  drawing.append(
+    svg(
+      'text',
+      {
+        x: end === 'end' ? x(position + size) : Math.max(70, at),
+        y: 276,
+        'text-anchor': end,
+        class: 'w',
+      },
+      d.here,
+    ),
+  );
+}

@@ -1,0 +1,441 @@
+// Health: the verdict on the next start, what it reads, and the findings: a list, and the chosen one with its bytes.
+// Everything was sent; choosing happens here, and goes into the address as ?finding= and ?severity=.
+import { addHatches, color, drawingWidth, html, icon, svg, tooltip } from './dom.js';
+import { fillTemplate, groupDigits } from './text.js';
+
+const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' }; // by severity, their words
+const BAR = { gap: 2, top: 20, height: 24, tail: 7, letter: 6.4 };
+const sev = (state, kind) =>
+  html('span', { class: `sev ${kind}`, role: 'img', 'aria-label': state.data.words[kind] });
+const asked = name => new URLSearchParams(location.search).get(name);
+
+export default function ({ parentElement: root, data }) {
+  const state = (root.host.__findings ??= {});
+  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.$ = name => root.querySelector(`.${name}`);
+  if (state.key !== data.key)
+    Object.assign(state, {
+      key: data.key,
+      only: asked('severity') in NAMES ? asked('severity') : 'all',
+      ...named(data, asked('finding') ?? ''),
+    });
+  state.data = data;
+  if (!listed(state).some(one => one.key === state.chosen))
+    Object.assign(state, { chosen: listed(state)[0]?.key, member: 0 });
+  state.$('flt').setAttribute('aria-label', data.words.which);
+  state.$('fl').setAttribute('aria-label', data.words.findings);
+  const shown = () => {
+    verdict(state);
+    strip(state, root);
+  };
+  const watch = new ResizeObserver(shown);
+  watch.observe(root.host);
+  shown();
+  filters(state);
+  list(state);
+  detail(state);
+  table(state, 'doing', data.steps);
+  table(state, 'keeping', data.retention);
+  state.$('fl').onkeydown = event => step(state, event);
+  return (state.release = () => watch.disconnect());
+}
+
+const within = (part, whole) => whole.toLowerCase().includes(part.toLowerCase().replace(/\.$/, ''));
+const listed = state =>
+  state.data.items.filter(one => state.only === 'all' || one.severity === state.only);
+
+// What an address names: an item, and behind a ~ which of its findings, if not the first.
+function named(data, text) {
+  const [, key, nth] = /^(.*)~([0-9]{1,9})$/.exec(text) ?? [],
+    item = data.items.find(one => one.key === key);
+  return item?.members[nth] && !data.items.some(one => one.key === text)
+    ? { chosen: key, member: Number(nth) }
+    : { chosen: text, member: 0 };
+}
+
+function write(state) {
+  const url = new URL(location.href),
+    finding = state.member ? `${state.chosen}~${state.member}` : state.chosen;
+  for (const [name, value, none] of [
+    ['finding', finding, null],
+    ['severity', state.only, 'all'],
+  ])
+    if (!value || value === none) url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  history.replaceState(history.state, '', url);
+}
+
+function verdict(state) {
+  const { kind, title, text } = state.data.verdict,
+    box = state.$('verdict');
+  box.className = `verdict ${kind}`;
+  box.replaceChildren(
+    sev(state, kind),
+    html('h2', {}, title),
+    ...(text ? [html('p', {}, ...spoken(text))] : []),
+  );
+}
+
+function strip(state, root) {
+  const figure = state.$('steps'),
+    s = state.data.strip;
+  figure.replaceChildren();
+  if (!s) return;
+  const width = drawingWidth(state.$('verdict')),
+    h = s.below || s.aside ? 66 : 48,
+    drawing = addHatches(
+      svg('svg', {
+        height: h,
+        viewBox: `0 0 ${width} ${h}`,
+        role: 'img',
+        'aria-label': `${s.title}. ${s.below}`,
+      }),
+    );
+  drawing.append(
+    svg(
+      'defs',
+      {},
+      svg(
+        'pattern',
+        { id: 'hTorn', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
+        svg('rect', { width: 6, height: 6, fill: color('torn-soft') }),
+        svg('path', {
+          d: 'M0 0l6 6M6 0L0 6',
+          stroke: color('torn'),
+          'stroke-width': 0.9,
+          opacity: 0.7,
+        }),
+      ),
+    ),
+  );
+  drawing.append(svg('text', { x: 0, y: 12, class: 'axt' }, s.title));
+  const gap = Math.min(BAR.gap, width / s.bars.length / 4),
+    tip = tooltip(root),
+    room = width - gap * (s.bars.length - 1);
+  let x = 0;
+  for (const bar of s.bars) {
+    const w = room * bar.share;
+    drawing.append(tip(drawn(bar, x, w), () => [bar.name, bar.words]));
+    x += w + gap;
+  }
+  if (s.below) drawing.append(svg('text', { x: 0, y: 60, class: 'bad' }, s.below));
+  if (s.aside)
+    drawing.append(svg('text', { x: width, y: 60, 'text-anchor': 'end', class: 'axt' }, s.aside));
+  figure.append(drawing);
+}
+
+function drawn(bar, x, w) {
+  const bad = bar.fails || bar.cut_bytes > 0,
+    y = BAR.top,
+    height = BAR.height;
+  const fill = bar.fails ? 'url(#hTorn)' : bad ? color('torn-soft') : color('log-soft');
+  const g = svg(
+    'g',
+    {},
+    svg('rect', {
+      x,
+      y,
+      width: w,
+      height,
+      rx: 3,
+      fill,
+      stroke: bad ? color('torn') : 'none',
+      'stroke-width': 1.4,
+    }),
+  );
+  if (bar.cut_bytes && w > BAR.tail)
+    g.append(
+      svg('rect', {
+        x: x + w - BAR.tail,
+        y,
+        width: BAR.tail,
+        height,
+        fill: 'url(#hTorn)',
+        stroke: color('torn'),
+      }),
+    );
+  if (w > bar.name.length * BAR.letter + 10)
+    g.append(
+      svg(
+        'text',
+        {
+          x: x + w / 2 - (bar.cut_bytes ? 3 : 0),
+          y: 36,
+          'text-anchor': 'middle',
+          style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px`,
+        },
+        bar.name,
+      ),
+    );
+  return g;
+}
+
+// A table: some rows, and all that were sent once somebody asks.
+function table(state, place, t, all = false) {
+  const box = state.$(place);
+  if (!t) return box.replaceChildren();
+  const rows = all ? t.rows : t.rows.slice(0, t.shown),
+    left = t.rows.length - rows.length;
+  const body = rows.map(row =>
+    html(
+      'tr',
+      {},
+      ...row.cells.map((cell, i) =>
+        html(
+          'td',
+          { class: t.code.includes(i) && row.is_one ? 'mono' : '', title: row.hover[i] || null },
+          i || !row.kind ? null : sev(state, row.kind),
+          t.code.includes(i) && row.link.tp
+            ? html('a', { href: address(row.link) }, cell)
+            : spoken(cell),
+        ),
+      ),
+    ),
+  );
+  const more = left
+    ? html(
+        'button',
+        { class: 'btn q', type: 'button' },
+        fillTemplate(state.data.words.show_more, { n: groupDigits(left) }),
+      )
+    : null;
+  if (more)
+    more.onclick = () => {
+      table(state, place, t, true);
+      state.$(place).querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus();
+    };
+  box.replaceChildren(
+    ...[
+      html('h3', { class: 'figt' }, t.title),
+      ...t.notes.map(note => html('p', { class: 'figs' }, ...written(note))),
+      html(
+        'div',
+        { class: 'rows' },
+        html(
+          'table',
+          { class: `of-${t.name}` },
+          html(
+            'thead',
+            {},
+            html('tr', {}, ...t.columns.map(name => html('th', { scope: 'col' }, name))),
+          ),
+          html('tbody', {}, ...body),
+        ),
+      ),
+      more,
+      !left && t.more
+        ? html(
+            'p',
+            { class: 'figs' },
+            fillTemplate(state.data.words.more_in_report, { n: groupDigits(t.more) }),
+          )
+        : null,
+    ].filter(Boolean),
+  );
+}
+
+function filters(state) {
+  const counts = state.data.counts,
+    count = kind =>
+      kind === 'all'
+        ? Object.values(counts).reduce((sum, one) => sum + one, 0)
+        : (counts[kind] ?? 0);
+  if (!state.data.items.length)
+    return state
+      .$('flt')
+      .replaceChildren(sev(state, 'ok'), html('span', {}, state.data.words.nothing));
+  state.$('flt').replaceChildren(
+    ...Object.entries(NAMES)
+      .filter(([kind]) => count(kind))
+      .map(([kind, name]) => {
+        const button = html(
+          'button',
+          { class: 'chip', type: 'button', 'aria-pressed': String(kind === state.only) },
+          kind === 'all' ? null : sev(state, kind),
+          state.data.words[name],
+          html('small', {}, groupDigits(count(kind))),
+        );
+        button.onclick = () => {
+          state.only = kind;
+          state.member = 0;
+          if (!listed(state).some(one => one.key === state.chosen))
+            state.chosen = listed(state)[0]?.key;
+          write(state);
+          filters(state);
+          list(state);
+          detail(state);
+        };
+        return button;
+      }),
+  );
+}
+
+function list(state) {
+  state.$('fl').replaceChildren(
+    ...listed(state).map(one => {
+      const row = html(
+        'div',
+        {
+          class: 'fi',
+          role: 'option',
+          'aria-selected': String(one.key === state.chosen),
+          id: `f-${state.data.items.indexOf(one)}`,
+        },
+        sev(state, one.severity),
+        html('span', { class: 't' }, one.title),
+        html('span', { class: 'w', title: one.where }, one.where),
+      );
+      row.onclick = () => choose(state, one.key);
+      return row;
+    }),
+  );
+  const at = state.data.items.findIndex(one => one.key === state.chosen);
+  if (at >= 0) state.$('fl').setAttribute('aria-activedescendant', `f-${at}`);
+}
+
+function choose(state, key) {
+  Object.assign(state, { chosen: key, member: 0 });
+  write(state);
+  list(state);
+  detail(state);
+  state.$('fl').querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+}
+
+function step(state, event) {
+  const rows = listed(state),
+    at = rows.findIndex(one => one.key === state.chosen);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  if (rows[to]) choose(state, rows[to].key);
+}
+
+function detail(state) {
+  const item = state.data.items.find(one => one.key === state.chosen),
+    box = state.$('det');
+  if (!item || !listed(state).includes(item)) return box.replaceChildren();
+  const one = item.members[state.member],
+    w = state.data.words;
+  const block = (name, ...lines) =>
+    lines.some(Boolean)
+      ? html(
+          'div',
+          { class: 'blk' },
+          html('div', { class: 'lab' }, name),
+          ...lines.filter(Boolean).map(line => html('p', {}, ...written(line))),
+        )
+      : null;
+  box.replaceChildren(
+    ...[
+      html(
+        'div',
+        { class: 'h' },
+        html(
+          'div',
+          { class: 'hd' },
+          sev(state, item.severity),
+          html('h3', {}, item.title),
+          html('span', { class: 'code' }, item.code),
+        ),
+        html('div', { class: 'where' }, one.where),
+      ),
+      members(state, item),
+      block(w.there, one.message, !within(one.found, one.message) && one.found, one.expected),
+      one.dump || one.link.file
+        ? html(
+            'div',
+            { class: 'blk' },
+            one.dump ? dump(one.dump, item.severity) : null,
+            link(state, one),
+          )
+        : null,
+      block(w.kafka, one.consequence),
+      block(w.next, one.next_step),
+      block(w.reference, one.reference),
+    ].filter(Boolean),
+  );
+}
+
+// What stands between backticks is a command or a name.
+const written = line =>
+  line.split('`').flatMap((part, i) => (i % 2 ? html('code', {}, part) : spoken(part)));
+
+// What no language but English has (Kafka's words, a sentence with values) is marked as English on a page of another one.
+const ENGLISH = /([A-Za-z.][\x20-\x7e\u2013\u2026\u202f\u201c\u201d]{23,})/;
+const spoken = text =>
+  document.documentElement.lang.startsWith('en')
+    ? [text]
+    : text.split(ENGLISH).map((part, i) => (i % 2 ? html('span', { lang: 'en' }, part) : part));
+
+// To the same bytes on the Segment page, in the same directory; the browser's Back comes back to this finding.
+const link = (state, { link }) =>
+  link.file
+    ? html(
+        'a',
+        { class: 'go', href: address(link) },
+        state.data.words.show_bytes,
+        icon('arrow_forward'),
+      )
+    : null;
+
+function address(link) {
+  const directory = asked('dir');
+  return `segment?${new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link })}`;
+}
+
+function members(state, item) {
+  if (item.members.length < 2) return null;
+  const box = html(
+    'div',
+    { class: 'mem', role: 'group', 'aria-label': state.data.words.where },
+    ...item.members.map((one, i) => {
+      const button = html(
+        'button',
+        { type: 'button', 'aria-current': String(i === state.member), title: one.message },
+        one.where,
+      );
+      button.onclick = () => {
+        state.member = i;
+        write(state);
+        const top = state.$('mem').scrollTop;
+        detail(state);
+        state.$('mem').scrollTop = top;
+        state.$('mem').querySelector('[aria-current="true"]').focus();
+      };
+      return button;
+    }),
+  );
+  if (item.count > item.members.length)
+    box.append(
+      html(
+        'div',
+        { class: 'lab', style: 'padding:3px 18px' },
+        fillTemplate(state.data.words.more_in_json, {
+          n: groupDigits(item.count - item.members.length),
+        }),
+      ),
+    );
+  return box;
+}
+
+const HIT = { error: 'bad', warning: 'warn', info: 'un' };
+
+function dump(d, severity) {
+  const values = d.digits.match(/../g) ?? [],
+    rows = [],
+    [from, to] = d.bad;
+  for (let i = 0; i < values.length; i += 16)
+    rows.push(
+      html(
+        'div',
+        { class: 'r' },
+        html('span', { class: 'a' }, groupDigits(d.start + i)),
+        ...values.slice(i, i + 16).map((digits, k) => {
+          const at = d.start + i + k,
+            hit = at >= from && at < to;
+          return html('span', { class: `b ${hit ? HIT[severity] : d.kind}` }, digits);
+        }),
+      ),
+    );
+  return html('div', { class: 'hx' }, ...rows);
+}

@@ -1,0 +1,29 @@
+// What the components keep on the page itself, beyond the element that each of them draws in.
+interface Document {
+  __kvStep?: { key: string; search: number; probes: number; over: boolean }; // the stepper's last one
+}
+
+interface Window {
+  __kafkaviz_history?: HistoryState;
+  __kafkaviz_sidebar?: SidebarState;
+}
+
+// one_step.js: how the browser's history stands.
+interface HistoryState {
+  between: string | null; // the address between the two steps of a change of page
+  pushed: number; // when a step was last taken, by performance.now()
+  known?: string; // the query that the last run of the page was given
+  push?: History['pushState']; // the browser's own
+}
+
+// sidebar.js: which press still waits for its link; each place is the path of a page.
+interface SidebarState {
+  places: [string, DOMRect][];
+  measure?: () => void;
+  listens?: boolean;
+  wanted?: string | null;
+  meant?: boolean;
+  again?: boolean;
+  sent?: string | null;
+  pressed?: string | null;
+}

@@ -1,0 +1,411 @@
+// A log that grows, append by append: the .log to scale, the counter, and both indexes.
+import { addHatches, color, html, svg } from './dom.js';
+import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
+import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
+
+const HEIGHT = 426;
+
+export default function ({ parentElement: root, data }) {
+  return startStepper(root, data, { build, draw, wide: state => state.$('draw') });
+}
+
+function build(state) {
+  const { data } = state;
+  state.$('below').textContent = data.words.below;
+  state.lines = data.code.map(text => html('div', { class: 'l' }, text));
+  state.$('code').replaceChildren(html('div', { class: 'g' }, data.code_title), ...state.lines);
+  buildValues(state, data.names);
+}
+
+function draw(state, step) {
+  const { $, data } = state;
+  $('title').textContent = step.title;
+  state.lines.forEach((line, n) => line.classList.toggle('on', step.lines.includes(n)));
+  showValues(state, step);
+  $('way').replaceChildren(way(state));
+  $('draw').replaceChildren(picture(state, step, data.segments[step.of]));
+}
+
+// The whole way as a strip: a mark a step, those that are more than an append named.
+function way(state) {
+  const { data } = state,
+    w = Math.max(200, state.$('way').clientWidth || 300),
+    n = data.steps.length,
+    x = scale(0, n, 0, w),
+    g = svg('svg', {
+      height: 34,
+      viewBox: `0 0 ${w} 34`,
+      role: 'img',
+      'aria-label': fillTemplate(data.bar.step_of, { step: state.step + 1, count: n }),
+    });
+  let right = -99;
+  data.steps.forEach((step, i) => {
+    const here = i === state.step,
+      entry = step.new[0] && step.what === 'append',
+      other = step.what !== 'append',
+      mark = Math.max(1.5, x(1) - 1.5);
+    g.append(
+      svg('rect', {
+        x: x(i),
+        y: other ? 16 : entry ? 18 : 20,
+        width: mark,
+        height: other ? 12 : entry ? 10 : 6,
+        rx: 1,
+        fill: color(
+          here ? 'probe' : other ? 'ink-3' : entry ? 'offset' : i < state.step ? 'log' : 'line-2',
+        ),
+      }),
+    );
+    if (other && data.steps[i - 1]?.phase !== step.phase && x(i) - right > 6) {
+      g.append(
+        svg(
+          'text',
+          { x: x(i), y: 11, class: here ? 'strong' : 'axt', style: 'font-size:11px' },
+          step.phase,
+        ),
+      );
+      right = x(i) + textWidth(step.phase);
+    }
+  });
+  const at = x(state.step) + Math.max(1.5, x(1) - 1.5) / 2;
+  g.append(svg('path', { d: `M${at - 4} 34h8l-4 -4z`, fill: color('probe') }));
+  g.addEventListener('click', event => {
+    const box = g.getBoundingClientRect();
+    stop(state);
+    goToStep(state, Math.floor(((event.clientX - box.left) / box.width) * n));
+  });
+  return g;
+}
+
+// ---- the picture: the .log, the counter, the two indexes
+
+function picture(state, step, segment) {
+  const { data } = state,
+    w = state.width,
+    g = addHatches(
+      svg('svg', {
+        height: HEIGHT,
+        viewBox: `0 0 ${w} ${HEIGHT}`,
+        role: 'img',
+        'aria-label': fillTemplate(data.words.picture, step),
+      }),
+    );
+  log(state, g, w, step, segment);
+  counter(g, w, step, data);
+  index(
+    state,
+    g,
+    w,
+    236,
+    'offset',
+    step,
+    segment.offsets.slice(0, step.offsets),
+    step.new[0],
+    data.slots[0],
+    step.index_bytes,
+    '.index',
+  );
+  index(
+    state,
+    g,
+    w,
+    336,
+    'time',
+    step,
+    segment.times.slice(0, step.times),
+    step.new[1],
+    data.slots[1],
+    step.timeindex_bytes,
+    '.timeindex',
+  );
+  return g;
+}
+
+function log(state, g, w, step, segment) {
+  const y = 22,
+    h = 40,
+    whole = segment.batches.reduce((sum, one) => Math.max(sum, one[0] + one[1]), 1),
+    end = Math.min(Math.max(state.data.segment_bytes, whole), whole * 1.25),
+    x = scale(0, end, 0, w);
+  const marked = new Set(segment.offsets.slice(0, step.offsets).map(one => one[2]));
+  g.append(
+    svg('text', { x: 0, y: 12, class: 'axt' }, '.log'),
+    svg(
+      'text',
+      { x: w, y: 12, 'text-anchor': 'end', class: 'axt' },
+      fillTemplate(state.data.words.starts_at, { offset: segment.base }),
+    ),
+  );
+  g.append(
+    svg('rect', {
+      x: 0,
+      y,
+      width: w,
+      height: h,
+      fill: color('panel'),
+      stroke: color('line'),
+      rx: 2,
+    }),
+  );
+  const shown = segment.batches.slice(0, step.batches);
+  shown.forEach(([position, size], i) => {
+    const a = x(position),
+      wide = Math.max(1, x(position + size) - a - 1),
+      now = i === shown.length - 1 && step.what === 'append',
+      entry = marked.has(position);
+    const box = svg(
+      'g',
+      {},
+      svg('rect', {
+        x: a,
+        y,
+        width: wide,
+        height: h,
+        fill: color(now ? 'log' : 'log-soft'),
+        stroke: now ? color('probe') : 'none',
+        'stroke-width': 1.6,
+        rx: 1.5,
+      }),
+    );
+    if (entry)
+      box.append(
+        svg('rect', {
+          x: a,
+          y: y + h + 3,
+          width: Math.max(4, Math.min(wide, 8)),
+          height: 7,
+          fill: color('offset'),
+        }),
+      );
+    g.append(
+      state.hover(box, () => [
+        fillTemplate(state.data.words.batch, { offset: segment.last_offsets[i] }),
+        fillTemplate(state.data.words.batch_bytes, {
+          range: `${groupDigits(position)}–${groupDigits(position + size - 1)}`,
+          size: groupDigits(size),
+        }),
+        state.data.words[entry ? 'has_entry' : 'has_none'],
+      ]),
+    );
+  });
+  if (step.what === 'roll' || step.what === 'fail')
+    g.append(
+      svg('rect', {
+        x: Math.min(x(shown.length ? shown.at(-1)[0] + shown.at(-1)[1] : 0), w - 4),
+        y: y - 3,
+        width: 4,
+        height: h + 6,
+        fill: color('probe'),
+      }),
+    );
+  for (const part of [0, 0.25, 0.5, 0.75, 1])
+    g.append(
+      svg(
+        'text',
+        {
+          x: part * w,
+          y: y + h + 24,
+          'text-anchor': part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
+          class: 'axt',
+        },
+        groupDigits(Math.round(end * part)),
+      ),
+    );
+}
+
+function counter(g, w, step, data) {
+  const y = 142,
+    h = 22,
+    R = 8,
+    x = scale(0, data.most_since * 1.12, 0, w - R),
+    above = step.since > data.interval,
+    line = x(data.interval);
+  g.append(svg('text', { x: 0, y: y - 8, class: 'axt' }, data.words.counter_found));
+  g.append(
+    svg('rect', {
+      x: 0,
+      y,
+      width: w - R,
+      height: h,
+      fill: color('panel'),
+      stroke: color('line'),
+      rx: 2,
+    }),
+  );
+  if (step.since)
+    g.append(
+      svg('rect', {
+        x: 0,
+        y,
+        width: x(step.since),
+        height: h,
+        fill: color(above ? 'offset' : 'log'),
+        rx: 2,
+      }),
+    );
+  const inside = x(step.since) > 90;
+  g.append(
+    svg(
+      'text',
+      {
+        x: x(step.since) + (inside ? -7 : 7),
+        y: y + 15,
+        'text-anchor': inside ? 'end' : 'start',
+        style: `font-weight:650;font-size:12.5px;fill:${color(inside ? 'bg' : 'ink')}`,
+      },
+      `${groupDigits(step.since)} B`,
+    ),
+  );
+  g.append(
+    svg('line', {
+      x1: line,
+      x2: line,
+      y1: y - 4,
+      y2: y + h + 5,
+      stroke: color('ink'),
+      'stroke-width': 1.5,
+    }),
+  );
+  const left = line > w * 0.62;
+  g.append(
+    svg(
+      'text',
+      {
+        x: line + (left ? -5 : 5),
+        y: y + h + 17,
+        'text-anchor': left ? 'end' : 'start',
+        class: 'strong',
+      },
+      `index.interval.bytes ${groupDigits(data.interval)}`,
+    ),
+  );
+  const judged = step.what === 'append' || step.what === 'fail';
+  g.append(
+    svg(
+      'text',
+      { x: left ? 0 : w - R, y: y + h + 17, 'text-anchor': left ? 'start' : 'end', class: 'axt' },
+      judged
+        ? fillTemplate(data.words.counter_then, {
+            since: above ? 0 : groupDigits(step.since),
+            adds: groupDigits(step.adds),
+          })
+        : '',
+    ),
+  );
+}
+
+function index(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, name) {
+  const said = (key, values) => fillTemplate(state.data.words[key], values),
+    top = y + 10,
+    h = 48,
+    most = Math.max(4, Math.floor((w - 150) / 86)),
+    shown = entries.slice(-most),
+    hidden = entries.length - shown.length,
+    cw = 84;
+  g.append(
+    svg(
+      'text',
+      { x: 0, y, style: `font-weight:600;fill:${color(`${kind}-text`)}` },
+      said(entries.length === 1 ? 'one_entry' : 'entries', {
+        name,
+        n: groupDigits(entries.length),
+      }),
+    ),
+    svg(
+      'text',
+      { x: w, y, 'text-anchor': 'end', class: 'axt' },
+      said(`${kind}_room`, {
+        bytes: groupDigits(fileBytes),
+        n: groupDigits(kind === 'time' ? Math.max(0, slots - 1) : slots),
+      }),
+    ),
+  );
+  let x = 0;
+  if (hidden) {
+    g.append(
+      svg('rect', { x, y: top, width: 56, height: h, rx: 3, fill: color(`${kind}-soft`) }),
+      svg(
+        'text',
+        { x: x + 28, y: top + 29, 'text-anchor': 'middle', class: 'axt' },
+        said('more', { n: groupDigits(hidden) }),
+      ),
+    );
+    x += 59;
+  }
+  shown.forEach(([key, value], i) => {
+    const last = i === shown.length - 1,
+      fresh = isNew && last;
+    const box = svg(
+      'g',
+      {},
+      svg('rect', {
+        x,
+        y: top,
+        width: cw - 3,
+        height: h,
+        rx: 3,
+        fill: color(`${kind}-soft`),
+        stroke: fresh ? color('probe') : 'none',
+        'stroke-width': 2,
+      }),
+      svg(
+        'text',
+        {
+          x: x + (cw - 3) / 2,
+          y: top + 20,
+          'text-anchor': 'middle',
+          class: 'mono',
+          style: `font-size:12px;font-weight:600;fill:${color('ink')}`,
+        },
+        kind === 'time' ? key.slice(3) : key,
+      ),
+      svg(
+        'text',
+        {
+          x: x + (cw - 3) / 2,
+          y: top + 37,
+          'text-anchor': 'middle',
+          class: 'mono',
+          style: `font-size:11px;fill:${color('ink-3')}`,
+        },
+        value,
+      ),
+    );
+    g.append(
+      state.hover(box, () => [
+        said('slot', { n: groupDigits(hidden + i) }),
+        said(`${kind}_entry`, { key, value }),
+      ]),
+    );
+    x += cw;
+  });
+  const free = fileBytes - entries.length * (kind === 'time' ? 12 : 8),
+    refused = step.what === 'append' && kind === 'time' && step.new[0] && !isNew;
+  if (free > 0)
+    g.append(
+      svg('rect', {
+        x,
+        y: top + 0.5,
+        width: Math.max(10, w - x - 1),
+        height: h - 1,
+        rx: 3,
+        fill: color('unwritten-soft'),
+        stroke: color('unwritten'),
+        'stroke-dasharray': '3 3',
+      }),
+      svg(
+        'text',
+        {
+          x: x + 8,
+          y: top + 29,
+          style: `fill:${color(refused ? 'time-text' : 'ink-3')}${refused ? ';font-weight:600' : ''}`,
+        },
+        refused
+          ? said('refused_time')
+          : w - x > 150
+            ? said('not_written', { bytes: groupDigits(free) })
+            : '',
+      ),
+    );
+  else g.append(svg('text', { x: x + 8, y: top + 29, class: 'axt' }, said('cut')));
+}

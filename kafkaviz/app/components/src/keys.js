@@ -1,0 +1,74 @@
+// Keys that no Streamlit button can have, the mark of the current page, and arrows in the Go to dialog.
+export default function ({ data, setTriggerValue }) {
+  const inField = e =>
+    e
+      .composedPath()
+      .some(
+        n =>
+          n instanceof HTMLElement &&
+          (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable),
+      );
+  const links = () => [
+    .../** @type {NodeListOf<HTMLElement>} */ (
+      document.querySelectorAll('[role="dialog"] .st-key-kv_found :is(a, button)')
+    ),
+  ];
+  const walk = (e, found) => {
+    const at = found.indexOf(document.activeElement),
+      step = e.key === 'ArrowDown' ? 1 : -1;
+    const next =
+      found[at + step] ??
+      (at < 0 ? found[0] : step < 0 ? document.querySelector('[role="dialog"] input') : null);
+    if (next) {
+      next.focus();
+      e.preventDefault();
+    }
+  };
+  // The first that was found, once it was found for what is typed: who types and presses Enter at once has not seen another list.
+  const enter = (field, typed, tries) => {
+    /** @type {HTMLElement | null} */
+    const answer = document.querySelector('[role="dialog"] .st-key-kv_found [data-asked]');
+    if (answer?.dataset.asked === typed) {
+      if (answer.dataset.found) links()[0]?.click();
+      return;
+    }
+    if (tries && field.isConnected && field.value === typed)
+      setTimeout(() => enter(field, typed, tries - 1), 50);
+  };
+  const press = e => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const found = links();
+    if (found.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, found);
+    if (e.key === 'Enter' && e.target.matches?.('[role="dialog"] .st-key-kv_goto_text input'))
+      return enter(e.target, e.target.value, 60);
+    if (inField(e) || document.querySelector('[role="dialog"]')) return;
+    if (data.listen.includes(e.key)) setTriggerValue('pressed', e.key);
+  };
+  const mark = () => {
+    document.documentElement.lang = data.language;
+    document.querySelector('.st-key-kv_nav')?.setAttribute('role', 'navigation');
+    document.querySelector('.st-key-kv_nav')?.setAttribute('aria-label', data.words.pages);
+    document.querySelector('.st-key-kv_top')?.setAttribute('role', 'navigation');
+    document.querySelector('.st-key-kv_top')?.setAttribute('aria-label', data.words.where);
+    const current = document.querySelector('.st-key-kv_nav_current a');
+    for (const a of document.querySelectorAll('.st-key-kv_nav a[aria-current]'))
+      if (a !== current) a.removeAttribute('aria-current');
+    current?.setAttribute('aria-current', 'page');
+  };
+  // The links may be drawn later than this, or anew: their script is one that the browser fetches by itself.
+  let next = 0;
+  const drawn = new MutationObserver(() => {
+    next ||= requestAnimationFrame(() => {
+      next = 0;
+      mark();
+    });
+  });
+  mark();
+  drawn.observe(document.body, { childList: true, subtree: true });
+  document.addEventListener('keydown', press);
+  return () => {
+    drawn.disconnect();
+    cancelAnimationFrame(next);
+    document.removeEventListener('keydown', press);
+  };
+}

@@ -1,0 +1,285 @@
+// The three lanes: where their parts stand, and what links them.
+
+import { color, drawingWidth, svg } from '../dom.js';
+import { scale } from '../text.js';
+import { HEIGHT, INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
+import { patterns } from './drawing.js';
+import { drawAxis, drawBatches, drawGaps, drawHops, drawTail } from './log.js';
+import { chain } from './selection.js';
+import { dateText, isDate, isoText } from './sentence.js';
+import { label, ring } from './shapes.js';
+
+import {
+  drawLink,
+  drawPointer,
+  drawSlots,
+  slotsWords,
+  tornSlot,
+  unwrittenSlot,
+  whichSlots,
+} from './slots.js';
+import { hasRoom } from './window.js';
+
+export function drawDetail(state) {
+  const el = state.$('dt'),
+    w = drawingWidth(el),
+    lit = chain(state, state.hover ?? state.pin);
+  const g = svg(
+    'svg',
+    {
+      height: HEIGHT,
+      viewBox: `0 0 ${w} ${HEIGHT}`,
+      preserveAspectRatio: 'xMinYMid',
+      role: 'img',
+      'aria-label': state.data.title,
+    },
+    patterns(),
+  );
+  g.append(
+    svg(
+      'clipPath',
+      { id: 'cp' },
+      svg('rect', { x: LEFT - 1, y: 0, width: w - LEFT + 1, height: HEIGHT }),
+    ),
+  );
+  const k = svg('g', { 'clip-path': 'url(#cp)', class: 'dim' }),
+    stations = stationsIn(state),
+    room = (w - LEFT) / (stations.length || 1);
+  state.layout = {
+    w,
+    x: scale(...state.window, LEFT, w),
+    stations,
+    room,
+    cw: Math.min(150, room - 8),
+  };
+  drawNames(state, g);
+  drawLanes(state, k);
+  if (state.layout.cw < 10) drawBands(state, k, lit);
+  else
+    stations.forEach((s, i) => (s.after ? drawAfter(state, k, i) : drawSlots(state, k, s, i, lit)));
+  drawBatches(state, k, lit);
+  drawTail(state, k);
+  drawHops(state, k, lit);
+  drawGaps(state, k, lit);
+  drawAxis(state, g);
+  g.append(k);
+  el.replaceChildren(g);
+}
+
+/** @type {[string, { y: number, h: number }, string, string][]} */
+const NAMES = [
+  ['.timeindex', TIME, 'time', 'slot_of_12'],
+  ['.index', INDEX, 'offset', 'slot_of_8'],
+  ['.log', LOG, 'log', 'to_scale'],
+];
+
+export function drawNames(state, g) {
+  for (const [name, { y, h }, colour, note] of NAMES) {
+    const style = `font-size:12.5px;font-weight:600;fill:${color(`${colour}-text`)}`;
+    g.append(
+      svg('text', { x: 0, y: y + h / 2 + 4, class: 'mono', style }, name),
+      svg('text', { x: 0, y: y + h / 2 + 18, class: 'axt' }, state.data.words[note]),
+    );
+  }
+  g.append(svg('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, timeCut(state)));
+}
+
+// How the times of this window are written, m.layout.cut of 2026-11-21T09:29:44.123Z: whole, else without what they have in common, which
+// stands beside the lane, else without the milliseconds, so that neighbours that differ look so. A character is 7.2 px wide.
+function timeCut(state) {
+  const { stations, cw } = state.layout,
+    times = stations.filter(s => s.time && isDate(s.time.ts)).map(s => isoText(s.time.ts)),
+    [first = ''] = times;
+  const are = end => times.every(t => t.slice(0, end) === first.slice(0, end)),
+    cuts =
+      cw > 90
+        ? []
+        : cw > 70
+          ? [[-10, -1]]
+          : [
+              [-7, -1],
+              [-10, -5],
+            ];
+  const cut = cw > 90 ? [-13, -1] : (cuts.find(([start]) => are(start)) ?? [-13, -5]);
+  Object.assign(state.layout, { cut, days: !are(-14) }); // of different days each slot says its own
+  return times.length && are(cut[0])
+    ? [dateText(first), cw < 50 ? '' : first.slice(-13, cut[0])].join(' ').trim()
+    : '';
+}
+
+// The places in the two upper lanes, of equal width and in the order of the log: an entry and its time, a time alone, and what follows.
+function stationsIn(state) {
+  const [p0, p1] = state.window,
+    span = p1 - p0,
+    first = p0 - span * 0.0127,
+    last = p1 >= state.end ? p1 : p1 - span * 0.0085;
+  const seen = p => p >= first && p <= last,
+    found = [],
+    { index, time } = state.data.lanes;
+  for (const e of state.entries) {
+    const at = e.aim >= PAST ? e.homePos : e.pos;
+    if (seen(at) || (e.aim >= PAST && seen(e.pos)))
+      found.push({ at: seen(at) ? at : e.pos, entry: e, time: state.time(e.time) });
+  }
+  for (const t of state.times)
+    if (t.entry < 0 && seen(Math.min(t.pos, state.end - 1))) found.push({ at: t.pos, time: t });
+  found.sort((a, b) => a.at - b.at || (a.entry?.slot ?? Infinity) - (b.entry?.slot ?? Infinity));
+  const lastEntry = state.last ? (state.entries.at(-1)?.pos ?? -1) : Infinity;
+  if ((hasRoom(index) && p1 > lastEntry) || (hasRoom(time) && !hasRoom(index) && p1 >= state.end))
+    found.push({ after: true });
+  return found;
+}
+
+// A lane without any entry in this window still says so.
+function drawLanes(state, k) {
+  const { w, stations } = state.layout,
+    { time, index } = state.data.lanes;
+  for (const [lane, told, has] of [
+    [TIME, time, s => s.time],
+    [INDEX, index, s => s.entry],
+  ]) {
+    if (
+      !told.missing &&
+      (stations.some(has) ||
+        (told.written && stations.length) ||
+        (hasRoom(told) && stations.some(s => s.after)))
+    )
+      continue;
+    const box = {
+      x: LEFT + 1,
+      y: lane.y,
+      width: w - LEFT - 2,
+      height: lane.h,
+      rx: 3,
+      fill: 'none',
+      'stroke-dasharray': '3 3',
+    };
+    const text = { x: (LEFT + w) / 2, y: lane.y + 21, 'text-anchor': 'middle' };
+    if (told.missing)
+      k.append(
+        svg('rect', { ...box, stroke: color('torn') }),
+        svg('text', { ...text, style: `fill:${color('torn-text')}` }, told.words),
+      );
+    else
+      k.append(
+        svg('rect', { ...box, stroke: color('line-2') }),
+        svg(
+          'text',
+          { ...text, class: 'axt' },
+          told.written ? state.data.words.no_entry_here : told.words,
+        ),
+      );
+  }
+}
+
+// What follows the last entry of a file: slots without one, and what is left of a slot that was cut.
+function drawAfter(state, k, i) {
+  const { room, cw } = state.layout,
+    X = LEFT + (i + 0.5) * room,
+    { index, time } = state.data.lanes;
+  for (const [lane, told] of [
+    [TIME, time],
+    [INDEX, index],
+  ]) {
+    if (told.cut_bytes) k.append(...tornSlot(state, X, lane, cw, told));
+    else if (told.slots > told.written)
+      k.append(
+        ...unwrittenSlot(X, lane, cw, state.data.words[told.unwritten]),
+        label(X - cw / 2, lane.y - 5, whichSlots(state, told, room)),
+      );
+  }
+}
+
+// Too many slots for boxes: each lane is one band with a tick a slot, and every so many of them has its link.
+function drawBands(state, k, lit) {
+  const { w, stations, room } = state.layout,
+    every = Math.ceil(9 / room),
+    { index, time } = state.data.lanes;
+  drawBand(state, k, TIME, s => s.time, 'time');
+  drawBand(state, k, INDEX, s => s.entry, 'offset');
+  stations.forEach((s, i) => {
+    const on = (s.entry && lit.entry === s.entry) || (s.time && lit.time === s.time);
+    if (on || s.entry?.aim >= PAST || i % every === 0)
+      drawDrop(state, k, s, LEFT + (i + 0.5) * room, on);
+  });
+  if (!stations.at(-1)?.after) return;
+  for (const [lane, told] of [
+    [TIME, time],
+    [INDEX, index],
+  ])
+    if (hasRoom(told))
+      k.append(
+        ...(told.cut_bytes
+          ? tornSlot(state, w - 24, lane, 46, told)
+          : unwrittenSlot(w - 24, lane, 46, '')),
+      );
+}
+
+// The link of one slot in a band, and, of the chosen one, the slot itself.
+export function drawDrop(state, k, { entry: e, time: t }, X, on) {
+  const wrong = e?.aim >= PAST,
+    passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;
+  if (e)
+    drawPointer(
+      state,
+      k,
+      X,
+      INDEX.y + INDEX.h,
+      e.pos,
+      on,
+      wrong ? 'torn' : 'offset',
+      wrong ? '5 3' : null,
+    );
+  else if (t)
+    drawPointer(state, k, X, TIME.y + TIME.h, t.pos, on, t.true ? 'time' : 'torn', '3 3', passing);
+  if (!on) return;
+  if (t && e) drawLink(state, k, X, t, e, true);
+  for (const [lane, slot, colour] of [
+    [TIME, t, 'time'],
+    [INDEX, e, 'offset'],
+  ])
+    if (slot)
+      k.append(
+        svg('rect', {
+          x: X - 4,
+          y: lane.y,
+          width: 8,
+          height: lane.h,
+          rx: 2,
+          fill: color(`${colour}-soft`),
+          ...ring(true, false, colour),
+        }),
+      );
+}
+
+function drawBand(state, k, lane, has, colour) {
+  const { stations, room } = state.layout,
+    every = Math.ceil(2.5 / room);
+  const all = stations.map((s, i) => ({ slot: has(s)?.slot, i })).filter(s => s.slot !== undefined);
+  if (!all.length) return;
+  const from = LEFT + all[0].i * room,
+    to = LEFT + (all.at(-1).i + 1) * room;
+  k.append(
+    svg('rect', {
+      x: from,
+      y: lane.y,
+      width: to - from,
+      height: lane.h,
+      rx: 3,
+      fill: color(`${colour}-soft`),
+    }),
+    label(from, lane.y - 5, slotsWords(state, all[0].slot, all.at(-1).slot)),
+  );
+  const ticks = all
+    .filter((_, n) => n % every === 0)
+    .map(({ i }) => `M${LEFT + (i + 0.5) * room} ${lane.y + 4}v${lane.h - 8}`);
+  k.append(
+    svg('path', {
+      d: ticks.join(''),
+      stroke: color(colour),
+      'stroke-width': 1,
+      opacity: 0.5,
+      fill: 'none',
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+// The three files of a segment, linked: a slot of .timeindex, the slot of .index it was written with, the batch both point at.
+import { render } from './drawing.js';
+import { addListeners } from './input.js';
+import { parseMessage, readTables } from './message.js';
+import {
+  address,
+  applyAnswer,
+  defaultSelection,
+  renewSelection,
+  requestSlice,
+  select,
+} from './selection.js';
+import {
+  centredWindow,
+  clampedWindow,
+  isLoaded,
+  requestWindow,
+  windowOfAddress,
+} from './window.js';
+
+export default function ({ parentElement: root, data, setStateValue }) {
+  const state = (root.host.__ruler ??= { key: null });
+  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.$ = name => root.querySelector(`.${name}`);
+  state.send = setStateValue;
+  take(state, parseMessage(data));
+  state.$('ft').textContent = state.data.title;
+  state.$('fs').textContent = state.data.hint;
+  state.$('oflab').textContent = state.data.words.offset;
+  state.$('dt').setAttribute('aria-label', state.data.words.keys);
+  state.release = addListeners(state, root.host);
+  render(state);
+  return state.release;
+}
+
+function take(state, data) {
+  const other = state.key !== data.key;
+  if (other)
+    Object.assign(state, {
+      key: data.key,
+      window: null,
+      framed: false,
+      pin: null,
+      hover: null,
+      address: undefined,
+      waiting: null,
+      wanted: null,
+    });
+  Object.assign(state, { data, base: BigInt(data.base), asking: false, cover: null });
+  readTables(state);
+  const shown = address();
+  if (shown !== state.address) Object.assign(state, { waiting: shown, address: shown });
+  if (state.waiting !== null && state.waiting === data.asked.offset) applyAnswer(state, other);
+  else if (state.waiting !== null) requestSlice(state, { offset: state.waiting });
+  const wanted = state.wanted === null ? null : state.batch(state.wanted);
+  if (wanted) {
+    state.wanted = null;
+    select(state, { batch: wanted });
+  }
+  state.pin = renewSelection(state, state.pin) ?? defaultSelection(state);
+  state.window ??= windowOfAddress(state) ?? centredWindow(state, state.pin);
+  if (state.framed && !isLoaded(state, state.window)) requestWindow(state);
+  else if (!isLoaded(state, state.window)) state.window = clampedWindow(state, state.window);
+  state.framed = false;
+}

@@ -1,0 +1,169 @@
+// The sentence below the figure: what is under the pointer, or pinned.
+
+import { html, renderMarkup } from '../dom.js';
+import { fillTemplate, groupDigits, pluralText } from '../text.js';
+import { BEYOND, COARSE, INSIDE, PAST } from './constants.js';
+
+import { toNumber } from './message.js';
+import { chain } from './selection.js';
+
+const FAR_MS = 8640000000000000n; // as far as a Date goes
+
+export const isDate = ts => ts !== -1n && ts <= FAR_MS && ts >= -FAR_MS;
+
+export const dateText = text => text.slice(0, -14); // of 2026-11-21T09:29:44.123Z
+
+export const isoText = ts => new Date(toNumber(ts)).toISOString();
+
+export const timeText = (ts, cut = [-13, -1]) =>
+  isDate(ts) ? isoText(ts).slice(...cut) : ts === -1n ? '–' : `${groupDigits(ts)} ms`;
+
+const dateTimeText = ts => (isDate(ts) ? `${dateText(isoText(ts))} ${timeText(ts)}` : timeText(ts));
+
+const range = (state, b) =>
+  b.first >= 0n
+    ? `${groupDigits(b.first)}–${groupDigits(b.last)}`
+    : fillTemplate(state.data.words.up_to, { last: groupDigits(b.last) });
+
+// Two sentences of the words that were sent, or one of them.
+function sentences(state, ...told) {
+  const { gap } = state.data.words;
+  return told.filter(one => one.length).flatMap((one, i) => (i ? [gap, ...one] : one));
+}
+
+// A sentence; of a number of things where there is one.
+const phrase = (state, key, values = {}, n = null) =>
+  renderMarkup(
+    pluralText(state.data.words, key, n),
+    n === null ? values : { n: groupDigits(n), ...values },
+  );
+
+export const countPhrase = (state, key, n, values) =>
+  n > 0 ? phrase(state, `${key}_over`, values, n) : phrase(state, key, values);
+
+export const badPhrase = (state, key, values, n) => [
+  html('span', { class: 'bad' }, ...phrase(state, key, values, n)),
+];
+
+export function renderSentence(state) {
+  const sel = state.hover ?? state.pin,
+    l = chain(state, sel),
+    b = l.batch;
+  const ofBatch = () =>
+    b
+      ? sentences(
+          state,
+          phrase(state, 'batch', {
+            range: range(state, b),
+            position: groupDigits(b.pos),
+            size: groupDigits(b.size),
+          }),
+          describeWay(state, l),
+        )
+      : [];
+  state
+    .$('say')
+    .replaceChildren(
+      html(
+        'span',
+        {},
+        ...(sel.entry
+          ? describeSlot(state, sel.entry)
+          : sel.time
+            ? describeTime(state, sel.time)
+            : ofBatch()),
+      ),
+    );
+}
+
+// How a search for this batch finds it.
+function describeWay(state, { batch: b, entry: e, direct }) {
+  if (direct) return describeOwnEntry(state, b, e);
+  if (state.data.lanes.index.missing) return countPhrase(state, 'missing_index', b.i);
+  if (!state.batch(b.i) && b.via >= 0)
+    return phrase(state, b.slot >= 0 ? 'own_away' : 'lands_away', {
+      slot: groupDigits(b.slot >= 0 ? b.slot : b.via),
+    });
+  if (!e && b.via >= 0) return phrase(state, 'lands_before', { slot: groupDigits(b.via) });
+  if (!e) return countPhrase(state, 'before_first', b.i);
+  const slot = groupDigits(e.slot);
+  if (e.batch > b.i) return phrase(state, 'lands_past', { slot });
+  if (e.batch < 0)
+    return phrase(state, e.aim === BEYOND ? 'lands_beyond' : 'lands_inside', { slot });
+  return countPhrase(state, 'lands', b.i - e.batch, { slot });
+}
+
+export function describeOwnEntry(state, b, e) {
+  const at = { slot: groupDigits(e.slot), key: groupDigits(e.key) };
+  if (e.aim === COARSE) return phrase(state, 'own_append', at, e.home - b.i);
+  if (e.key !== b.last) return phrase(state, 'own_any', at);
+  const others =
+    b.n === 1
+      ? []
+      : e.slot > 0
+        ? phrase(state, 'others_slot', { slot: groupDigits(e.slot - 1) })
+        : phrase(state, 'others_start');
+  return sentences(state, phrase(state, 'own', at), others);
+}
+
+function describeSlot(state, e) {
+  const told = phrase(state, 'entry', {
+    slot: groupDigits(e.slot),
+    key: groupDigits(e.key),
+    position: groupDigits(e.pos),
+  });
+  const fault =
+    e.aim === PAST
+      ? describePastEnd(state, e)
+      : ({ [INSIDE]: 'inside', [BEYOND]: e.home < 0 ? 'no_holder' : 'beyond' }[e.aim] ??
+        (e.aim > BEYOND ? 'unordered' : ''));
+  return sentences(
+    state,
+    told,
+    typeof fault === 'string' ? (fault ? badPhrase(state, fault) : []) : fault,
+  );
+}
+
+// How far an entry points behind the batch of its offset, and what a search from there passes over.
+export function describePastEnd(state, e) {
+  const home = state.batch(e.home),
+    target = state.batch(e.batch);
+  const begins = target ? '_begins' : '',
+    values = target
+      ? { first: groupDigits(target.first), missed: describeMiss(state, e, target) }
+      : {};
+  return home
+    ? badPhrase(state, `past${begins}`, { range: range(state, home), ...values }, e.pos - home.pos)
+    : badPhrase(state, `past_away${begins}`, values);
+}
+
+// The offsets from the key of an entry that points too far up to where a search from there begins, or to the next key.
+function describeMiss(state, e, target) {
+  const next = state.entry(e.slot + 1)?.key,
+    last = (next !== undefined && next < target.first ? next : target.first) - 1n;
+  return last > e.key ? `${groupDigits(e.key)}–${groupDigits(last)}` : groupDigits(e.key);
+}
+
+function describeTime(state, t) {
+  const b = state.batch(t.batch),
+    told = phrase(state, 'time_entry', {
+      slot: groupDigits(t.slot),
+      moment: dateTimeText(t.ts),
+      offset: groupDigits(t.offset),
+    });
+  if (t.batch < 0) return sentences(state, told, badPhrase(state, 'no_holder'));
+  if (!t.true)
+    return sentences(
+      state,
+      told,
+      b
+        ? badPhrase(state, 'time_other', { range: range(state, b), moment: dateTimeText(b.ts) })
+        : badPhrase(state, 'time_other_away'),
+    );
+  if (state.data.lanes.index.missing) return sentences(state, told, phrase(state, 'time_scan'));
+  return sentences(
+    state,
+    told,
+    phrase(state, state.data.closing ? `time_${state.data.closing}` : 'time_alone'),
+  );
+}

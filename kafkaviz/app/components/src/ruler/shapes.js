@@ -1,0 +1,24 @@
+// Labels and frames, and what fits into them.
+import { color, svg } from '../dom.js';
+import { textWidth } from '../text.js';
+
+export const label = (x, y, words) =>
+  svg('text', { x: x + 2, y, class: 'axt', style: 'font-size:11px' }, words);
+
+export const middleLabel = (X, y, style, words) =>
+  svg('text', { x: X, y, 'text-anchor': 'middle', class: 'mono', style }, words);
+
+export const twoLines = (X, y, upper, lower, colour, px = 12) => [
+  middleLabel(X, y + 14, `font-size:${px}px;font-weight:600;fill:${color('ink')}`, upper),
+  middleLabel(X, y + 28, `font-size:11px;fill:${color(`${colour}-text`)}`, lower),
+];
+
+// 6.7 px a character of the code face, 5.7 of the other.
+export const fitsCode = (cw, ...texts) => Math.max(...texts.map(t => t.length)) * 6.7 + 6 <= cw;
+
+export const fitsText = (cw, words) => textWidth(words) + 4 <= cw;
+
+export const ring = (on, wrong, colour) => ({
+  stroke: on || wrong ? color(colour) : 'none',
+  'stroke-width': on ? 2 : 1,
+});

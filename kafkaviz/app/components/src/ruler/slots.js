@@ -1,0 +1,247 @@
+// The slots of both indexes as the lanes draw them, each with its pointer.
+
+import { color, svg } from '../dom.js';
+import { fillTemplate, groupDigits, textWidth } from '../text.js';
+import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
+
+import { dateText, isDate, isoText, timeText } from './sentence.js';
+
+import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
+
+export const slotWords = (state, slot) =>
+  fillTemplate(state.data.words.slot, { slot: groupDigits(slot) });
+
+export const slotsWords = (state, first, last) =>
+  fillTemplate(state.data.words.slots, { first: groupDigits(first), last: groupDigits(last) });
+
+export function whichSlots(state, { written, slots }, room) {
+  const words =
+      slots - written === 1 ? slotWords(state, written) : slotsWords(state, written, slots - 1),
+    short = `${groupDigits(written)}–${groupDigits(slots - 1)}`;
+  return [words, short].find(text => (textWidth(text) * 11) / 12 <= room) ?? '';
+}
+
+export function unwrittenSlot(X, lane, cw, words) {
+  const box = {
+    x: X - cw / 2,
+    y: lane.y,
+    width: cw,
+    height: lane.h,
+    rx: 3,
+    fill: 'url(#unwritten)',
+    stroke: color('unwritten'),
+    'stroke-dasharray': '4 3',
+  };
+  const style = 'paint-order:stroke;stroke:var(--kv-unwritten-soft);stroke-width:6px';
+  return [
+    svg('rect', box),
+    ...(fitsText(cw, words)
+      ? [svg('text', { x: X, y: lane.y + 21, 'text-anchor': 'middle', style }, words)]
+      : []),
+  ];
+}
+
+export function tornSlot(state, X, lane, cw, { slots, cut_bytes }) {
+  const d = `M${X - cw / 2} ${lane.y}h${cw / 2}l-4 5 5 6 -5 6 5 6 -5 6 4 5h${-cw / 2}z`,
+    words = `${cut_bytes} B`;
+  const parts = [
+    svg('path', { d, fill: 'url(#torn)', stroke: color('torn'), 'stroke-width': 1.4 }),
+    label(X - cw / 2, lane.y - 5, slotWords(state, slots)),
+  ];
+  if (fitsText(cw / 2 - 4, words))
+    parts.push(
+      svg(
+        'text',
+        { x: X + 8, y: lane.y + 21, style: `fill:${color('torn-text')};font-weight:650` },
+        words,
+      ),
+    );
+  return parts;
+}
+
+// An offset, or, where that is too long, what the file holds: its distance from the segment's base offset.
+export const offsetIn = (state, offset, cw) =>
+  fitsCode(cw, groupDigits(offset)) ? groupDigits(offset) : `+${groupDigits(offset - state.base)}`;
+
+export function drawSlots(state, k, station, i, lit) {
+  const X = LEFT + (i + 0.5) * state.layout.room,
+    { entry: e, time: t } = station,
+    { index, time } = state.data.lanes,
+    { cw } = state.layout;
+  const chosen = e ? lit.entry === e : lit.time === t,
+    none = state.data.closing,
+    { words } = state.data;
+  if (e) indexSlot(state, k, X, e, chosen);
+  else if (index.written)
+    k.append(
+      ...absentSlot(X, INDEX, cw, none ? words[`none_${none}`] : words.no_entry, words[none]),
+    );
+  if (e && t) drawLink(state, k, X, t, e, chosen);
+  if (t) timeSlot(state, k, X, t, e, lit.time === t);
+  else if (isTimeLost(state, e)) k.append(...unwrittenSlot(X, TIME, cw, words[time.unwritten]));
+  else if (time.written) k.append(...absentSlot(X, TIME, cw, words.no_newer));
+}
+
+export function indexSlot(state, k, X, e, on) {
+  const { cw } = state.layout,
+    wrong = e.aim >= PAST,
+    colour = wrong ? 'torn' : 'offset',
+    texts = [offsetIn(state, e.key, cw), `→ ${groupDigits(e.pos)}`];
+  drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, colour, wrong ? '5 3' : null);
+  const box = {
+    x: X - cw / 2,
+    y: INDEX.y,
+    width: cw,
+    height: INDEX.h,
+    rx: 3,
+    fill: color(`${colour}-soft`),
+    ...ring(on, wrong, colour),
+  };
+  const words = fitsCode(cw, ...texts) ? twoLines(X, INDEX.y, ...texts, colour) : null;
+  k.append(
+    svg(
+      'g',
+      { class: on ? 'it on' : 'it' },
+      svg('rect', box),
+      words,
+      slotName(state, e.slot, X - cw / 2, INDEX.y - 4),
+    ),
+  );
+}
+
+export function timeSlot(state, k, X, t, e, on) {
+  const { cw } = state.layout,
+    colour = t.true ? 'time' : 'torn',
+    d = Math.min(7, cw / 4),
+    h = TIME.h / 2;
+  const texts = [timeText(t.ts, state.layout.cut), `→ ${offsetIn(state, t.offset, cw - 14)}`];
+  if (!e)
+    drawPointer(
+      state,
+      k,
+      X,
+      TIME.y + TIME.h,
+      t.pos,
+      on,
+      colour,
+      '3 3',
+      state.data.lanes.index.missing ? null : INDEX.y + INDEX.h,
+    );
+  const hexagon = `M${X - cw / 2} ${TIME.y + h}l${d} ${-h}h${cw - 2 * d}l${d} ${h}l${-d} ${h}h${-(cw - 2 * d)}z`;
+  const shape = svg('path', {
+    d: hexagon,
+    fill: color(`${colour}-soft`),
+    ...ring(on, !t.true, colour),
+  });
+  const words = fitsCode(cw, ...texts)
+    ? twoLines(X, TIME.y, ...texts, colour, cw < 96 ? 11.5 : 12)
+    : null;
+  k.append(
+    svg(
+      'g',
+      { class: on ? 'it on' : 'it' },
+      shape,
+      words,
+      slotName(
+        state,
+        t.slot,
+        X - cw / 2,
+        TIME.y - 5,
+        state.layout.days && isDate(t.ts) ? dateText(isoText(t.ts)) : '',
+      ),
+    ),
+  );
+}
+
+export function slotName(state, slot, x, y, more = '') {
+  const room = state.layout.room / 7.5,
+    digits = String(slot).length,
+    whole = `${slotWords(state, slot)} · ${more}`;
+  if (more && textWidth(whole) < state.layout.room) return label(x, y, whole);
+  return room > 5 + digits
+    ? label(x, y, slotWords(state, slot))
+    : room > digits
+      ? label(x, y, groupDigits(slot))
+      : null;
+}
+
+export function absentSlot(X, lane, cw, words, shorter = '') {
+  const box = {
+    x: X - cw / 2,
+    y: lane.y,
+    width: cw,
+    height: lane.h,
+    rx: 3,
+    fill: 'none',
+    stroke: color('line-2'),
+    'stroke-dasharray': '3 3',
+  };
+  const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';
+  return [
+    svg('rect', box),
+    svg('text', { x: X, y: lane.y + lane.h / 2 + 4, 'text-anchor': 'middle', class: 'axt' }, text),
+  ];
+}
+
+// An offset entry behind the last time entry of a closed segment whose time index ends in zeros.
+export function isTimeLost(state, e) {
+  const { time } = state.data.lanes;
+  return (
+    time.unwritten === 'zeros' &&
+    time.slots > time.written &&
+    state.last &&
+    e.pos > (state.times.at(-1)?.pos ?? -1)
+  );
+}
+
+// From a slot down to the byte it names; a time entry alone passes the index lane.
+export function drawPointer(state, k, X, y, position, on, colour, dashes, past = null) {
+  const bx = Math.max(LEFT - 20, Math.min(state.layout.w + 20, state.layout.x(position))),
+    start = past ?? y;
+  const kind = on ? 'lnk on' : colour === 'torn' ? 'lnk bad' : 'lnk';
+  const look = {
+    class: kind,
+    stroke: color(colour),
+    'stroke-width': on ? 2 : 1.3,
+    'stroke-dasharray': dashes,
+  };
+  if (past !== null) k.append(svg('path', { d: `M${X} ${y}V${INDEX.y}`, ...look }));
+  k.append(
+    svg('path', {
+      d: `M${X} ${start}C${X} ${start + 38} ${bx + 0.7} ${LOG.y - 44} ${bx + 0.7} ${LOG.y - 3}`,
+      ...look,
+    }),
+    svg('path', {
+      d: `M${bx - 3.2} ${LOG.y - 8}l4 6 4 -6z`,
+      class: kind,
+      style: `stroke:none;fill:${color(colour)}`,
+    }),
+  );
+}
+
+// From a time entry to its offset entry; dashed where the newest record came before the batch of that entry.
+export function drawLink(state, k, X, t, e, on) {
+  const earlier = t.true && t.offset !== e.key && t.batch !== e.home,
+    y = (TIME.y + TIME.h + INDEX.y) / 2 + 4;
+  const look = {
+    class: `lnk${on ? ' on' : ''}`,
+    stroke: color(t.true ? 'time' : 'torn'),
+    'stroke-width': on ? 2 : 1.3,
+  };
+  k.append(
+    svg('path', {
+      d: `M${X} ${TIME.y + TIME.h}V${INDEX.y}`,
+      ...look,
+      'stroke-dasharray': earlier || !t.true ? '3 3' : null,
+    }),
+  );
+  if (earlier) k.append(label(X + 5, y, state.data.words.newest_earlier));
+  if (!t.true)
+    k.append(
+      svg(
+        'text',
+        { x: X + 7, y, style: `font-size:11px;fill:${color('torn-text')}` },
+        state.data.words.not_its_time,
+      ),
+    );
+}

@@ -1,0 +1,135 @@
+// The window: which bytes of the .log the lanes show.
+import { CENTRE, LEAST_WINDOW, PAST, REST_MS, SLICE_WINDOW_ROWS, TAIL_ROOM } from './constants.js';
+import { render } from './drawing.js';
+import { toNumber } from './message.js';
+import { requestSlice } from './selection.js';
+
+export const addressParameter = name => new URLSearchParams(location.search).get(name) ?? '';
+
+// Into the address goes what its reader sees; of the window only what the pin alone would not bring back.
+export function writeAddress(state, more = {}) {
+  const url = new URL(location.href),
+    shown = state.window?.map(Math.round).join('-');
+  const own = state.window && shown !== centredWindow(state, state.pin).map(Math.round).join('-'),
+    keep = { ...state.data.address, ...more, ...(own ? { window: shown } : {}) };
+  for (const name in keep)
+    if (keep[name] === null) url.searchParams.delete(name);
+    else url.searchParams.set(name, keep[name]);
+  if (!own) url.searchParams.delete('window');
+  history.replaceState(history.state, '', url);
+}
+
+// The window that the address names, as far as the axis goes.
+export function windowOfAddress(state) {
+  const [, from, to] = (/^(\d{1,15})-(\d{1,15})$/.exec(addressParameter('window')) ?? []).map(
+      toNumber,
+    ),
+    span = to - from;
+  if (!(span > 0) || from > state.data.size) return null;
+  state.framed = true;
+  const wide = Math.max(
+      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(widestSpan(state), span),
+    ),
+    start = Math.max(0, Math.min(axisEnd(state, wide) - wide, from));
+  return [start, start + wide];
+}
+
+// How far the axis goes for a window of this span: behind the last batch there is room for what was never written, or is torn.
+export const hasRoom = lane => lane.slots > lane.written || lane.cut_bytes > 0;
+
+const hasTail = state => state.data.tail || hasRoom(state.data.lanes.index);
+
+const axisEnd = (state, span) =>
+  Math.max(state.data.size, state.end + (hasTail(state) ? span * TAIL_ROOM : 0));
+
+function widestSpan(state) {
+  if (state.whole)
+    return Math.max(state.data.size, hasTail(state) ? state.end / (1 - TAIL_ROOM) : state.end);
+  return (
+    state.batches[Math.min(SLICE_WINDOW_ROWS, state.batches.length) - 1].pos - state.batches[0].pos
+  );
+}
+
+export function clampedWindow(state, [a, b]) {
+  const span = Math.max(
+      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(b - a, widestSpan(state)),
+    ),
+    centre = (a + b) / 2;
+  const from = Math.max(
+    state.bytesFrom,
+    Math.min(Math.min(state.bytesTo, axisEnd(state, span)) - span, centre - span / 2),
+  );
+  return [from, from + span];
+}
+
+export function centredWindow(state, { batch, entry }) {
+  let span = Math.min(widestSpan(state), Math.max(state.data.span, batch.size * 1.5)),
+    from = batch.pos - CENTRE * span;
+  const apart =
+    entry && entry.aim >= PAST && entry.pos < state.end ? Math.abs(entry.pos - entry.homePos) : 0;
+  if (apart && apart < widestSpan(state) / 2) {
+    span = Math.max(span, apart * 1.8);
+    from = (entry.pos + entry.homePos - span) / 2;
+  }
+  if (hasTail(state) && batch.pos > state.end - span * 0.72) {
+    span = Math.min(widestSpan(state), span * 1.15);
+    // all that is behind it, unless that is wider than the window
+    const last = axisEnd(state, span) - span;
+    from = last <= batch.pos ? last : batch.pos - CENTRE * span;
+  }
+  from = Math.max(0, Math.min(axisEnd(state, span) - span, from));
+  return [from, from + span];
+}
+
+export const isLoaded = (state, [a, b]) => a >= state.bytesFrom && b <= state.bytesTo;
+
+export function keepInView(state) {
+  const b = state.pin.batch;
+  if (!b || !state.window) return;
+  const [from, to] = state.window,
+    span = to - from;
+  if (b.pos >= from && b.pos + b.size <= to) return;
+  state.window =
+    b.size > span ? centredWindow(state, state.pin) : slideWindow(state, b.pos - span / 2);
+}
+
+export function slideWindow(state, from) {
+  const span = state.window[1] - state.window[0],
+    start = Math.max(0, Math.min(axisEnd(state, span) - span, from));
+  return [start, start + span];
+}
+
+export function zoom(state, factor, at = zoomCentre(state)) {
+  const [a, b] = state.window,
+    span = Math.max(
+      Math.min(LEAST_WINDOW, widestSpan(state)),
+      Math.min(widestSpan(state), (b - a) * factor),
+    );
+  const from = at - ((at - a) * span) / (b - a);
+  state.window = [from, from + span];
+  state.window = slideWindow(state, from);
+  settle(state);
+}
+
+// Where keys zoom: at the pin, or at the middle of a window that does not show it.
+function zoomCentre(state) {
+  const [a, b] = state.window,
+    pin = state.pin.batch,
+    at = pin ? (Math.max(a, pin.pos) + Math.min(b, pin.pos + pin.size)) / 2 : -1;
+  return at > a && at < b ? at : (a + b) / 2;
+}
+
+// The window came to rest: the address has it, and if it left the slice, the server is asked for the one around it, once.
+export function settle(state) {
+  render(state);
+  clearTimeout(state.rest);
+  state.rest = setTimeout(() => {
+    writeAddress(state);
+    if (!isLoaded(state, state.window)) requestWindow(state);
+  }, REST_MS);
+}
+
+export const requestWindow = state =>
+  requestSlice(state, { position: Math.round((state.window[0] + state.window[1]) / 2) });

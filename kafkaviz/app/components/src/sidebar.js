@@ -1,0 +1,121 @@
+// The sidebar is drawn anew with every page. A link that is pressed may be gone, or another of the same place be there, when it is let go:
+// the browser tells nobody of a click then. And until another directory is open the links lead to the one before. So a press is kept until
+// the link is there that leads where its reader wants to go.
+const PATIENCE_MS = 30000,
+  STEP_MS = 40,
+  RESTED = 6,
+  STILL = 25;
+export default function () {
+  const own = (window.__kafkaviz_sidebar ??= { places: [] });
+  const links = () => [
+    .../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.st-key-kv_nav a')),
+  ];
+  const path = a => new URL(a.href).pathname,
+    directory = address => new URL(address).searchParams.get('dir');
+  const running = () =>
+    document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') ===
+    'running';
+  const old = a =>
+    directory(location.href) !== null && directory(a.href) !== directory(location.href);
+  const seen = () => links().filter(a => a.getClientRects().length); // those that are drawn: a sidebar that comes may be there before it shows
+  own.measure = () => {
+    const all = seen();
+    if (all.length) own.places = all.map(a => [path(a), a.getBoundingClientRect()]);
+  };
+  own.measure();
+  if (own.listens) return;
+  own.listens = true;
+  const under = e => {
+    const found = e.target.closest?.('.st-key-kv_nav a');
+    if (found || seen().length) return found && path(found);
+    return own.places.find(
+      ([, box]) =>
+        e.clientX >= box.left &&
+        e.clientX < box.right &&
+        e.clientY >= box.top &&
+        e.clientY < box.bottom,
+    )?.[0];
+  };
+  // Between two runs nothing runs for a moment: only where all has been still for a while is a link of another directory meant as it is.
+  const go = (wanted, still, until) => {
+    const found = links().find(a => path(a) === wanted),
+      rests = running() ? 0 : still + 1;
+    if (wanted !== own.wanted) return;
+    if (!found || (old(found) && rests < STILL))
+      return performance.now() < until && setTimeout(go, STEP_MS, wanted, rests, until);
+    own.wanted = null;
+    own.meant = true; // once
+    found.click();
+    own.meant = false;
+  };
+  // A page that is being drawn may not hear of it either: where all is at rest elsewhere it was lost, and is said again, up to three times.
+  const arrive = (sent, rested, until, left = 3) => {
+    if (
+      sent !== own.sent ||
+      sent === null ||
+      location.pathname === sent ||
+      performance.now() > until
+    )
+      return;
+    const rests = running() ? 0 : rested + 1;
+    if (rests < RESTED) return setTimeout(arrive, 2 * STEP_MS, sent, rests, until, left);
+    own.again = true;
+    links()
+      .find(a => path(a) === sent)
+      ?.click();
+    own.again = false;
+    own.sent = left > 1 ? sent : null;
+    setTimeout(arrive, 2 * STEP_MS, sent, 0, until, left - 1);
+  };
+  const soon = wanted => {
+    own.wanted = wanted;
+    setTimeout(go, STEP_MS, wanted, 0, performance.now() + PATIENCE_MS);
+  };
+  const other = () => {
+    own.wanted = own.sent = null;
+  };
+  addEventListener('popstate', other);
+  document.addEventListener('keydown', other, true);
+  document.addEventListener(
+    'pointerover',
+    e => {
+      if (/** @type {Element} */ (e.target).closest?.('.st-key-kv_nav')) own.measure();
+    },
+    true,
+  );
+  document.addEventListener(
+    'pointerdown',
+    e => {
+      own.measure();
+      other();
+      own.pressed =
+        e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey ? null : (under(e) ?? null);
+    },
+    true,
+  );
+  document.addEventListener(
+    'pointerup',
+    e => {
+      if (own.pressed && under(e) === own.pressed) soon(own.pressed);
+      own.pressed = null;
+    },
+    true,
+  );
+  document.addEventListener(
+    'click',
+    e => {
+      const found = /** @type {Element} */ (e.target).closest?.('.st-key-kv_nav a');
+      if (!found || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+      own.wanted = null;
+      if (own.meant || !old(found)) {
+        if (own.again) return;
+        own.sent = path(found);
+        return setTimeout(arrive, RESTED * STEP_MS, own.sent, 0, performance.now() + PATIENCE_MS);
+      }
+      e.preventDefault();
+      e.stopImmediatePropagation();
+      soon(path(found));
+    },
+    true,
+  );
+}

@@ -1,0 +1,94 @@
+// A field for SQL: the text that is seen lies in a pre, coloured; the one that is typed, transparent, in a textarea over it.
+import { html, icon } from './dom.js';
+
+const KEYWORDS = new Set(
+  (
+    'SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AS WITH RECURSIVE JOIN LEFT RIGHT FULL INNER OUTER CROSS SEMI ANTI ASOF LATERAL ON USING ' +
+    'AND OR NOT IN IS NULL LIKE ILIKE SIMILAR BETWEEN EXISTS CASE WHEN THEN ELSE END DISTINCT UNION ALL EXCEPT INTERSECT OVER PARTITION ROWS RANGE UNBOUNDED PRECEDING ' +
+    'FOLLOWING CURRENT ROW ASC DESC NULLS FIRST LAST FILTER CAST TRY_CAST TRUE FALSE INTERVAL PIVOT UNPIVOT FOR VALUES TABLE QUALIFY WINDOW EXCLUDE REPLACE DESCRIBE SUMMARIZE'
+  ).split(' '),
+);
+const TOKEN =
+  /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^']|'')*'?)|("(?:[^"]|"")*"?)|(\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)/g;
+const COLUMN = new Set([
+  'PARTITION',
+  'FIRST',
+  'LAST',
+  'OFFSET',
+  'REPLACE',
+  'ROW',
+  'ROWS',
+  'RANGE',
+  'TABLE',
+]); // words that are names of columns just as well
+
+export default function ({ parentElement: root, data, setTriggerValue }) {
+  const state = (root.host.__sql ??= {}),
+    text = root.querySelector('textarea'),
+    seen = root.querySelector('pre');
+  state.release?.();
+  const draw = () =>
+    seen.replaceChildren(
+      ...coloured(text.value, text.value === data.text ? data.wrong : null),
+      '\n',
+    );
+  const run = () => setTriggerValue('asked', text.value);
+  if (state.told !== data.text) {
+    text.value = data.text;
+    state.told = data.text;
+  } // what is being typed stays over a rerun
+  text.maxLength = data.longest;
+  text.oninput = draw;
+  text.onkeydown = e => {
+    if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) {
+      e.preventDefault();
+      run();
+    }
+  };
+  const button = root.querySelector('.run');
+  button.replaceChildren(icon('play_arrow'), data.run);
+  button.onclick = run;
+  const take = e => {
+    // a column of the tables beside the field
+    const name =
+      e.target.closest?.('.kv-col')?.dataset.name ?? e.target.closest?.('.kv-col')?.textContent;
+    if (!name) return;
+    text.focus();
+    text.setRangeText(name, text.selectionStart, text.selectionEnd, 'end');
+    draw();
+  };
+  document.addEventListener('click', take);
+  draw();
+  return (state.release = () => document.removeEventListener('click', take));
+}
+
+function coloured(text, wrong) {
+  const out = [];
+  let at = 0;
+  const put = (from, to, kind) => {
+    const cuts = [from, ...(wrong ?? []).filter(c => c > from && c < to), to];
+    for (let i = 0; i + 1 < cuts.length; i++) {
+      const bad = wrong && cuts[i] >= wrong[0] && cuts[i + 1] <= wrong[1],
+        names = [kind, bad ? 'w' : ''].filter(Boolean).join(' ');
+      const part = text.slice(cuts[i], cuts[i + 1]);
+      out.push(names ? html('span', { class: names }, part) : part);
+    }
+  };
+  for (const found of text.matchAll(TOKEN)) {
+    if (found.index > at) put(at, found.index, '');
+    at = found.index + found[0].length;
+    put(found.index, at, kindOf(found, text, at));
+  }
+  if (at < text.length) put(at, text.length, '');
+  return out;
+}
+
+function kindOf([word, comment, string, quoted, number], text, end) {
+  if (comment) return 'c';
+  if (string) return 's';
+  if (quoted) return '';
+  if (number) return 'n';
+  const upper = word.toUpperCase();
+  if (KEYWORDS.has(upper) && !(COLUMN.has(upper) && word !== upper)) return 'k';
+  return text[end] === '(' ? 'f' : '';
+}

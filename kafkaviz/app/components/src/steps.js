@@ -1,0 +1,216 @@
+// What every stepper shares: its bar, its keys, Play, and the step in the address as ?step=, counted from 1. Python sends all steps at
+// once: a step here costs one drawing and no server. A stepper's own part is an object of functions: build(m) when other data came,
+// draw(m, step), wide(m) the element whose width it draws for, and, if it likes, moved(m, step). A stepper of a lesson has a name: its
+// step stands there as ?step=NAME.7, and what another one left in the address is nothing to it. data.begin: where it begins, from 0.
+import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
+import { fillTemplate } from './text.js';
+
+const REST_MS = 120;
+
+export function startStepper(root, data, own) {
+  const state = (root.host.__steps ??= { key: null });
+  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  Object.assign(state, {
+    own,
+    path: location.pathname,
+    $: name => root.querySelector(`.${name}`),
+    hover: tooltip(root),
+  });
+  const before = state.data;
+  state.data = data;
+  if (state.key !== data.key || before.name !== data.name || before.language !== data.language)
+    update(state, before);
+  return (state.release = addListeners(state, root.host));
+}
+
+const firstStep = state => state.data.begin ?? 0;
+
+// The step that the address has for this stepper, from 0; where it has none, or another's, the one that it begins at.
+function stepOfAddress(state) {
+  const text = new URLSearchParams(location.search).get('step') ?? '',
+    name = state.data.name ? `${state.data.name}.` : '';
+  return text.startsWith(name) && /^\d+$/.test(text.slice(name.length))
+    ? Number(text.slice(name.length)) - 1
+    : firstStep(state);
+}
+
+// Another story begins at its first step, the same one in another language stays where it is.
+function update(state, before) {
+  const { data } = state,
+    first = state.key === null,
+    same = state.key === data.key && before?.name === data.name;
+  stop(state);
+  Object.assign(state, { key: data.key, drawn: {} });
+  renderWords(state);
+  state.own.build(state);
+  measureWidth(state);
+  goToStep(state, first ? stepOfAddress(state) : same ? state.step : firstStep(state), !first);
+}
+
+// The bar in the reader's language.
+function renderWords(state) {
+  const { bar } = state.data;
+  state.$('bar').setAttribute('aria-label', bar.steps);
+  for (const one of ['first', 'prev', 'next', 'last'])
+    setContent(state.$(one), { 'aria-label': bar[one], title: bar[`${one}_key`] }, []);
+  state.$('play').title = bar.play_key;
+  setContent(state.$('speed'), { 'aria-label': bar.speed, title: bar.speed_about }, []);
+  [...state.$('speed').options].forEach((option, i) => {
+    option.textContent = bar[['slow', 'usual', 'fast'][i]];
+  });
+}
+
+function addListeners(state, host) {
+  const { $ } = state,
+    jump = to => () => {
+      stop(state);
+      goToStep(state, to());
+    };
+  $('first').onclick = jump(() => 0);
+  $('prev').onclick = jump(() => state.step - 1);
+  $('next').onclick = jump(() => state.step + 1);
+  $('last').onclick = jump(() => Infinity);
+  $('play').onclick = () => play(state);
+  $('speed').onchange = () => {
+    if (state.timer) {
+      stop(state);
+      play(state);
+    }
+  };
+  renderPlay(state);
+  const sizes = new ResizeObserver(() => {
+    const before = state.width;
+    measureWidth(state);
+    if (state.width !== before) {
+      state.drawn = {};
+      show(state);
+    }
+  });
+  const keys = event => onKey(event, state),
+    stays = () => keepAddress(state);
+  sizes.observe(host);
+  document.addEventListener('keydown', keys);
+  window.navigation?.addEventListener('currententrychange', stays);
+  return () => {
+    sizes.disconnect();
+    document.removeEventListener('keydown', keys);
+    window.navigation?.removeEventListener('currententrychange', stays);
+    if (!host.isConnected) stop(state);
+  };
+}
+
+// Once, and again when the page is resized: to ask for a width in the middle of drawing lays out the page anew.
+function measureWidth(state) {
+  state.width = drawingWidth(state.own.wide(state));
+}
+
+// Arrows of a slider, a list or a group of choices stay theirs; Space on a button presses that.
+function onKey(event, state) {
+  const path = event.composedPath(),
+    role = node => node.getAttribute?.('role') ?? '';
+  const busy = path.some(
+    n =>
+      /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') ||
+      n.isContentEditable ||
+      /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(role(n)),
+  );
+  if (
+    busy ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.altKey ||
+    document.querySelector('[role=dialog]')
+  )
+    return;
+  if (event.key === ' ' && path.some(n => /^(BUTTON|A|SUMMARY)$/.test(n.tagName ?? ''))) return;
+  const act = {
+    ArrowRight: () => goToStep(state, state.step + 1),
+    ArrowLeft: () => goToStep(state, state.step - 1),
+    Home: () => goToStep(state, 0),
+    End: () => goToStep(state, Infinity),
+    ' ': () => play(state),
+  }[event.key];
+  if (!act) return;
+  if (event.key !== ' ') stop(state);
+  act();
+  event.preventDefault();
+}
+
+export function goToStep(state, to, keep = true) {
+  state.step = Math.max(0, Math.min(state.data.steps.length - 1, to));
+  show(state);
+  state.own.moved?.(state, state.data.steps[state.step]);
+  if (!keep) return;
+  scheduleWrite(state);
+}
+
+function scheduleWrite(state) {
+  clearTimeout(state.writing);
+  state.writing = setTimeout(() => writeAddress(state), REST_MS);
+}
+
+// Python writes the address as it knows it, with the step that the page was opened at: then the step goes in again.
+function keepAddress(state) {
+  if (stepOfAddress(state) !== state.step) scheduleWrite(state);
+}
+
+function show(state) {
+  const { $, data } = state,
+    step = data.steps[state.step],
+    count = data.steps.length;
+  $('say').textContent = step.text;
+  $('count').textContent = fillTemplate(data.bar.step_of, { step: state.step + 1, count });
+  $('first').disabled = $('prev').disabled = state.step === 0;
+  $('next').disabled = $('last').disabled = state.step === count - 1;
+  state.own.draw(state, step);
+}
+
+// The address, once the steps rest: to write it takes the browser longer than to draw a step.
+function writeAddress(state) {
+  const url = new URL(location.href);
+  if (!state.$('say').isConnected || url.pathname !== state.path) return;
+  url.searchParams.set('step', `${state.data.name ? `${state.data.name}.` : ''}${state.step + 1}`);
+  history.replaceState(history.state, '', url);
+}
+
+export function stop(state) {
+  clearInterval(state.timer);
+  state.timer = null;
+  renderPlay(state);
+}
+function renderPlay(state) {
+  state
+    .$('play')
+    .replaceChildren(
+      icon(state.timer ? 'pause' : 'play_arrow'),
+      state.data.bar[state.timer ? 'pause' : 'play'],
+    );
+}
+
+function play(state) {
+  if (state.timer) return stop(state);
+  const last = () => state.step >= state.data.steps.length - 1;
+  if (last()) goToStep(state, 0);
+  state.timer = setInterval(
+    () => {
+      goToStep(state, state.step + 1);
+      if (last()) stop(state);
+    },
+    Number(state.$('speed').value),
+  );
+  renderPlay(state);
+}
+
+// The cells of the values, each under its name; and what a step puts in them.
+export function buildValues(state, names) {
+  state.cells = names.map(text =>
+    html('div', {}, html('div', { class: 'lab' }, text), html('div', { class: 'v' })),
+  );
+  state.$('vals').replaceChildren(...state.cells);
+}
+export function showValues(state, step) {
+  step.values.forEach(([text, changed], n) => {
+    state.cells[n].lastChild.textContent = text;
+    state.cells[n].classList.toggle('ch', changed);
+  });
+}

@@ -1,0 +1,25 @@
+// Streamlit 1.67 has no call for the theme: it keeps the choice per address path, and reads it when the app loads.
+import { html, icon } from './dom.js';
+
+export default function ({ parentElement: root, data }) {
+  const dark = getComputedStyle(root.host).colorScheme === 'dark';
+  const choose = theme => {
+    const base = location.pathname.replace(/[^/]*$/, '');
+    for (const path of data.paths)
+      localStorage.setItem(`stActiveTheme-${base}${path}-v2`, JSON.stringify(theme));
+    location.reload();
+  };
+  const button = html(
+    'button',
+    {
+      class: 'btn q ico',
+      type: 'button',
+      title: data.words.light_or_dark,
+      'aria-label': data.words.light_or_dark,
+    },
+    icon(dark ? 'light_mode' : 'dark_mode'),
+  );
+  button.onclick = () => choose(dark ? 'Light' : 'Dark');
+  root.querySelector('.btn')?.remove();
+  root.append(button);
+}

@@ -1,0 +1,68 @@
+"""The browser's half: its bundles are those of the sources, its own tests pass, and numbers look
+like Python's.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz import units
+
+ROOT = Path(__file__).parents[2]
+COMPONENTS = ROOT / "kafkaviz" / "app" / "components"
+NODE = shutil.which("node")
+NEEDS_NODE = pytest.mark.skipif(not NODE, reason="needs node, which runs the browser's scripts")
+
+
+def run_node(*arguments: str) -> str:
+    """What node printed; fails with it where node failed."""
+    result = subprocess.run(
+        [NODE or "node", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_the_bundles_are_of_these_sources():
+    """`npm run bundle` was run after the last change: bundle.js computes the same digest."""
+    digest = hashlib.sha256()
+    source = COMPONENTS / "src"
+    for path in sorted(path.relative_to(source).as_posix() for path in source.rglob("*.js")):
+        digest.update(f"{path}\0".encode() + (source / path).read_bytes())
+    assert (COMPONENTS / "bundles" / "sources.sha256").read_text() == f"{digest.hexdigest()}\n"
+
+
+@NEEDS_NODE
+def test_the_scripts_own_tests_pass():
+    """Those of node's test runner."""
+    files = sorted(str(path) for path in (ROOT / "tests/app/components").glob("*.test.js"))
+    assert len(files) >= 4
+    assert "# fail 0" in run_node("--test", "--test-reporter=tap", *files)
+
+
+@NEEDS_NODE
+def test_the_browser_writes_numbers_as_python_does():
+    """Sizes and grouped digits, around each change of unit and at random."""
+    random = np.random.default_rng(3)
+    edges = [1024**power + more for power in range(1, 5) for more in (-52, -51, -1, 0, 1)]
+    sizes = [
+        0,
+        1,
+        9,
+        999,
+        1000,
+        *edges,
+        *(int(2**exponent) for exponent in random.uniform(0, 44, 500)),
+    ]
+    script = f"""
+        import {{ formatBytes, groupDigits }} from {json.dumps((COMPONENTS / "src/text.js").as_uri())};
+        const sizes = {json.dumps(sizes)};
+        console.log(JSON.stringify(sizes.map(size => [formatBytes(size), groupDigits(size)])));
+    """
+    written = json.loads(run_node("--input-type=module", "--eval", script))
+    assert written == [[units.size(size), units.group(size)] for size in sizes]
