@@ -1,7 +1,5 @@
-"""Workshop: lessons on how the three files work, each step with a live figure, a question to answer
-first, and tasks that are checked.
-"""
+"""The entry point of the page Workshop."""
 
-from kafkaviz.app.lessons import page
+from kafkaviz.app.pages.workshop import page
 
-page.main()
+page.render_page()

@@ -1,12 +1,10 @@
-"""What the pages are made of: a room a page for its sections, and beside the rooms what several
-pages share.
+"""The web app on Streamlit: the frame around every page, its server, and what pages are made of.
 
-    broker/  segment/  lookup/  rolls/  page_cache/  tuning/  health/  explore/    each the sections
-    of one page, in files
-    lessons/     the Workshop: the lessons, what reads them, and the page
+    pages/       a folder a page: page.py puts its sections in order, the files beside it draw them
+    lessons/     the lessons of the Workshop, and what reads them
+    widgets/  state/  cache/    what several pages draw, know and keep
     components/  what needs JavaScript, each a Python door
     art/         the drawings
 
-The modules here are shared: the frame, the pickers, the address, the cached doors, tables and
-figures as all pages show them. A page in pages/, or app.py, puts its sections in order.
+app.py and pages/ at the top of the checkout are what Streamlit runs; each calls its page.py here.
 """

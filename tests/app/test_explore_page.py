@@ -18,8 +18,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.explore import catalog, download, queries
-from kafkaviz.app.pages.explore.answer_rows import cell_html
+from kafkaviz.app.pages.explore import answer, catalog, queries
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
@@ -422,7 +421,7 @@ def test_a_part_of_the_rows_is_called_one(made, fake, all_rows, labels, part):
     fake.answer = QueryResult(CODECS, all_rows, 1.0)
     at = page(made, ask="codecs")
     assert [one.proto.label for one in at.get("download_button")] == labels
-    assert download.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
+    assert answer.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
 
 
 def test_csv_and_parquet_hold_the_rows():
@@ -437,8 +436,8 @@ def test_csv_and_parquet_hold_the_rows():
             "d": pa.array([None, 5], pa.duration("us")),
         }
     )
-    assert pyarrow.parquet.read_table(io.BytesIO(download.parquet(rows))).equals(rows)
-    text = download.csv(rows).decode()
+    assert pyarrow.parquet.read_table(io.BytesIO(answer.parquet(rows))).equals(rows)
+    text = answer.csv(rows).decode()
     assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith(
         "\n,,2,5\n".replace(",5", ',"5"')
     )
@@ -450,10 +449,10 @@ def test_csv_holds_no_formula():
         {"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]}
     )
     assert (
-        download.csv(rows).decode()
+        answer.csv(rows).decode()
         == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
     )
-    assert pyarrow.parquet.read_table(io.BytesIO(download.parquet(rows))).equals(rows)
+    assert pyarrow.parquet.read_table(io.BytesIO(answer.parquet(rows))).equals(rows)
 
 
 def test_answers_are_not_kept_for_ever(made, fake):
@@ -478,4 +477,4 @@ def test_answers_are_not_kept_for_ever(made, fake):
 )
 def test_a_small_share_is_written_without_a_power(value, shown):
     """As people read it; what no share can be keeps its power."""
-    assert cell_html(value) == shown
+    assert answer.cell_html(value) == shown

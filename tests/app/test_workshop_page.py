@@ -15,7 +15,7 @@ from kafkaviz.app import lessons
 from kafkaviz.app.lessons import tasks
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages import workshop
+from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.search import exercise as ceiling
 from kafkaviz.words import text_in
 from tests.app.test_lessons import GOOD
@@ -300,9 +300,9 @@ def answers_of(block: LessonBlock, language: str) -> list[str]:
     what they count.
     """
     if block.kind == "predict":
-        text = "".join(plain(text) for text, is_right in workshop.choices(block) if is_right)
+        text = "".join(plain(text) for text, is_right in lesson_state.choices(block) if is_right)
         others = plain(block["ask"]) + "".join(
-            text for text, is_right in workshop.choices(block) if not is_right
+            text for text, is_right in lesson_state.choices(block) if not is_right
         )
         is_long = len(text) > 8  # a single word of the subject tells nothing
         return [re.escape(text)] * is_long + [

@@ -10,8 +10,8 @@ write one. A file that is put here, or changed, is on the page at the next rerun
     live/         the figures, from the app's own components
     tasks.py      the answers of exercises, worked out
     check.py      whether all that a lesson asks for is there
-    show.py       the Workshop page; step.py, questions.py and figures.py what is on it, handout.py
-    the same on paper
+
+The page that teaches with them is kafkaviz/app/pages/workshop/.
 """
 
 import os

@@ -3,7 +3,7 @@ is drawn, and what it is on paper.
 
 A figure is made before it is drawn, and making it fails with KafkavizError or NoValue where what
 the block asks for is not there; check.py makes every figure of a lesson to find that out. figure.py
-has what all share, places.py what a block points at.
+has what all share, block_location.py what a block points at.
 """
 
 from kafkaviz.app.lessons.live.entries import ENTRIES

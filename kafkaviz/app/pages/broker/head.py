@@ -1,18 +1,27 @@
-"""What the directory holds, in a line, in chips and in figures."""
+"""The head of the Broker page: what the directory holds, in a line, in chips and in figures, and
+three ways on.
+"""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
+from kafkaviz.analysis import overview as overview_table
 from kafkaviz.analysis.inactive_segments import inactive_segments
 from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.pages.broker import segment_kinds
-from kafkaviz.app.state import ingests
+from kafkaviz.app.components import art
+from kafkaviz.app.frame import pages
+from kafkaviz.app.state import ingests, page_state
+from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, version_text
 from kafkaviz.figures import inactive_segment_text
+from kafkaviz.figures.join_text import join_details
 from kafkaviz.words import say, say_count
 
 
@@ -71,7 +80,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
             group(len(overview.partitions)),
             say("broker.n_empty", n=group(empty_count)),
         ),
-        (say("common.segments"), group(total.segments), segment_kinds.describe_kinds(overview)),
+        (say("common.segments"), group(total.segments), _describe_kinds(overview)),
         (say("broker.log"), units.size(total.log_bytes), batches_text),
         (
             say("broker.index"),
@@ -85,6 +94,17 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
             say(by_length, size=units.size(total.length_bytes)),
         ),
     ]
+
+
+def _describe_kinds(overview: BrokerOverview) -> str:
+    """How many segments of each kind but closed, the kinds that are there."""
+    counts = {kind: overview.count_kind(kind) for kind in overview_table.KINDS if kind != "closed"}
+    texts = [
+        say(f"broker.kinds_{kind}", n=units.group(count))
+        for kind, count in counts.items()
+        if count or kind == "active"
+    ]
+    return join_details(texts)
 
 
 def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
@@ -113,3 +133,44 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     ids = (("broker.cluster", broker.cluster_id), ("broker.directory", broker.directory_id))
     chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
     elements.chips(chips, note=version_text.describe_traces(writer_traces.reason))
+
+
+def render_page_links(location: Location, overview: BrokerOverview) -> None:
+    """Three ways on: learn, inspect, tune."""
+    st.space(16)
+    default_segment, largest_segment = (
+        overview_table.default_segment(overview) or overview_table.largest_segment(overview),
+        overview_table.largest_segment(overview),
+    )
+    learn, inspect, tune = st.columns(3, gap=12)
+    with _card(learn, "learn"):
+        _render_segment_link("learn", location, default_segment)
+    with _card(inspect, "inspect"):
+        _render_segment_link("inspect", location, largest_segment)
+    with _card(tune, "tune"):
+        tuning_address = page_state.address(location.directory) | {
+            page_state.TUNING_SUBJECT: page_state.WHOLE_BROKER
+        }
+        st.page_link(
+            pages()["Tuning"].script, label=say("broker.tune"), query_params=tuning_address
+        )
+
+
+@contextmanager
+def _card(column: DeltaGenerator, name: str) -> Generator[None]:
+    """A card that is all one link: the with block draws the link, which lies over it."""
+    with column.container(key=f"kv_door_{name}"):
+        yield
+        with st.container(horizontal=True, gap=14, wrap=False):
+            art(name, 64, 46)
+            st.html(f'<div class="kv-door">{say(f"broker.{name}_below")}</div>')
+
+
+def _render_segment_link(name: str, location: Location, target: tuple[str, int] | None) -> None:
+    """A link to a segment; where there is none, to the page of the directory."""
+    script = pages()["Segment"].script if target else "app.py"
+    st.page_link(
+        script,
+        label=say(f"broker.{name}"),
+        query_params=page_state.address(location.directory, *(target or ())),
+    )

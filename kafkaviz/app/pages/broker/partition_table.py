@@ -1,4 +1,6 @@
-"""The Broker page's table: a row a topic-partition, as people read it, and as a CSV file has it."""
+"""The table of the topic-partitions: to sort, to filter, to take along as a CSV file; a row that is
+selected opens.
+"""
 
 import csv as csv_format
 import io
@@ -6,15 +8,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pandas as pd
+import streamlit as st
 from pandas.io.formats.style import Styler
 
 from kafkaviz import units
-from kafkaviz.analysis.overview import PartitionRow
-from kafkaviz.app.widgets.tables import escape_formula
+from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
+from kafkaviz.app.frame import pages
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.format.names import natural_sort_key
-from kafkaviz.words import say
+from kafkaviz.words import say, say_count
 
+ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
+COLUMNS = {  # by their names in FORMATTERS
+    "name": st.column_config.TextColumn(width=158),
+    "offsets": st.column_config.TextColumn(alignment="right", width=110),
+    "codec": st.column_config.TextColumn(width=150),
+    "newest": st.column_config.NumberColumn(alignment="left", width=150),
+}
 FORMATTERS = {  # how a value of a column reads; the value itself is what the column is sorted by
     "name": str,
     "segments": units.group,
@@ -47,12 +60,108 @@ CSV_COLUMNS = (
 )
 
 
-def heading(column: str) -> str:
-    """What stands above a column of READS."""
+@st.fragment
+def render_partition_table(location: Location, overview: BrokerOverview) -> None:
+    """One row a topic-partition, to sort, to filter, to take along; a row that is selected
+    opens.
+    """
+    filter_text, rows = _render_filter(overview)
+    if not rows:
+        return _render_no_match(filter_text, len(overview.partitions))
+    with st.container(key="kv_table", gap=None):
+        selected_row = _select_row(rows)
+        _render_hidden_count("broker.more_scroll", len(rows) - TABLE_ROWS)
+    _render_paper_table(rows)
+    if selected_row is not None:
+        st.switch_page(
+            pages()["Segment"].script,
+            query_params=page_state.address(location.directory, selected_row.directory),
+        )
+
+
+def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
+    """The heading, the filter and the CSV file; what is filtered by, and the rows that are left."""
+    with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
+        elements.heading(say("broker.table"), say("broker.table_aside"))
+        widget_options: dict[str, Any] = {
+            "placeholder": say("broker.filter"),
+            "label_visibility": "collapsed",
+            "live": "300ms",
+            "width": 200,
+        }
+        filter_text = (
+            st.text_input(
+                say("broker.filter"), key=page_state.FILTER, bind="query-params", **widget_options
+            )
+            or ""
+        ).strip()
+        rows = _sort_by_log_size(
+            [row for row in overview.partitions if filter_text.lower() in row.directory.lower()]
+        )
+        download_options: dict[str, Any] = {
+            "data": lambda: csv(rows),
+            "file_name": "topic-partitions.csv",
+            "on_click": "ignore",
+        }
+        st.download_button("CSV", icon=":material/download:", key="kv_csv", **download_options)
+    return filter_text, rows
+
+
+def _render_paper_table(rows: list[PartitionRow]) -> None:
+    """The rows once more as a plain table: what scrolls on the screen is whole on paper."""
+    with st.container(key="kv_paper_rows"):
+        heads = [_heading(column) for column in FORMATTERS]
+        tables.table(heads, _cells(rows[:PAPER_ROWS]), "lrrrrrrrll")
+        _render_hidden_count("common.n_more", len(rows) - PAPER_ROWS)
+
+
+def _render_hidden_count(key: str, count: int) -> None:
+    """How many rows are not in sight, where there are any."""
+    if count > 0:
+        st.html(f'<div class="kv-more">{say(key, n=units.group(count))}</div>')
+
+
+def _render_no_match(filter_text: str, count: int) -> None:
+    """The filter fits nothing."""
+    reason = say_count("broker.filter_none_why", count, n=units.group(count))
+    with elements.empty(
+        "filter", say("broker.filter_none", text=units.escape_controls(filter_text)), reason
+    ):
+        st.button(
+            say("broker.filter_clear"),
+            key="kv_filter_clear",
+            on_click=lambda: st.session_state.update({page_state.FILTER: ""}),
+        )
+
+
+def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
+    """The table of these rows, and the one that was selected in this run."""
+    event = st.dataframe(
+        style_table(frame(rows)),
+        hide_index=True,
+        height=min(TABLE_ROWS, len(rows)) * ROW_PX + HEAD_PX,
+        row_height=ROW_PX,
+        key="kv_partitions",
+        column_config={
+            _heading(column): column_config for column, column_config in COLUMNS.items()
+        },
+        placeholder=units.MISSING,
+        on_select="rerun",
+        selection_mode="single-row",
+        alt=say("broker.table_alt", count=len(rows)),
+    )
+    return rows[event.selection.rows[0]] if event.selection.rows else None
+
+
+# ---- the rows as text, as a data frame and as CSV
+
+
+def _heading(column: str) -> str:
+    """What stands above a column."""
     return say(f"broker.column_{column}")
 
 
-def sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
+def _sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
     """The rows, largest log first."""
     return sorted(rows, key=lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)))
 
@@ -62,14 +171,14 @@ def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
     table = pd.DataFrame(
         [_values(row) for row in rows],
         # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
-        columns=[heading(column) for column in FORMATTERS],
+        columns=[_heading(column) for column in FORMATTERS],
     )
-    numbers = [heading(column) for column in FORMATTERS if column not in TEXT_COLUMNS]
+    numbers = [_heading(column) for column in FORMATTERS if column not in TEXT_COLUMNS]
     # NaN where a number is missing; exact up to 2**53
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
-def cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
+def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
     """The rows as they read, for a table of plain text."""
     formatters = list(FORMATTERS.values())
     return [
@@ -118,12 +227,12 @@ def _offsets(row: PartitionRow) -> str | None:
 def style_table(table: pd.DataFrame) -> Styler:
     """The table with each value as it reads; sorting still goes by the value."""
     formatters_by_heading: dict[Any, Any] = {
-        heading(column): _format_whole_floats(formatters_by_heading)
+        _heading(column): _format_whole_floats(formatters_by_heading)
         for column, formatters_by_heading in FORMATTERS.items()
     }
     return cast(
         Styler, table.style.format(formatters_by_heading, na_rep=units.MISSING)
-    ).set_properties(subset=[heading("name")], **{"font-weight": "600"})
+    ).set_properties(subset=[_heading("name")], **{"font-weight": "600"})
 
 
 def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], str]:
@@ -149,7 +258,7 @@ def csv(rows: Sequence[PartitionRow]) -> bytes:
 def _csv_row(row: PartitionRow) -> dict:
     sums = row.sums
     return {
-        "directory": escape_formula(row.directory),
+        "directory": tables.escape_formula(row.directory),
         "state": row.state,
         "segments": sums.segments,
         "log_start_offset": row.log_start_offset,

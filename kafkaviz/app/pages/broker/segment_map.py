@@ -11,7 +11,6 @@ from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import pages
-from kafkaviz.app.pages.broker.segment_kinds import RARE_KINDS, USUAL_KINDS
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements
@@ -21,6 +20,8 @@ from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker_map import BrokerMapView
+
+USUAL_KINDS, RARE_KINDS = ("closed", "active", "deleted"), ("cleaned", "swap")  # in the legend
 
 
 def render_segment_map(

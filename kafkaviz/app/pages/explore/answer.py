@@ -1,17 +1,51 @@
-"""An answer: the figure, where there is something to draw, and every row."""
+"""An answer: how many rows came, the figure where there is something to draw, every row with each
+value exact, and all of it to take along.
+"""
 
+import io
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import pyarrow as pa
 import streamlit as st
 
-from kafkaviz.app.pages.explore.answer_rows import render_table
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import escape_formula
 from kafkaviz.figures.questions import Question, find_question
-from kafkaviz.words import say
+from kafkaviz.units import MISSING, escape_controls, group
+from kafkaviz.words import say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import QueryResult
+
+LEAST_PLAIN = 1e-12  # a number as small is written with a power
+# a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
+SHORT_ROWS = 100
+
+
+def describe_answer(answer: "QueryResult") -> str:
+    """How many rows came in which time, and whether texts in them were cut."""
+    row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
+    return (
+        say("explore.texts_cut", took=row_text, n=group(answer.cut_at))
+        if answer.cut_at
+        else row_text
+    )
+
+
+def _count_text(answer: "QueryResult") -> str:
+    """How many rows, and whether there are more: 6 rows, the first 10 000 of 54 432 rows."""
+    row_count = answer.rows.num_rows
+    if answer.all_rows is None:
+        return say("explore.first_of_more", n=group(row_count))
+    if answer.is_cut:
+        return say("explore.first_of", n=group(row_count), all=group(answer.all_rows))
+    return say_count("explore.rows", row_count, n=group(row_count))
 
 
 def render_answer(result: "QueryResult", text: str) -> None:
@@ -22,7 +56,7 @@ def render_answer(result: "QueryResult", text: str) -> None:
         return
     _render_figure(result, find_question(text))
     with st.container(key="kv_answer_rows", gap=None):
-        render_table(result.rows)
+        _render_rows(result.rows)
 
 
 def _render_figure(result: "QueryResult", question: Question | None) -> None:
@@ -71,3 +105,140 @@ def _remember_column(key: str, default_column: str) -> None:
     st.query_params.pop(page_state.DRAWN_COLUMN, None)
     if st.session_state[key] != default_column:
         st.query_params[page_state.DRAWN_COLUMN] = st.session_state[key]
+
+
+# ---- the rows
+
+
+def _render_rows(rows: pa.Table) -> None:
+    """The answer, as text and numbers and nothing else."""
+    if rows.num_rows > SHORT_ROWS:
+        st.dataframe(
+            rows, hide_index=True, height=480, row_height=31, key="kv_answer", placeholder=MISSING
+        )
+        return
+    alignments = [_is_right_aligned(field.type) for field in rows.schema]
+    heads = zip(rows.column_names, alignments, strict=True)
+    head = "".join(
+        f"<th{' class=r' if is_right else ''}>{elements.escape(name)}</th>"
+        for name, is_right in heads
+    )
+    elements.table(head, (_row_html(row.values(), alignments) for row in rows.to_pylist()))
+
+
+def _is_right_aligned(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _row_html(values: Sequence[object], alignments: Sequence[bool]) -> str:
+    pairs = zip(values, alignments, strict=True)
+    cells = (
+        f'<td class="kv-mono{" r kv-tight" if is_right else ""}">{cell_html(value)}</td>'
+        for value, is_right in pairs
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def cell_html(value: object) -> str:
+    """A value as HTML, exact: a whole number with its digits grouped, NULL as a dash."""
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return group(value)
+    return elements.escape(_digits(value) if isinstance(value, float) else str(value))
+
+
+def _digits(value: float) -> str:
+    """Ten of them, without a power: 0.000034; what is smaller than any share of a byte keeps it."""
+    text = f"{value:.10g}"
+    return format(Decimal(text), "f") if LEAST_PLAIN <= abs(value) < 1 else text
+
+
+# ---- the rows as CSV and as Parquet
+
+
+def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
+    """A button a format, of the rows that are shown; where there are more, it and its file say how
+    many these are.
+    """
+    name = file_name(answer, snapshot.broker.name, text)
+    _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
+    _render_download(
+        "Parquet",
+        answer,
+        f"{name}.parquet",
+        "application/vnd.apache.parquet",
+        partial(parquet, answer.rows),
+    )
+
+
+def file_name(answer: "QueryResult", broker: str, text: str) -> str:
+    """Of a file that holds the rows, without the suffix."""
+    question = find_question(text)
+    first_rows = f"-first-{answer.rows.num_rows}" if answer.is_cut else ""
+    return (
+        f"{escape_controls(Path(broker).name)}-{question.name if question else 'query'}{first_rows}"
+    )
+
+
+def _render_download(
+    kind: str, answer: "QueryResult", name: str, mime: str, data: Callable[[], bytes]
+) -> None:
+    """A button that saves them; they are made on click."""
+    label = (
+        say("explore.take_first", format=kind, n=group(answer.rows.num_rows))
+        if answer.is_cut
+        else kind
+    )
+    suffix = name.rpartition(".")[2]
+    st.download_button(
+        label,
+        data,
+        name,
+        mime,
+        on_click="ignore",
+        icon=":material/download:",
+        key=f"kv_take_{suffix}",
+        width="content",
+    )
+
+
+def csv(rows: pa.Table) -> bytes:
+    """The rows as CSV with a line of names; NULL is an empty field, and text stands in quotes and
+    is no formula.
+    """
+    from pyarrow import csv as csv_format
+
+    columns = [
+        column if _is_plain(column.type) else column.cast(pa.string()) for column in rows.columns
+    ]
+    columns = [
+        _escape_formulas(column) if pa.types.is_string(column.type) else column
+        for column in columns
+    ]
+    sink = io.BytesIO()
+    csv_format.write_csv(
+        pa.table(columns, names=list(map(escape_formula, rows.column_names))), sink
+    )
+    return sink.getvalue()
+
+
+def _escape_formulas(texts: pa.ChunkedArray) -> pa.Array:
+    return pa.array(
+        [None if text is None else escape_formula(text) for text in texts.to_pylist()], pa.string()
+    )
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return not (pa.types.is_duration(kind) or pa.types.is_decimal(kind))
+
+
+def parquet(rows: pa.Table) -> bytes:
+    """The rows as a Parquet file, every column with its type."""
+    import pyarrow.parquet as parquet_format
+
+    sink = io.BytesIO()
+    parquet_format.write_table(rows, sink, compression="zstd")
+    return sink.getvalue()

@@ -1,5 +1,5 @@
-"""The query in its field: what is wrong with it, Run, how the answer came out, and a way to take it
-along.
+"""What is asked: the questions to choose from, the query in its field with what is wrong with it,
+Run, how the answer came out, and a way to take it along.
 """
 
 from contextlib import suppress
@@ -11,18 +11,53 @@ import streamlit as st
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.components import sql as sql_field
-from kafkaviz.app.pages.explore.answer_rows import describe_answer
-from kafkaviz.app.pages.explore.download import render_downloads
+from kafkaviz.app.pages.explore.answer import describe_answer, render_downloads
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.pages.explore.questions import query_text, set_query
 from kafkaviz.app.state import page_state
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Query
 
 QUICK_S = 0.8  # an answer that takes no longer shows no progress
+
+
+def query_text() -> str:
+    """The query of the address; without one, the first question's."""
+    address_query = st.query_params.get(page_state.SQL)
+    question = QUESTION_BY_NAME.get(st.query_params.get(page_state.QUESTION, ""), QUESTIONS[0])
+    return question.sql if address_query is None else address_query
+
+
+def _set_query(text: str) -> None:
+    """Puts a query into the address: by its question's name where it is one's."""
+    question = find_question(text)
+    for name in (page_state.QUESTION, page_state.SQL, page_state.DRAWN_COLUMN):
+        st.query_params.pop(name, None)
+    if question is None:
+        st.query_params[page_state.SQL] = text
+    elif question is not QUESTIONS[0]:
+        st.query_params[page_state.QUESTION] = question.name
+
+
+def render_questions(current: Question | None) -> None:
+    """What could be asked; the one whose query this is stands out."""
+    with st.container(key="kv_questions"):
+        st.html(f'<div class="kv-lab">{say("explore.questions")}</div>')
+        for question in QUESTIONS:
+            with st.container(
+                key="kv_ask_on" if question is current else f"kv_ask_{question.name}"
+            ):
+                st.button(
+                    question.text,
+                    type="tertiary",
+                    width="stretch",
+                    key=f"kv_ask_button_{question.name}",
+                    on_click=_set_query,
+                    args=(question.sql,),
+                )
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
@@ -71,6 +106,6 @@ def _run(snapshot: BrokerSnapshot) -> None:
     """What was typed is asked, again where it was asked before."""
     text = sql_field.last_query()
     if text is not None:
-        set_query(text)
+        _set_query(text)
         if broker_cache.catalog_info(snapshot):
             queries().restart(snapshot, query_text())

@@ -67,7 +67,7 @@ def render_rebuilt_indexes(
         is_requested = _is_requested(partition, (snapshot.key, directory, version))
         download_slot = st.container(width="content")
     if is_requested:
-        render_indexes(download_slot, partition, snapshot.key, version)
+        _render_indexes(download_slot, partition, snapshot.key, version)
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
@@ -84,7 +84,7 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
     return request in requests
 
 
-def render_indexes(
+def _render_indexes(
     download_slot: "st.delta_generator.DeltaGenerator", partition: Partition, key: str, version: str
 ) -> None:
     """The files in a table, or why recovery does not get through; the archive goes into
@@ -132,11 +132,11 @@ def _render_table(rows: Sequence[IndexFileComparison]) -> None:
                 f"<th{cell_attribute}>{say(f'health.column_{name}')}</th>"
                 for name, cell_attribute in names
             ),
-            map(row_html, rows),
+            map(_row_html, rows),
         )
 
 
-def row_html(comparison: IndexFileComparison) -> str:
+def _row_html(comparison: IndexFileComparison) -> str:
     """A file as a row of the table."""
     on_disk = (
         units.MISSING

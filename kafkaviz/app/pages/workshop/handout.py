@@ -11,8 +11,8 @@ from kafkaviz.app.components.print_page import print_page
 from kafkaviz.app.lessons import exercise_text, tasks
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.live import LIVE
-from kafkaviz.app.pages import workshop
-from kafkaviz.app.pages.workshop import LETTERS, LessonPosition
+from kafkaviz.app.pages.workshop import lesson_state
+from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.errors import KafkavizError
@@ -111,7 +111,7 @@ def _figure(block: LessonBlock, key: str) -> None:
 def _question(block: LessonBlock, key: str) -> None:
     boxes = "".join(
         _box(LETTERS[index].upper(), text)
-        for index, (text, _) in enumerate(workshop.choices(block))
+        for index, (text, _) in enumerate(lesson_state.choices(block))
     )
     with st.container(key=f"kv_sheet_asked_{key}", gap=4):
         st.markdown(f"**{block['ask']}**")
@@ -142,7 +142,7 @@ def _answer(block: LessonBlock, part: int) -> None:
     if block.kind == "predict":
         right_letters = join_comma(
             LETTERS[index].upper()
-            for index, (_, is_right) in enumerate(workshop.choices(block))
+            for index, (_, is_right) in enumerate(lesson_state.choices(block))
             if is_right
         )
         st.markdown(say("workshop.answer_to", step=part, name=right_letters, text=block["reveal"]))
@@ -194,7 +194,7 @@ def session_plan(lessons: Sequence[Lesson]) -> None:
                 f"{begin:g}",
                 lesson.title,
                 f"{lesson.minutes:g}",
-                str(len(workshop.questions(lesson))),
+                str(len(lesson_state.questions(lesson))),
             )
         )
         begin += lesson.minutes

@@ -1,5 +1,5 @@
-"""The Workshop page: the strip of lessons, and one step of the chosen one; or that lesson on
-paper.
+"""Workshop: lessons on how the three files work, each step with a live figure, a question to answer
+first, and tasks that are checked.
 """
 
 from collections.abc import Sequence
@@ -11,28 +11,29 @@ import streamlit as st
 
 from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frame import frame
-from kafkaviz.app.lessons import handout
 from kafkaviz.app.lessons.grammar import Lesson, LessonFault
-from kafkaviz.app.lessons.step import render_step
-from kafkaviz.app.pages import workshop
-from kafkaviz.app.pages.workshop import LessonPosition
+from kafkaviz.app.pages.workshop import handout, lesson_state
+from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
+from kafkaviz.app.pages.workshop.step import render_step
 from kafkaviz.app.state import page_state, session_language
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.words import say
 
-CSS = Path(__file__).with_name("lessons.css")
+CSS = Path(__file__).with_name("workshop.css")
 
 
-def main() -> None:
-    """The page, or the sentence that says why there is none."""
-    workshop.restore_address()
+def render_page() -> None:
+    """The strip of lessons, and one step of the chosen one or that lesson on paper; or the sentence
+    that says why there is none.
+    """
+    lesson_state.restore_address()
     lessons, faults = lesson_files.lessons(session_language.language())
-    position = workshop.current_position(lessons) if lessons else None
-    frame("Workshop", lambda: crumbs(lessons, position), lambda: tools(position))
+    position = lesson_state.current_position(lessons) if lessons else None
+    frame("Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position))
     apply_print_style()
     st.html(f"<style>{_stylesheet()}</style>")
-    render_faults(faults)
+    _render_faults(faults)
     if position is None:
         with elements.empty(
             "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
@@ -41,9 +42,9 @@ def main() -> None:
     elif st.query_params.get(page_state.PAPER):
         handout.render_handout(position, len(lessons), bool(st.query_params.get(page_state.NOTES)))
     else:
-        lesson_strip(lessons, position)
+        _render_lesson_strip(lessons, position)
         render_step(lessons, position)
-    workshop.remember_address()
+    lesson_state.remember_address()
 
 
 @cache
@@ -51,7 +52,7 @@ def _stylesheet() -> str:
     return CSS.read_text(encoding="utf-8")
 
 
-def crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
+def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
     """Workshop › the lesson, which is a picker."""
     st.html(f'<span style="padding:0 8px">{escape(say("workshop.title"))}</span>', width="content")
     if position is None:
@@ -66,7 +67,7 @@ def crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
         key="kv_pick_lesson",
     )
     if label and names[label] != position.lesson.name:
-        workshop.open_step(names[label], 1)
+        lesson_state.open_step(names[label], 1)
         st.rerun()
 
 
@@ -74,7 +75,7 @@ def _numbered_title(number: int, lesson: Lesson) -> str:
     return say("workshop.lesson_named", number=number + 1, title=lesson.title)
 
 
-def tools(position: LessonPosition | None) -> None:
+def _render_tools(position: LessonPosition | None) -> None:
     """The teacher's notes, the hand-out."""
     if position is not None:
         has_notes = bool(st.query_params.get(page_state.NOTES))
@@ -84,7 +85,7 @@ def tools(position: LessonPosition | None) -> None:
             icon=icon,
             type="tertiary",
             key="kv_notes",
-            on_click=workshop.toggle_parameter,
+            on_click=lesson_state.toggle_parameter,
             args=(page_state.NOTES,),
         )
         is_paper = bool(st.query_params.get(page_state.PAPER))
@@ -94,12 +95,12 @@ def tools(position: LessonPosition | None) -> None:
             icon=":material/print:",
             type="tertiary",
             key="kv_paper",
-            on_click=workshop.toggle_parameter,
+            on_click=lesson_state.toggle_parameter,
             args=(page_state.PAPER,),
         )
 
 
-def render_faults(faults: Sequence[LessonFault]) -> None:
+def _render_faults(faults: Sequence[LessonFault]) -> None:
     """Files that are no lessons, with the line."""
     if not faults:
         return
@@ -110,7 +111,7 @@ def render_faults(faults: Sequence[LessonFault]) -> None:
     st.space(16)
 
 
-def lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """All lessons, those that are done marked; each a button."""
     with st.container(horizontal=True, gap=6, key="kv_lessons"):
         for number, lesson in enumerate(lessons):
@@ -118,20 +119,20 @@ def lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:
                 "on"
                 if number == position.number
                 else "done"
-                if workshop.is_done(lesson)
+                if lesson_state.is_done(lesson)
                 else "todo"
             )
             with st.container(key=f"kv_lesson_{kind}_{number}"):
                 label = (
                     f"✓ {lesson.short}"
-                    if kind != "todo" and workshop.is_done(lesson)
+                    if kind != "todo" and lesson_state.is_done(lesson)
                     else lesson.short
                 )
                 st.button(
                     elements.escape_markdown(label),
                     type="tertiary",
                     key=f"kv_go_{number}",
-                    on_click=workshop.open_step,
+                    on_click=lesson_state.open_step,
                     args=(lesson.name, 1),
                     help=None,
                     width="stretch",

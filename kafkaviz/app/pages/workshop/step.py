@@ -1,4 +1,4 @@
-"""One step of a lesson: its text, its question, its figure, and the way to the next."""
+"""One step of a lesson: its text, its question, its figures, and the way to the next."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,12 +7,16 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import words
-from kafkaviz.app.lessons import figures, handout, questions
-from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep
+from kafkaviz.app.frame import PAGES
+from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
-from kafkaviz.app.pages import workshop
-from kafkaviz.app.pages.workshop import LessonPosition
+from kafkaviz.app.lessons.live import LIVE
+from kafkaviz.app.lessons.live.figure import current_step
+from kafkaviz.app.pages.workshop import handout, lesson_state, questions
+from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import KafkavizError
 from kafkaviz.words import say, say_count
 
 WIDTHS = (0.425, 0.575)  # of text and figure
@@ -21,7 +25,7 @@ QUESTION_WIDTHS = (0.5, 0.5)  # of text and question, above a figure that is wid
 
 def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Text, question and figure; a wide figure has the page's width below them."""
-    figure_blocks = figures.step_figures(position)
+    figure_blocks = _step_figures(position)
     if any(KINDS[block.kind].is_wide for block in figure_blocks):
         left, right = st.columns(QUESTION_WIDTHS, gap=40)
         with left:
@@ -32,7 +36,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             questions.render_questions(position)
             _notes(lessons, position)
         st.space(20)
-        figures.render_figures(figure_blocks, position)
+        _render_figures(figure_blocks, position)
         return
     left, right = st.columns(WIDTHS, gap=40)
     with left:
@@ -41,7 +45,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         questions.render_questions(position)
         _navigation(lessons, position, figure_blocks)
     with right:
-        figures.render_figures(figure_blocks, position)
+        _render_figures(figure_blocks, position)
         _notes(lessons, position)
 
 
@@ -101,7 +105,7 @@ def _navigation(
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_steps"):
         _back_button(_previous_step(lessons, position))
         _next_button(_next_step(lessons, position), position)
-        figures.render_page_link(figure_blocks, position)
+        _render_page_link(figure_blocks, position)
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
 
@@ -113,7 +117,11 @@ def _back_button(previous: tuple[str, int] | None) -> None:
         "disabled": previous is None,
     }
     st.button(
-        say("workshop.back"), key="kv_back", on_click=workshop.open_step, args=previous, **arguments
+        say("workshop.back"),
+        key="kv_back",
+        on_click=lesson_state.open_step,
+        args=previous,
+        **arguments,
     )
 
 
@@ -126,33 +134,35 @@ def _next_button(next_step: tuple[str, int] | None, position: LessonPosition) ->
     if next_step is None:
         st.button(
             say("workshop.finish"),
-            on_click=workshop.toggle_parameter,
+            on_click=lesson_state.toggle_parameter,
             args=(page_state.PAPER,),
             **arguments,
         )
         return
     label = say("workshop.next" if next_step[0] == position.lesson.name else "workshop.next_lesson")
-    is_waiting = not workshop.is_answered(position) and not st.query_params.get(page_state.NOTES)
+    is_waiting = not lesson_state.is_answered(position) and not st.query_params.get(
+        page_state.NOTES
+    )
     arguments |= {
         "icon": ":material/arrow_forward:",
         "icon_position": "right",
         "disabled": is_waiting,
     }
-    st.button(label, on_click=workshop.open_step, args=next_step, **arguments)
+    st.button(label, on_click=lesson_state.open_step, args=next_step, **arguments)
 
 
 def _progress(lessons: Sequence[Lesson]) -> None:
     """How many questions are answered, and a way to begin anew."""
     question_keys = [
-        question_key for lesson in lessons for question_key in workshop.questions(lesson)
+        question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
     ]
-    answer_count = sum(question_key in workshop.answers() for question_key in question_keys)
+    answer_count = sum(question_key in lesson_state.answers() for question_key in question_keys)
     st.html(
         '<span class="kv-sm kv-fnt">'
         f"{escape(say('workshop.progress', done=answer_count, count=len(question_keys)))}</span>",
         width="content",
     )
-    _reset(len(workshop.answers()))
+    _reset(len(lesson_state.answers()))
 
 
 def _reset(count: int) -> None:
@@ -163,13 +173,13 @@ def _reset(count: int) -> None:
         "help": say("workshop.reset_help"),
     }
     if not count:
-        st.button(say("workshop.reset"), key="kv_reset", on_click=workshop.reset, **arguments)
+        st.button(say("workshop.reset"), key="kv_reset", on_click=lesson_state.reset, **arguments)
         return
     # a popover of another key is another one, and closed
-    reset_count = st.session_state.get(workshop.RESETS, 0)
+    reset_count = st.session_state.get(lesson_state.RESETS, 0)
     with st.popover(say("workshop.reset"), key=f"kv_reset_asks_{reset_count}", **arguments):
         st.markdown(say_count("workshop.reset_asks", count, count=count))
-        st.button(say("workshop.forget"), key="kv_reset", on_click=workshop.reset)
+        st.button(say("workshop.forget"), key="kv_reset", on_click=lesson_state.reset)
 
 
 def _previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
@@ -186,3 +196,72 @@ def _next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str
     if position.part < len(position.lesson.steps):
         return position.lesson.name, position.part + 1
     return (lessons[position.number + 1].name, 1) if position.number + 1 < len(lessons) else None
+
+
+# ---- figures
+
+
+def _step_figures(position: LessonPosition) -> list[LessonBlock]:
+    """The blocks of a step that are figures."""
+    return [block for block in position.step.blocks() if block.kind in LIVE]
+
+
+def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
+    """All of them; one that would tell the answer waits for it."""
+    is_answered = lesson_state.is_answered(position)
+    for number, block in enumerate(figures):
+        if number:
+            st.space(16)
+        is_open = (
+            lesson_state.is_solved(position)
+            if block["after"] == "task"
+            else is_answered or not block["after"]
+        )
+        _figure(block, _figure_key(position, number), is_open, is_answered)
+
+
+def _figure_key(position: LessonPosition, number: int) -> str:
+    """What tells a figure from all others: its lesson, its step, its number there.
+
+    It is the name of a stepper in the address, too.
+    """
+    return f"{position.lesson.name}_{position.part}_{number}"
+
+
+def _figure(block: LessonBlock, key: str, is_open: bool, is_answered: bool) -> None:
+    """One figure, or the place where it will be."""
+    if not is_open:
+        with st.container(key=f"kv_fig_wait_{key}"):
+            hidden_text = say(f"workshop.hidden_until_{block['after']}")
+            st.html(
+                f'<div class="kv-wait">{elements.icon("visibility_off")}'
+                f"<span>{elements.escape(hidden_text)}</span></div>"
+            )
+        return
+    kind = LIVE[block.kind]
+    try:
+        figure = kind.make(block)
+    except (KafkavizError, NoValue) as fault:
+        return questions.render_fault(fault, key)
+    draw = kind.draw if is_answered else kind.question or kind.draw
+    draw(figure, block, key)
+
+
+def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
+    """The page where the first figure can be looked at further, a stepper at the step where it
+    stands.
+    """
+    for number, block in enumerate(figures):
+        try:
+            name, query = LIVE[block.kind].destination(block)
+        except (KafkavizError, NoValue):
+            continue
+        if PAGES[name].exists:
+            with st.container(key="kv_elsewhere"):
+                label = say("workshop.open_in", page=elements.page_name(name))
+                st.page_link(
+                    PAGES[name].script,
+                    label=label,
+                    query_params=query | current_step(_figure_key(position, number)),
+                )
+            return

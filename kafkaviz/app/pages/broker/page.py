@@ -1,18 +1,62 @@
-"""The path of the directory to open, or an archive to upload."""
+"""Broker: what a broker directory holds, and how densely it is indexed."""
 
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from kafkaviz.analysis.overview import BrokerOverview
+from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.broker.head import render_head, render_page_links
+from kafkaviz.app.pages.broker.partition_table import render_partition_table
+from kafkaviz.app.pages.broker.segment_map import render_segment_map
 from kafkaviz.app.state import page_location, page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import upload
+from kafkaviz.app.widgets import faults, ingest_status, upload
 from kafkaviz.units import escape_controls
 from kafkaviz.words import say
 
 
-def render_path_form(location: Location) -> DeltaGenerator:
+def render_page() -> None:
+    """The page, or what is wrong with a directory that holds no topic-partition."""
+    location = frame("Broker")
+    status_slot = _render_path_form(location)
+    snapshot = page_location.snapshot(location)
+    overview = broker_cache.overview(snapshot)
+    if not overview.partitions:
+        return faults.no_partition(snapshot.broker.path, overview.problems)
+    source_note = say(
+        "broker.read_full" if broker_cache.is_fresh(snapshot) else "broker.read_names"
+    )
+    status_slot.html(f'<div class="kv-sm kv-fnt kv-right">{source_note}</div>')
+    _render_body(location, snapshot, overview)
+
+
+def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
+    """What the directory holds, the ways on, the map, the table, and what could not be read."""
+    render_head(snapshot, overview)
+    render_page_links(location, overview)
+    st.space(24)
+    render_segment_map(location, snapshot, overview)
+    st.space(12)
+    strip = st.container()
+    st.space(28)
+    render_partition_table(location, overview)
+    if overview.problems:
+        st.space(28)
+        faults.partial(
+            int((~overview.segments["left_out"]).sum()),
+            len(overview.segments),
+            snapshot.broker.path,
+            overview.problems,
+        )
+    with strip:  # last, because it may start Spark: all else is on its way to the reader by then
+        ingest_status.render_strip(snapshot)
+
+
+def _render_path_form(location: Location) -> DeltaGenerator:
     """The path to open, or an archive to upload; and the place for a word about what was read."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # a new place is a new field, with that place in it; so is a place that is come back to: a

@@ -1,4 +1,6 @@
-"""Why a query has no answer: somebody cancelled it, it is wrong, or it took too much."""
+"""Explore: questions to the catalog of a broker directory, in SQL, with their answers as figure and
+table.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,20 +9,91 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.explore.answer import render_answer
+from kafkaviz.app.pages.explore.catalog import render_no_catalog, render_out_of_date, tables_html
+from kafkaviz.app.pages.explore.editor import (
+    query_text,
+    render_editor,
+    render_questions,
+    start_query,
+)
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.pages.explore.query_progress import render_query_progress
+from kafkaviz.app.state import page_location
+from kafkaviz.app.widgets import elements, ingest_status
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import error_text
+from kafkaviz.figures.questions import find_question
 from kafkaviz.units import group
 from kafkaviz.words import say
 from kafkaviz.words.sentence_translation import translate_sentence
 
 if TYPE_CHECKING:
+    from kafkaviz.pipeline.query import Query, QueryResult
     from kafkaviz.pipeline.sql import ErrorLocation, QueryError
 
+WIDTHS = (236, 768)
 
-def render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
+
+def render_page() -> None:
+    """What the catalog is of, the questions, and the query with its answer."""
+    location = frame("Explore")
+    apply_print_style()
+    snapshot = page_location.snapshot(location)
+    elements.title(say("common.page_explore"), say("explore.lead"))
+    strip = st.container(key="kv_explore_strip", gap=8)
+    query = _render_columns(snapshot, query_text())
+    with strip:  # last, because it may start Spark
+        if query and not broker_cache.is_fresh(snapshot):
+            render_out_of_date(snapshot)
+        ingest_status.render_strip(snapshot, (say("explore.owed"), say("explore.missed")))
+
+
+def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
+    """The questions and the tables, and beside them the query and its answer."""
+    with st.container(key="kv_explore"):
+        beside, column = st.columns(WIDTHS, gap=20)
+    with beside:
+        render_questions(find_question(text))
+        st.html(tables_html(broker_cache.catalog_info(snapshot)))
+    with column:
+        return _render_query(snapshot, text)
+
+
+def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
+    """The query in its field, and below it what came of it; None where there is no catalog to
+    ask.
+    """
+    query = start_query(snapshot, text)
+    render_editor(snapshot, text, query)
+    if query:
+        _render_result(snapshot, text, query)
+    else:
+        render_no_catalog(snapshot)
+    return query
+
+
+def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
+    """The answer, or how far it is, or why there is none."""
+    at = query.progress().state
+    if at in ("waiting", "running"):
+        render_query_progress(snapshot, text)
+    elif at == "done":
+        render_answer(cast("QueryResult", query.wait(0)), text)
+    elif at == "cancelled":
+        _render_cancelled(snapshot, text)
+    else:
+        _render_failure(snapshot, text, cast(KafkavizError, query.error))
+
+
+# ---- why a query has no answer
+
+
+def _render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
     """Somebody ended it."""
     with elements.state(
         "cancelled", "info", say("explore.cancelled"), say("explore.cancelled_why")
@@ -28,7 +101,7 @@ def render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
         _render_run_again(snapshot, text)
 
 
-def render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -> None:
+def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -> None:
     """What is wrong with the query and where, or why it was ended."""
     from kafkaviz.pipeline.query import QueryTooLarge, QueryTooLong, WorkerLost
     from kafkaviz.pipeline.sql import QueryError

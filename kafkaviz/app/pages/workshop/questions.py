@@ -8,14 +8,13 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz.app.lessons import exercise_text, tasks
-from kafkaviz.app.lessons.figures import render_fault
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
-from kafkaviz.app.pages import workshop
-from kafkaviz.app.pages.workshop import LETTERS, LessonPosition
+from kafkaviz.app.pages.workshop import lesson_state
+from kafkaviz.app.pages.workshop.lesson_state import LETTERS, LessonPosition
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import roll_text
+from kafkaviz.figures import error_text, roll_text
 from kafkaviz.figures.finding_text import capitalize
 from kafkaviz.search import exercise as ceiling
 from kafkaviz.words import say
@@ -28,7 +27,7 @@ def render_questions(position: LessonPosition) -> None:
     question is answered.
     """
     for number, block in enumerate(position.step.blocks("predict", "exercise", "misleads")):
-        if block.kind == "misleads" and not workshop.is_answered(position):
+        if block.kind == "misleads" and not lesson_state.is_answered(position):
             continue
         {"predict": _predict, "exercise": _exercise, "misleads": _misconception}[block.kind](
             block, position, number
@@ -37,17 +36,17 @@ def render_questions(position: LessonPosition) -> None:
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
     """Choose first: what is right is told only then."""
-    choice = workshop.letter(block, position.lesson.name, position.part)
+    choice = lesson_state.letter(block, position.lesson.name, position.part)
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
-        for index, (text, is_right) in enumerate(workshop.choices(block)):
+        for index, (text, is_right) in enumerate(lesson_state.choices(block)):
             _choice_button(position, index, text, is_right, choice)
         with st.container(key="kv_reveal"):
             if choice is None:
                 st.markdown(say("workshop.choose_first"))
             else:
-                _choice_verdict(workshop.choices(block)[LETTERS.index(choice)][1])
+                _choice_verdict(lesson_state.choices(block)[LETTERS.index(choice)][1])
                 st.markdown(block["reveal"])
 
 
@@ -70,7 +69,7 @@ def _choice_button(
             "type": "secondary",
             "width": "stretch",
             "shortcut": str(index + 1),
-            "on_click": workshop.record_answer,
+            "on_click": lesson_state.record_answer,
         }
         st.button(
             f"`{letter.upper()}`  {text}",
@@ -128,7 +127,7 @@ def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
         if task.kind == tasks.CHOICE
         else _text_field(task, key, address_answer)
     )
-    workshop.set_typed_answer(answer)
+    lesson_state.set_typed_answer(answer)
     return answer
 
 
@@ -188,8 +187,8 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
         f"<span>{escape(explanation)}</span>"
     )
     st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
-    if is_right and (position.lesson.name, position.part, True) not in workshop.answers():
-        workshop.record_answer(position.lesson.name, position.part, workshop.SOLVED)
+    if is_right and (position.lesson.name, position.part, True) not in lesson_state.answers():
+        lesson_state.record_answer(position.lesson.name, position.part, lesson_state.SOLVED)
         st.rerun()
 
 
@@ -231,3 +230,11 @@ def _misconception(block: LessonBlock, position: LessonPosition, number: int) ->
             f"{escape(block['versions'])}</div>"
         )
         st.markdown(block["so"])
+
+
+def render_fault(fault: Exception, key: str) -> None:
+    """In place of a figure or a task: why there is none."""
+    with elements.state(
+        f"figure_{key}", "error", say("workshop.figure_fault"), error_text.describe_sentence(fault)
+    ):
+        pass

@@ -1,0 +1,124 @@
+"""Health: what is wrong with a broker directory, with the bytes that show it, and what its next
+start will do.
+"""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from kafkaviz import words
+from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
+from kafkaviz.app.components.findings import findings
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.health.checkup_progress import render_checkup_progress
+from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
+from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
+from kafkaviz.app.state import page_location
+from kafkaviz.app.state.checkups import (
+    CheckupCancelled,
+    check_again,
+    checkups,
+    is_for_spark,
+    is_large,
+)
+from kafkaviz.app.widgets import elements, ingest_status
+from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import checkup as checkup_figure
+from kafkaviz.figures import error_text
+from kafkaviz.log import file
+from kafkaviz.words import say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.health import Health
+
+QUICK_S = 0.8  # a checkup that takes no longer shows no progress
+
+
+def render_page() -> None:
+    """The page; a directory too large for a checkup of its own waits for the pipeline, which judges
+    by its traces alone.
+    """
+    location = frame("Health")
+    apply_print_style()
+    snapshot, chosen_release = page_location.snapshot(location), address_release()
+    checked_release = "" if is_large(snapshot) else chosen_release
+    if is_for_spark(snapshot):
+        render_head(snapshot, None, checked_release)
+        render_traces_notice(snapshot, chosen_release)
+        return ingest_status.render_strip(snapshot)
+    _render_checkup(snapshot, checked_release, chosen_release)
+
+
+def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
+    """The checkup: how far it is, why it has not come to an end, or what it found and the indexes
+    anew.
+
+    checked_release: the release that it goes by; chosen_release: the one that was chosen.
+    """
+    error_count = checkups().error_count(snapshot)
+    checkup = checkups().get_or_start(snapshot, checked_release)
+    is_over = checkup.end_event.wait(QUICK_S)
+    if is_over and checkups().error_count(snapshot) != error_count:
+        st.rerun()  # the sidebar was drawn before their number was known
+    render_head(snapshot, checkup.health if is_over else None, checked_release)
+    render_traces_notice(snapshot, chosen_release)
+    if not is_over:
+        return render_checkup_progress(snapshot, checked_release)
+    if checkup.error is not None:
+        return _render_failure(snapshot, checkup.error, checked_release)
+    health = cast("Health", checkup.health)
+    _render_findings(snapshot, health, checked_release)
+    render_rebuilt_indexes(snapshot, health.findings, checked_release or health.version.text)
+
+
+def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
+    """The findings, what the next start does, and what retention keeps."""
+    findings(_message(snapshot.key, release, words.language(), health))
+
+
+@st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
+def _message(key: str, release: str, language: str, _health: "Health") -> dict:
+    broker = _health.broker
+    logs = {
+        (partition.directory, segment.base_offset): segment.log.size_bytes
+        for partition in broker.partitions
+        for segment in partition.segments
+        if segment.log
+    }
+
+    def read_bytes(name: str, position: int, length: int) -> bytes:
+        with suppress(KafkavizError):
+            return file.read(broker.path / name, position, length)
+        return b""
+
+    judgement = _health.retention, broker.shutdown_state != "unknown", _health.version.version
+    view = checkup_figure.view(
+        _health.findings, _health.restart, logs, read_bytes, len(broker.partitions), *judgement
+    )
+    return checkup_figure.message(view, f"{key} {release}")
+
+
+def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
+    """Why there are no findings, and the way to check again."""
+    with elements.state(
+        "checkup",
+        "error",
+        say("health.not_ended"),
+        say("health.not_ended_why", error=_failure_text(error)),
+    ):
+        st.button(
+            say("health.check_again"),
+            key="kv_checkup_again",
+            on_click=check_again,
+            args=(snapshot, release),
+        )
+
+
+def _failure_text(error: Exception) -> str:
+    """Why a checkup has no findings."""
+    if isinstance(error, CheckupCancelled):
+        return say("health.was_cancelled")
+    own_fault = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
+    return error_text.describe(error) if isinstance(error, KafkavizError) else own_fault
