@@ -13,7 +13,7 @@ from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.app.pages.page_cache import ceiling, turnover
 from kafkaviz.app.pages.page_cache.replays import ReaderFaultRates
-from kafkaviz.app.pages.tuning import other_writers
+from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures import before_after, fault_bars, roll_text
 from kafkaviz.figures.fault_bars import TurnoverFaults
@@ -83,11 +83,11 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
         ),
         (6, "exact", 0, 1, 0),
     ),
-    "tiered": (lambda: other_writers.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
+    "tiered": (lambda: comparisons.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
     "writers": (
-        lambda: other_writers.writer_values(
+        lambda: comparisons.writer_values(
             [
-                other_writers.IndexWriter(name, None, 1234, 4.0, 6, 1.0)
+                comparisons.IndexWriter(name, None, 1234, 4.0, 6, 1.0)
                 for name in ("batch", "follower")
             ],
             NEW,

@@ -14,10 +14,10 @@ from kafkaviz.analysis import what_if
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import answers, measure_jobs
-from kafkaviz.app.pages.tuning.headline import report
-from kafkaviz.app.pages.tuning.other_writers import compare_writers
-from kafkaviz.app.pages.tuning.scopes import directory_request
+from kafkaviz.app.pages.tuning import measure_jobs, tuning_context
+from kafkaviz.app.pages.tuning.comparisons import compare_writers
+from kafkaviz.app.pages.tuning.scope import directory_request
+from kafkaviz.app.pages.tuning.verdict import report
 from kafkaviz.app.state import access
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import KafkavizError
@@ -344,9 +344,9 @@ def test_what_the_downloads_give():
     html_text = report(broker_cache.open_snapshot(access.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
     source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
-    budgets, prices = Budgets(), answers.costs(source, "nvme")
-    found = answers.tuning_json(
-        source, answers.answer("payments", budgets, prices, False, source), budgets, prices
+    budgets, prices = Budgets(), tuning_context.costs(source, "nvme")
+    found = tuning_context.tuning_json(
+        source, tuning_context.answer("payments", budgets, prices, False, source), budgets, prices
     )
     assert (
         json.loads(found)["recommendation"]["verdict"] == "keep"

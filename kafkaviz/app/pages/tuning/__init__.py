@@ -1,3 +1,1 @@
-"""What the Tuning page is made of: what is tuned and how it is measured, the answer by budgets, and
-a file for each of its sections.
-"""
+"""The Tuning page: what is tuned, the answer under its budgets, and what follows from it."""

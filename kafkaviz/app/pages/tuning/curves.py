@@ -1,18 +1,43 @@
-"""Headers and bytes over the interval, and the slider that considers one."""
+"""The curves, and what is considered on them: headers and bytes over the interval, which limit ends
+a segment, which assumption would move the answer; the sliders of the interval and other settings.
+"""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.tuning import SETTING, IntervalPrice
-from kafkaviz.app.pages.tuning.tuning_context import TuningContext
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost_model import LookupPrices
+from kafkaviz.analysis.tuning import SETTING, Assumption, Budgets, IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning.source import TuningCase
+from kafkaviz.app.pages.tuning.tuning_context import CACHE_ENTRIES, TuningContext
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import tuning_curve
+from kafkaviz.app.workloads import format_setting
+from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
+from kafkaviz.figures import limit_map, tornado, tuning_curve
 from kafkaviz.figures.tuning_terms import range_text
+from kafkaviz.simulate.config import LogConfig
 from kafkaviz.words import say
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+SETTINGS = {  # to replay with: the values that a slider offers
+    "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
+    "segment.ms": (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS),
+    "segment.index.bytes": (
+        4 * KIB,
+        16 * KIB,
+        64 * KIB,
+        100 * KIB,
+        256 * KIB,
+        MIB,
+        2 * MIB,
+        10 * MIB,
+    ),
+}
 
 
 def choose_interval(context: TuningContext) -> int:
@@ -47,6 +72,50 @@ def reset_interval(interval_bytes: int) -> None:
     st.session_state[page_state.CONSIDERED_INTERVAL] = str(interval_bytes)
 
 
+def considered_config(context: TuningContext) -> LogConfig:
+    """The settings that the sliders below say; what nobody moved is as it was."""
+    fields = {
+        name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
+    }
+    return replace(context.config, index_interval_bytes=context.alternative_bytes, **fields)
+
+
+def _chosen_value(context: TuningContext, name: str) -> int:
+    """What a slider says, or the address before it is drawn."""
+    choices = _choices(context, name)
+    return choices[
+        choice.adopt(
+            page_state.REPLAY_SETTINGS[name],
+            choices.keys(),
+            format_setting(name, own_value(context, name)),
+        )
+    ]
+
+
+def _choices(context: TuningContext, name: str) -> dict[str, int]:
+    """What a slider offers: the usual values, and the log's own."""
+    return {
+        format_setting(name, value): value
+        for value in sorted({*SETTINGS[name], own_value(context, name)})
+    }
+
+
+def own_value(context: TuningContext, name: str) -> int:
+    """A setting as the log has it."""
+    return getattr(context.config, name.replace(".", "_"))
+
+
+def render_setting(context: TuningContext, name: str) -> None:
+    """A slider with its name and value above it, and where the log's own value is from."""
+    own_text = format_setting(name, own_value(context, name))
+    choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
+    text = say(
+        "tuning.now_inferred" if name in context.case.today.inferred_settings else "tuning.now_set",
+        value=own_text,
+    )
+    st.html(f'<div class="kv-fnt" style="font-size:12px">{elements.escape(text)}</div>')
+
+
 def render_curves(context: TuningContext) -> None:
     """Headers and bytes over the interval; a click on a point considers it."""
     view, below = (
@@ -69,6 +138,43 @@ def render_curves(context: TuningContext) -> None:
         )
     with st.expander(say("tuning.every_interval")):
         _render_intervals(context)
+
+
+def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
+    """What both figures draw."""
+    measurement, priced_intervals = context.case.measurement, context.answer.priced_intervals
+    return tuning_curve.view(
+        priced_intervals,
+        context.today,
+        context.alternative_bytes,
+        measurement.log_bytes,
+        measurement.parts.least_batch_bytes,
+        context.budgets,
+        context.costs,
+    )
+
+
+def _render_selectable(figure, key: str, alt: str) -> None:
+    """A figure whose points can be chosen."""
+    widget_options: dict[str, Any] = {
+        "theme": None,
+        "config": {"displayModeBar": False},
+        "key": key,
+        "alt": say("tuning.curve_alt", title=alt),
+    }
+    st.plotly_chart(
+        figure, on_select=lambda: _consider_clicked(key), selection_mode="points", **widget_options
+    )
+
+
+def _consider_clicked(key: str) -> None:
+    """A point was clicked: its interval is considered."""
+    event = st.session_state.get(key)
+    points = [
+        point for point in (event.selection.points if event else []) if point.get("customdata")
+    ]
+    if points:
+        st.session_state[page_state.CONSIDERED_INTERVAL] = str(points[0]["customdata"][0])
 
 
 def _render_intervals(context: TuningContext) -> None:
@@ -118,38 +224,75 @@ def _cells(row: tuple, priced_interval: IntervalPrice) -> tuple[str, ...]:
     )
 
 
-def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
-    """What both figures draw."""
-    measurement, priced_intervals = context.case.measurement, context.answer.priced_intervals
-    return tuning_curve.view(
-        priced_intervals,
-        context.today,
-        context.alternative_bytes,
-        measurement.log_bytes,
-        measurement.parts.least_batch_bytes,
-        context.budgets,
-        context.costs,
+def render_limits(context: TuningContext) -> None:
+    """The interval and the index size together: which limit ends a segment."""
+    index_bytes = considered_config(context).segment_index_bytes
+    figure_key = ("limits", context.key, context.config, context.alternative_bytes, index_bytes)
+    view = charts.view(
+        figure_key,
+        lambda: limit_map.view(
+            context.case.measurement, context.config, context.alternative_bytes, index_bytes
+        ),
     )
+    _render_figure(figure_key, limit_map.figure, view, limit_map.caption(), "limit_map")
+    st.space(12)
+    with st.expander(say("common.limits_table")):
+        size_text = limit_map.index_size_text(view, context.case.measurement, context.config)
+        st.html(f'<p class="kv-sm">{elements.escape(size_text)}</p>')
+        rows = limit_map.rows(view)
+        heads = [say(f"tuning.head_{name}") for name in ("interval", "safe", "first_today")]
+        table(heads, [(units.group(a), units.group(b), c) for a, b, c in rows], "rrl")
+        download(
+            say("tuning.csv"),
+            lambda: to_csv(limit_map.COLUMNS, rows),
+            "limits.csv",
+            "kv_limits_csv",
+        )
 
 
-def _render_selectable(figure, key: str, alt: str) -> None:
-    """A figure whose points can be chosen."""
-    widget_options: dict[str, Any] = {
-        "theme": None,
-        "config": {"displayModeBar": False},
-        "key": key,
-        "alt": say("tuning.curve_alt", title=alt),
-    }
-    st.plotly_chart(
-        figure, on_select=lambda: _consider_clicked(key), selection_mode="points", **widget_options
+def render_assumptions(context: TuningContext) -> None:
+    """What moves the modelled time, and whether the answer would be another."""
+    figure_key = ("tornado", context.key, context.budgets, context.costs, context.is_tiered)
+    recommendation, effects = _assumptions(
+        context.key, context.budgets, context.costs, context.is_tiered, context.case
     )
+    answer = (str(recommendation.verdict), recommendation.value)
+    view = charts.view(
+        figure_key,
+        lambda: tornado.view(
+            effects, answer, recommendation.current_price.p99_us.typical, context.budgets.p99_us
+        ),
+    )
+    _render_figure(figure_key, tornado.figure, view, tornado.caption(), "tornado")
+    st.space(12)
+    with st.expander(say("tuning.as_table")):
+        heads, rows = tornado.column_titles(), tornado.rows(view)
+        table(heads, rows, "lrrrrll")
+        download(
+            say("tuning.csv"),
+            lambda: to_csv(tornado.COLUMNS, rows),
+            "assumptions.csv",
+            "kv_tornado_csv",
+        )
 
 
-def _consider_clicked(key: str) -> None:
-    """A point was clicked: its interval is considered."""
-    event = st.session_state.get(key)
-    points = [
-        point for point in (event.selection.points if event else []) if point.get("customdata")
-    ]
-    if points:
-        st.session_state[page_state.CONSIDERED_INTERVAL] = str(points[0]["customdata"][0])
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _assumptions(
+    key: str, budgets: Budgets, prices: LookupPrices, is_tiered: bool, _case: TuningCase
+) -> tuple[Recommendation, tuple[Assumption, ...]]:
+    """The answer for all batches together, and what moves it."""
+    recommendation = cast(
+        Recommendation, tuning.recommend(_case.measurement, _case.today, budgets, prices)
+    )
+    return recommendation, tuning.tornado(_case.measurement, _case.today, budgets, prices)
+
+
+def _render_figure(figure_key: tuple, draw: charts.Draw, view, below: str, key: str) -> None:
+    """A view and its figure. figure_key: what they depend on."""
+    with st.container(key=f"kv_fig_{key}"):
+        elements.figure_head(view.title, below)
+        charts.plot(
+            charts.figure(figure_key, draw, view),
+            f"kv_{key}",
+            say("common.titled", title=view.title, below=below),
+        )

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from kafkaviz.analysis.tuning.source import MeasureProgress, TuningSource, open_source
-from kafkaviz.app.pages.tuning.scopes import MeasureRequest
+from kafkaviz.app.pages.tuning.scope import MeasureRequest
 from kafkaviz.errors import KafkavizError
 
 PATIENCE_S = 2.5  # that a page waits for a reading before it shows how far it is

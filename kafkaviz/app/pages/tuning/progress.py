@@ -8,8 +8,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.pages.tuning.measure_jobs import MeasureCancelled, MeasureJob, measure_jobs
-from kafkaviz.app.pages.tuning.options import option_text
-from kafkaviz.app.pages.tuning.scope import Scope
+from kafkaviz.app.pages.tuning.scope import Scope, option_text
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements

@@ -1,30 +1,36 @@
-"""What is tuned: the choice on the page, a workload of one's own, and what that means to be
-measured.
+"""What is tuned: a topic-partition, a topic, a broker directory or a workload; the choice on the
+page, and what is read of each.
 """
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.app import workloads
-from kafkaviz.app.pages.tuning import options, scopes
-from kafkaviz.app.pages.tuning.tuning_context import go_to
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
 from kafkaviz.words import say
 
+# as values of page_state.TUNING_SUBJECT
+BROKER, WORKLOAD, ALL_OF = page_state.WHOLE_BROKER, "Workload", "all of "
+AS_FOUND = "as the directory tells"
+RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
 NAME_CHARACTERS = 20
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What is tuned, of all that there is to choose from; choices and label as of scopes.scopes,
-    name: of a workload its title.
+    """What is tuned, of all that there is to choose from; choices: (kind, topic-partition or
+    topic) by label; name: of a workload its title.
     """
 
     location: Location
@@ -34,9 +40,28 @@ class Scope:
     name: str
 
 
+@dataclass(frozen=True)
+class MeasureRequest:
+    """What is to be measured. path_or_text: as tuning.source.open_source takes it, or the text of a
+    workload; sizes: bytes by .log.
+    """
+
+    key: str
+    path_or_text: str
+    kind: str
+    sizes: tuple[tuple[str, int], ...] = ()
+    is_text: bool = False
+    version: str | None = None
+
+    @property
+    def total_bytes(self) -> int:
+        """Of .log, that are read."""
+        return sum(size for _, size in self.sizes)
+
+
 def current_scope(location: Location) -> Scope:
     """What the address names; else the open topic-partition."""
-    choices = scopes.scope_choices(location.broker, location.partition)
+    choices = _scope_choices(location.broker, location.partition)
     own_directory = (
         units.escape_controls(location.partition.directory) if location.partition else ""
     )
@@ -49,6 +74,80 @@ def current_scope(location: Location) -> Scope:
         next(iter(choices)),
     )
     return Scope(location, choices, label, *choices[label])
+
+
+def _scope_choices(
+    broker: Broker | None, own_partition: Partition | None, rival_count: int = 2
+) -> dict[str, tuple[str, str]]:
+    """What there is to choose from, by label: (kind, topic-partition or topic).
+
+    The open topic-partition and the largest others, the whole of its topic where that has more, the
+    broker, and a workload.
+    """
+    choices = {}
+    if broker and own_partition:
+        rivals = sorted(_rivals(broker, own_partition), key=log_bytes, reverse=True)[:rival_count]
+        has_several = (
+            sum(
+                partition.topic == own_partition.topic and partition.state == "current"
+                for partition in broker.partitions
+            )
+            > 1
+        )
+        partitions = sorted(
+            [own_partition, *rivals[: rival_count - has_several]], key=log_bytes, reverse=True
+        )
+        choices |= {
+            units.escape_controls(partition.directory): ("partition", partition.directory)
+            for partition in partitions
+        }
+        if has_several:
+            choices[f"{ALL_OF}{units.escape_controls(own_partition.topic)}"] = (
+                "topic",
+                own_partition.topic,
+            )
+    if broker and broker.partitions:
+        choices[BROKER] = ("broker", "")
+    return choices | {WORKLOAD: ("workload", "")}
+
+
+def _rivals(broker: Broker, own_partition: Partition) -> list[Partition]:
+    candidates = (
+        partition
+        for partition in broker.partitions
+        if partition.state == "current" and not partition.topic.startswith("__")
+    )
+    return [
+        partition
+        for partition in candidates
+        if partition.directory != own_partition.directory and partition.topic != own_partition.topic
+    ]
+
+
+def log_bytes(partition: Partition) -> int:
+    """Of all .log files of a topic-partition."""
+    return sum(segment.log.size_bytes for segment in partition.live if segment.log)
+
+
+def option_text(option: str) -> str:
+    """What a choice is called in the reader's language."""
+    if option == BROKER:
+        return say("tuning.option_broker")
+    if option == WORKLOAD:
+        return say("tuning.option_workload")
+    if option.startswith(ALL_OF):
+        return say("tuning.option_all_of", topic=option.removeprefix(ALL_OF))
+    return option
+
+
+def render_title(tuning_scope: Scope) -> None:
+    """What is tuned, where there is nothing to tell of it yet."""
+    text = (
+        say("tuning.whole_broker")
+        if tuning_scope.kind == "broker"
+        else option_text(tuning_scope.label)
+    )
+    elements.title(say("common.page_tuning"), say("tuning.lead_short", of=text), gap=0)
 
 
 def render_choice(tuning_scope: Scope) -> None:
@@ -69,7 +168,10 @@ def render_choice(tuning_scope: Scope) -> None:
         }
         label = labels.get(
             st.segmented_control(
-                say("tuning.tuned"), list(labels), format_func=_option_text, **widget_options
+                say("tuning.tuned"),
+                list(labels),
+                format_func=lambda option: elements.escape_markdown(option_text(option)),
+                **widget_options,
             )
             or middle,
             tuning_scope.label,
@@ -84,25 +186,90 @@ def render_choice(tuning_scope: Scope) -> None:
         )
 
 
-def _option_text(option: str) -> str:
-    """What a choice is called; a topic-partition by its name, which is no Markdown."""
-    return elements.escape_markdown(options.option_text(option))
-
-
-def render_title(tuning_scope: Scope) -> None:
-    """What is tuned, where there is nothing to tell of it yet."""
-    text = (
-        say("tuning.whole_broker")
-        if tuning_scope.kind == "broker"
-        else options.option_text(tuning_scope.label)
+def go_to(location: Location, topic_partition: str, label: str = "") -> None:
+    """Another thing to tune: another address, with the same budgets; it comes with its own
+    recommendation.
+    """
+    excluded = (
+        page_state.CONSIDERED_INTERVAL,
+        page_state.TUNING_SUBJECT,
+        page_state.TOPIC_PARTITION,
+        *page_state.REPLAY_SETTINGS.values(),
     )
-    elements.title(say("common.page_tuning"), say("tuning.lead_short", of=text), gap=0)
+    parameters = {name: value for name, value in st.query_params.items() if name not in excluded}
+    for key in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
+        st.session_state.pop(key, None)
+    address = (
+        parameters
+        | page_state.address(location.directory, topic_partition)
+        | ({page_state.TUNING_SUBJECT: label} if label else {})
+    )
+    st.switch_page("pages/tuning.py", query_params=address)
 
 
-def measure_request(tuning_scope: Scope) -> scopes.MeasureRequest | None:
+def choose_workload() -> str:
+    """Which workload, by its title, and the field for one's own."""
+    names = [*workloads.by_title(), workloads.OWN_TITLE]
+    with st.container(key="kv_tune_workload", gap=8):
+        with st.container(horizontal=True, vertical_alignment="center", gap=16):
+            widget_options: dict[str, Any] = {
+                "format_func": workloads.display_title,
+                "on_change": _forget_considered,
+                "label_visibility": "collapsed",
+                "width": 320,
+            }
+            name = choice.ask(
+                st.selectbox,
+                say("workloads.workload"),
+                names,
+                names[0],
+                page_state.WORKLOAD,
+                **widget_options,
+            )
+            story = (
+                say("workloads.own_below")
+                if name == workloads.OWN_TITLE
+                else workloads.story_text(name)
+            )
+            st.html(f'<span class="kv-sm kv-fnt">{elements.escape(story)}</span>')
+        if name == workloads.OWN_TITLE:
+            _render_own_text()
+    return name
+
+
+def _render_own_text() -> None:
+    """The field for a workload of one's own; it begins with one that works."""
+    if page_state.TUNING_WORKLOAD_TEXT not in st.session_state:
+        st.session_state[page_state.TUNING_WORKLOAD_TEXT] = workloads.own_text()
+    widget_options: dict[str, Any] = {
+        "height": 220,
+        "label_visibility": "collapsed",
+        "on_change": _forget_considered,
+    }
+    st.text_area(say("workloads.own_toml"), key=page_state.TUNING_WORKLOAD_TEXT, **widget_options)
+
+
+def _forget_considered() -> None:
+    """Another log comes with its own recommendation."""
+    st.session_state.pop(page_state.CONSIDERED_INTERVAL, None)
+    st.query_params.pop(page_state.CONSIDERED_INTERVAL, None)
+
+
+def reset_for_source(key: str) -> None:
+    """Another log comes with its own recommendation and settings, unless its address brings
+    others.
+    """
+    if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
+        for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
+            if parameter not in st.query_params:
+                st.session_state.pop(parameter, None)
+    st.session_state[page_state.LAST_TUNING] = key
+
+
+def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
     """What is to be measured; None where somebody's workload is none yet."""
     if tuning_scope.kind != "workload":
-        return scopes.directory_request(
+        return directory_request(
             page_location.snapshot(tuning_scope.location),
             tuning_scope.kind,
             tuning_scope.name,
@@ -118,67 +285,53 @@ def measure_request(tuning_scope: Scope) -> scopes.MeasureRequest | None:
         ):
             pass
         return None
-    return scopes.workload_request(tuning_scope.name, text, _release())
+    return _workload_request(tuning_scope.name, text, _release())
 
 
 def _release() -> str | None:
     """The release that is asked for."""
-    version = choice.adopt(page_state.READ_RELEASE, options.RELEASES, options.AS_FOUND)
-    return None if version == options.AS_FOUND else version
+    version = choice.adopt(page_state.READ_RELEASE, RELEASES, AS_FOUND)
+    return None if version == AS_FOUND else version
 
 
-def choose_workload() -> str:
-    """Which workload, by its title, and the field for one's own."""
-    names = [*workloads.by_title(), workloads.OWN_TITLE]
-    with st.container(key="kv_tune_workload", gap=8):
-        with st.container(horizontal=True, vertical_alignment="center", gap=16):
-            widget_options: dict[str, Any] = {
-                "format_func": workloads.display_title,
-                "on_change": forget_considered,
-                "label_visibility": "collapsed",
-                "width": 320,
-            }
-            name = choice.ask(
-                st.selectbox,
-                say("workloads.workload"),
-                names,
-                names[0],
-                page_state.WORKLOAD,
-                **widget_options,
-            )
-            st.html(
-                '<span class="kv-sm kv-fnt">'
-                f"{elements.escape(scopes.describe_workload(name))}</span>"
-            )
-        if name == workloads.OWN_TITLE:
-            _render_own_text()
-    return name
+def directory_request(
+    snapshot: BrokerSnapshot, kind: str, name: str, version: str | None
+) -> MeasureRequest:
+    """A part of a broker directory."""
+    broker = snapshot.broker
+    partitions = [
+        partition
+        for partition in broker.partitions
+        if partition.state == "current" and _is_in_scope(partition, kind, name)
+    ]
+    sizes = tuple(
+        (f"{partition.directory}/{segment.name}.log", segment.log.size_bytes)
+        for partition in partitions
+        for segment in partition.live
+    )
+    path = {
+        "partition": lambda: broker.partition(name).path,
+        "topic": lambda: broker.path / name,
+        "broker": lambda: broker.path,
+    }[kind]()
+    return MeasureRequest(
+        f"{snapshot.key}|{kind}|{name!a}|{version}", str(path), kind, sizes, version=version
+    )
 
 
-def _render_own_text() -> None:
-    """The field for a workload of one's own; it begins with one that works."""
-    if page_state.TUNING_WORKLOAD_TEXT not in st.session_state:
-        st.session_state[page_state.TUNING_WORKLOAD_TEXT] = workloads.own_text()
-    widget_options: dict[str, Any] = {
-        "height": 220,
-        "label_visibility": "collapsed",
-        "on_change": forget_considered,
-    }
-    st.text_area(say("workloads.own_toml"), key=page_state.TUNING_WORKLOAD_TEXT, **widget_options)
+def _is_in_scope(partition: Partition, kind: str, name: str) -> bool:
+    return kind == "broker" or name == (
+        partition.directory if kind == "partition" else partition.topic
+    )
 
 
-def forget_considered() -> None:
-    """Another log comes with its own recommendation."""
-    st.session_state.pop(page_state.CONSIDERED_INTERVAL, None)
-    st.query_params.pop(page_state.CONSIDERED_INTERVAL, None)
-
-
-def reset_for_source(key: str) -> None:
-    """Another log comes with its own recommendation and settings, unless its address brings
-    others.
-    """
-    if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
-        for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
-            if parameter not in st.query_params:
-                st.session_state.pop(parameter, None)
-    st.session_state[page_state.LAST_TUNING] = key
+def _workload_request(name: str, text: str, version: str | None) -> MeasureRequest:
+    """A workload that comes along, by its title, or a text that somebody wrote."""
+    if name != workloads.OWN_TITLE:
+        return MeasureRequest(
+            f"workload|{name}|{version}", workloads.preset_name(name), "workload", version=version
+        )
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return MeasureRequest(
+        f"workload|{digest}|{version}", text, "workload", is_text=True, version=version
+    )

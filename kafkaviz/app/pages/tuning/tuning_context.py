@@ -1,21 +1,75 @@
-"""What a run of the Tuning page is about, and the way to another thing to tune."""
+"""What a run of the page is about: what was measured, the budgets and prices that the controls say,
+and the answer under them, kept between reruns.
+"""
 
-from dataclasses import dataclass
-from typing import cast
+import json
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import calibration, cost_model, tuning
 from kafkaviz.analysis.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
+from kafkaviz.analysis.tuning.json_object import tuning_object
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource
 from kafkaviz.app import workloads
-from kafkaviz.app.pages.tuning.answers import TuningAnswer
-from kafkaviz.app.pages.tuning.options import option_text
-from kafkaviz.app.state import page_state
+from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
+from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import version_text
+from kafkaviz.errors import KafkavizError
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.words import say
+
+CACHE_ENTRIES = 24
+# what the controls offer, by the words that stand in the address
+ANY, CALIBRATED, UNCOUNTED = "any", "calibrated", "not counted"
+WARM = " warm"
+P99_US = {
+    "10 µs warm": 10.0,
+    "25 µs warm": 25.0,
+    "50 µs warm": 50.0,
+    "100 µs warm": 100.0,
+    "250 µs warm": 250.0,
+    "1 ms warm": 1000.0,
+    ANY: None,
+}
+DEFAULT_P99 = "50 µs warm"
+COLD_P99_US = {
+    ANY: None,
+    "0.5 ms": 500.0,
+    "1 ms": 1000.0,
+    "5 ms": 5000.0,
+    "20 ms": 20_000.0,
+    "100 ms": 100_000.0,
+}
+SHARE = {ANY: None, "0.05 %": 0.0005, "0.1 %": 0.001, "0.5 %": 0.005, "1 %": 0.01, "5 %": 0.05}
+FETCHES = {UNCOUNTED: None, "100": 100.0, "1000": 1000.0, "10000": 10_000.0, "100000": 100_000.0}
+CORES = {ANY: None, "0.05": 0.05, "0.1": 0.1, "0.5": 0.5, "1": 1.0, "4": 4.0}
+TIERED = {"as the topic says": False, "tiered": True}
+# names of options that are words; times, shares and numbers are the same in every language
+OPTION_KEYS = {
+    ANY: "any",
+    AS_FOUND: "as_found",
+    CALIBRATED: "calibrated",
+    UNCOUNTED: "uncounted",
+    "as the topic says": "as_topic",
+    "tiered": "tiered",
+}
+
+
+@dataclass(frozen=True)
+class TuningAnswer:
+    """All that is known of a source under budgets and prices. recommendations: the answer of each
+    case by name; priced_intervals: each swept interval priced.
+    """
+
+    case: TuningCase
+    recommendation: Recommendation | None
+    recommendations: dict[str, Recommendation | None]
+    priced_intervals: tuple[IntervalPrice, ...]
 
 
 @dataclass(frozen=True)
@@ -76,25 +130,25 @@ class TuningContext:
         return self.key, self.budgets, self.costs, self.is_tiered, self.alternative_bytes
 
 
-def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Another thing to tune: another address, with the same budgets; it comes with its own
-    recommendation.
+def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
+    """The answer under the budgets that the controls say, which are drawn here but for that of the
+    p99.
     """
-    excluded = (
-        page_state.CONSIDERED_INTERVAL,
-        page_state.TUNING_SUBJECT,
-        page_state.TOPIC_PARTITION,
-        *page_state.REPLAY_SETTINGS.values(),
+    rest, storage, is_tiered = _render_more(source)
+    p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)  # its control is drawn above
+    budgets, prices = replace(rest, p99_us=P99_US[p99]), costs(source, storage)
+    return TuningContext(
+        tuning_scope.location,
+        tuning_scope.kind,
+        tuning_scope.name,
+        tuning_scope.label,
+        key,
+        source,
+        answer(key, budgets, prices, is_tiered, source),
+        budgets,
+        prices,
+        is_tiered,
     )
-    parameters = {name: value for name, value in st.query_params.items() if name not in excluded}
-    for key in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
-        st.session_state.pop(key, None)
-    address = (
-        parameters
-        | page_state.address(location.directory, topic_partition)
-        | ({page_state.TUNING_SUBJECT: label} if label else {})
-    )
-    st.switch_page("pages/tuning.py", query_params=address)
 
 
 def subject_text(context: TuningContext) -> str:
@@ -106,3 +160,152 @@ def subject_text(context: TuningContext) -> str:
         if context.kind == "broker"
         else option_text(units.escape_controls(context.label))
     )
+
+
+def render_p99() -> None:
+    """What the p99 of a lookup may take."""
+    with st.container(width=124, gap=4):
+        st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
+        widget_options: dict[str, Any] = {
+            "format_func": _option_text,
+            "label_visibility": "collapsed",
+        }
+        choice.ask(
+            st.selectbox,
+            say("tuning.p99_may_take"),
+            P99_US,
+            DEFAULT_P99,
+            page_state.P99,
+            **widget_options,
+        )
+
+
+def _render_more(source: TuningSource) -> tuple[Budgets, str, bool]:
+    """The budgets that are seldom given, where cold reads go, and how the log is read."""
+    with st.expander(say("tuning.more")):
+        cold = _choose("tuning.cold_p99", page_state.COLD_P99, COLD_P99_US)
+        share = _choose("tuning.index_share", page_state.SHARE, SHARE)
+        fetches = _choose("tuning.fetches", page_state.FETCHES, FETCHES)
+        cores = _choose("compare.cores", page_state.CORES, CORES, is_enabled=fetches is not None)
+        storage = _choose(
+            "tuning.cold_reads",
+            page_state.STORAGE,
+            {storage_name: storage_name for storage_name in _storages()},
+        )
+        releases = {version: version for version in RELEASES}
+        help_text = say(
+            "tuning.as_kafka_now",
+            version=source.version,
+            why=version_text.describe_traces(source.version_reason),
+        )
+        _choose("tuning.as_kafka", page_state.READ_RELEASE, releases, help_text=help_text)
+        tiered = _choose("tuning.remote_storage", page_state.TIERED, TIERED)
+        st.html(f'<p class="kv-sm kv-fnt">{say("tuning.budget_met")}</p>')
+    return Budgets(None, cold, cores if fetches else None, share, fetches), storage, tiered
+
+
+def _choose(
+    label: str, key: str, choices: dict, is_enabled: bool = True, help_text: str | None = None
+):
+    """A selectbox over names, the first of which goes without saying; what the name stands for.
+    label: a key of the catalogue.
+    """
+    names = list(choices)
+    return choices[
+        choice.ask(
+            st.selectbox,
+            say(label),
+            names,
+            names[0],
+            key,
+            format_func=_option_text,
+            disabled=not is_enabled,
+            help=help_text,
+        )
+    ]
+
+
+def _option_text(option: str) -> str:
+    """The name of an option in the reader's language."""
+    if option in OPTION_KEYS:
+        return say(f"tuning.option_{OPTION_KEYS[option]}")
+    if option.isdigit():
+        return units.group(int(option))
+    return (
+        say("tuning.option_warm", us=option.removesuffix(WARM)) if option.endswith(WARM) else option
+    )
+
+
+def _storages() -> list[str]:
+    """What cold reads can be priced with: what this machine measured first, then the default."""
+    measurements, default = _last_calibration(), cost_model.DEFAULT_STORAGE
+    return [
+        *([CALIBRATED] if measurements and measurements.get("random_read_us") else []),
+        default,
+        *(name for name in cost_model.STORAGES if name != default),
+    ]
+
+
+def costs(source: TuningSource, storage: str) -> LookupPrices:
+    """The prices for the release that wrote the log; storage: of cost_model.STORAGES, or as this
+    machine was calibrated.
+    """
+    return cost_model.lookup_prices(
+        source.by_base_offset,
+        None if storage == CALIBRATED else storage,
+        calibration=_last_calibration(),
+    )
+
+
+def _last_calibration() -> dict | None:
+    """The last calibration; a page goes on with presets where the file is none."""
+    try:
+        return calibration.load_calibration()
+    except KafkavizError:
+        return None
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def answer(
+    key: str, budgets: Budgets, prices: LookupPrices, is_tiered: bool, _source: TuningSource
+) -> TuningAnswer:
+    """The answer for a source. key: of what was measured."""
+    source = _with_remote_storage(_source, is_tiered)
+    case = source.total
+    recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, prices)
+    return TuningAnswer(
+        case,
+        recommendation,
+        recommendations,
+        tuning.price_all(case.measurement, prices, budgets) if recommendation else (),
+    )
+
+
+def _with_remote_storage(source: TuningSource, is_tiered: bool) -> TuningSource:
+    """The same, its topics with remote storage."""
+    if not is_tiered:
+        return source
+    return replace(
+        source,
+        cases=tuple(
+            replace(case, today=replace(case.today, is_tiered=True)) for case in source.cases
+        ),
+    )
+
+
+def tuning_json(
+    source: TuningSource,
+    tuning_answer: TuningAnswer,
+    budgets: Budgets,
+    prices: LookupPrices,
+    is_tiered: bool = False,
+) -> str:
+    """The object that kafkaviz tune --json prints."""
+    tuning_result = tuning_object(
+        _with_remote_storage(source, is_tiered),
+        tuning_answer.recommendations,
+        tuning_answer.recommendation,
+        budgets,
+        prices,
+    )
+    return json.dumps(tuning_result, indent=1, ensure_ascii=False)

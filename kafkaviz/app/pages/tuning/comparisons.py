@@ -1,0 +1,449 @@
+"""Today beside something else: another interval, the log written once more under other settings,
+other writers of its indexes, and what remote reads carry; and the lines that change it.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis import sweep, tuning, what_if
+from kafkaviz.analysis.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupPrices
+from kafkaviz.analysis.tuning import SETTING, IntervalPrice, reason_text
+from kafkaviz.analysis.tuning.source import ChunkFactory, TuningSource
+from kafkaviz.analysis.what_if import WhatIf
+from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
+from kafkaviz.app.pages.tuning.tuning_context import (
+    CACHE_ENTRIES,
+    TuningContext,
+    subject_text,
+    tuning_json,
+)
+from kafkaviz.app.pages.tuning.verdict import verdict_view
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import before_after, error_text
+from kafkaviz.figures.join_text import join_sentences
+from kafkaviz.figures.tuning_terms import change_text, micros
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.words import say, say_count
+
+AT_ONCE_BYTES = 256 << 20  # of .log that is written once more without being asked for
+WRITERS = {
+    "batch": None,
+    "follower": 16 << 10,
+    "cleaner": sweep.CLEANER_APPEND_BYTES,
+    "catching_up": sweep.FOLLOWER_APPEND_BYTES,
+}
+WRITER_COLUMNS = ("writer", "entries", "headers_mean", "headers_p99", "warm_p99_us")
+REMOTE_COLUMNS = ("what", "today", "considered")
+_COLUMNS = np.dtype(
+    [("size_bytes", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("max_timestamp_ms", "i8")]
+)
+
+
+def render_comparison(context: TuningContext) -> None:
+    """Today beside what is considered, and the line that changes it; without another interval
+    beside its own replay.
+    """
+    current, alternative = context.today, context.alternative
+    is_same = current is alternative or current.interval_bytes == alternative.interval_bytes
+    names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
+    elements.heading(
+        say("tuning.today_alone")
+        if is_same
+        else say("tuning.against", today=names[0], other=names[1])
+    )
+    if is_same:
+        alternative = next(
+            (
+                interval
+                for interval in context.answer.priced_intervals
+                if interval.interval_bytes == current.interval_bytes
+            ),
+            current,
+        )
+        names = [say("tuning.as_it_is"), say("tuning.batch_by_batch")]
+    st.space(10)
+    rows = _rows(context, alternative)
+    heads = (
+        say("tuning.for", of=subject_text(context)),
+        *names,
+        say("common.change"),
+        say("tuning.how_known"),
+    )
+    _render_before_after(heads, rows)
+    _render_downloads(context, rows)
+    _render_commands(
+        context,
+        {} if is_same else {SETTING: alternative.interval_bytes},
+        verdict_view(context).command_lead,
+    )
+
+
+def _rows(context: TuningContext, alternative: IntervalPrice) -> list[before_after.ComparisonRow]:
+    """Values side by side, today's and the other's."""
+    current, measurement = context.today, context.case.measurement
+    time_entries = current.time_entries, alternative.time_entries
+    ends = tuple(
+        tuning.limits_at(measurement, context.config, interval.interval_bytes).binding
+        for interval in (current, alternative)
+    )
+    return before_after.rows(
+        current, alternative, context.costs, context.budgets, time_entries, ends
+    )
+
+
+def _render_downloads(context: TuningContext, rows: Sequence[before_after.ComparisonRow]) -> None:
+    """The table, and all that was worked out."""
+    with st.container(horizontal=True, gap=12):
+        download(
+            say("tuning.csv"),
+            lambda: to_csv(before_after.COLUMNS, before_after.file_cells(rows)),
+            "before-after.csv",
+            "kv_compared_csv",
+        )
+        build_json = partial(
+            tuning_json,
+            context.source,
+            context.answer,
+            context.budgets,
+            context.costs,
+            context.is_tiered,
+        )
+        name = f"tuning-{context.label.replace(' ', '-')}.json"
+        widget_options: dict[str, Any] = {
+            "on_click": "ignore",
+            "type": "tertiary",
+            "icon": ":material/download:",
+            "key": "kv_tuning_json",
+        }
+        st.download_button(
+            say("tuning.json"), build_json, name, "application/json", **widget_options
+        )
+
+
+def _render_before_after(heads: Sequence[str], rows: Iterable[before_after.ComparisonRow]) -> None:
+    """A change for the better green, for the worse ochre, with its sign."""
+    head = "".join(
+        f"<th{' class=r' if 0 < place < 4 else ''}>{elements.escape(label)}</th>"
+        for place, label in enumerate(heads)
+    )
+    elements.table(
+        head,
+        (
+            f'<tr><td>{elements.escape(row.name)}</td><td class="r">'
+            f"{elements.escape(row.before)}</td>"
+            f'<td class="r"><b>{elements.escape(row.after)}</b></td>'
+            f'<td class="r {f"kv-{row.kind}" if row.kind else "kv-fnt"}">'
+            f"{elements.escape(row.change)}</td>"
+            f'<td class="kv-fnt">{elements.escape(row.basis)}</td></tr>'
+            for row in rows
+        ),
+    )
+
+
+def _render_commands(
+    context: TuningContext, settings: dict[str, int], text: str, name: str = "interval"
+) -> None:
+    """What to run, and what it reaches."""
+    topic = None if context.kind == "broker" else context.case.today.topic
+    with st.container(key=f"kv_tune_cmd_{name}", gap=8):
+        if not settings:
+            lines = say("tuning.nothing_to_run", interval=context.today.interval_bytes)
+        else:
+            st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{elements.escape(text)}</p>')
+            lines = "\n".join(
+                reason_text.alter_line(name, value, topic) for name, value in settings.items()
+            )
+        st.code(units.escape_controls(lines), language=None, wrap_lines=True)
+        notes = [
+            say("tuning.at_once", name=setting_name)
+            for setting_name in settings
+            if setting_name not in reason_text.NEW_SEGMENTS
+        ]
+        st.html(
+            '<p class="kv-sm kv-fnt">'
+            f"{elements.escape(join_sentences([say('tuning.reach'), *notes]))}"
+            "</p>"
+        )
+
+
+def render_replay(context: TuningContext) -> None:
+    """Every batch appended anew under other settings: segments, rolls by cause, bytes, maps."""
+    elements.heading(
+        say("tuning.once_more"), "" if context.case.logs is None else say("tuning.once_more_how")
+    )
+    st.space(10)
+    if context.case.logs is None:
+        _render_footprint(context)
+        return
+    with st.container(key="kv_set"):
+        for column, name in zip(st.columns(3, gap=24), page_state.REPLAY_SETTINGS, strict=True):
+            with column:
+                render_setting(context, name)
+    st.space(12)
+    if context.case.measurement.log_bytes <= AT_ONCE_BYTES or _is_replay_requested(context):
+        _render_replayed(context, considered_config(context))
+
+
+def _render_replayed(context: TuningContext, other_config: LogConfig) -> None:
+    """Both runs side by side, and what to set for the other one; or Kafka's exception."""
+    try:
+        with st.spinner(say("tuning.appending")):
+            pair = _replay(context.key, context.config, other_config, context.source)
+    except KafkavizError as fault:
+        with elements.state(
+            "refused", "error", say("tuning.cannot_write"), error_text.describe_sentence(fault)
+        ):
+            pass
+        return
+    _render_side_by_side(before_after.replay_rows(*pair))
+    _render_footprint(context)
+    values = {
+        name: getattr(other_config, name.replace(".", "_")) for name in page_state.REPLAY_SETTINGS
+    }
+    changes = {name: value for name, value in values.items() if value != own_value(context, name)}
+    if changes:
+        _render_commands(context, changes, say("tuning.to_set_those"), "others")
+
+
+def _render_side_by_side(rows: Sequence[before_after.ComparisonRow]) -> None:
+    heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]
+    _render_before_after((*heads, say("common.change"), say("tuning.how_known")), rows)
+    download(
+        say("tuning.csv"),
+        lambda: to_csv(before_after.COLUMNS, before_after.file_cells(rows)),
+        "replayed.csv",
+        "kv_replayed_csv",
+    )
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _replay(
+    key: str, config: LogConfig, other_config: LogConfig, _source: TuningSource
+) -> tuple[WhatIf, WhatIf]:
+    """The log with its settings and with others.
+
+    Raises KafkavizError with Kafka's exception where it takes one with an exception.
+    """
+    case = _source.total
+    other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}
+    return what_if.compare(
+        cast(Sequence[tuple[ChunkFactory, int]], case.logs),
+        config,
+        other_settings,
+        _source.behaviour,
+        case.is_leader,
+    )
+
+
+def _is_replay_requested(context: TuningContext) -> bool:
+    """A large log waits for its button."""
+    text = say("tuning.write_once_more", size=units.size(context.case.measurement.log_bytes))
+    return st.button(text, icon=":material/replay:", key="kv_replay")
+
+
+def _render_footprint(context: TuningContext) -> None:
+    """Files, maps and memory of the log's segments with the indexes of the considered interval."""
+    today = replace(context.case.today, config=considered_config(context))
+    footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
+    texts = {name: units.group(footprint[name]) for name in ("files", "maps", "maps_left")}
+    texts |= {name: units.size(footprint[f"{name}_bytes"]) for name in ("preallocated", "resident")}
+    segments_text = say_count(
+        "common.n_segments", footprint["segments"], n=units.group(footprint["segments"])
+    )
+    text = say(
+        "tuning.footprint",
+        segments=segments_text,
+        most=units.group(MAX_MAP_COUNT),
+        own=units.group(JVM_MAPS),
+        **texts,
+    )
+    if footprint["stale_maps"]:
+        text = join_sentences(
+            [text, say("tuning.footprint_stale", stale=units.group(footprint["stale_maps"]))]
+        )
+    st.html(
+        '<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">'
+        f"{elements.escape(text)}</p>"
+    )
+
+
+def render_writers(context: TuningContext) -> None:
+    """One entry an append, as followers and the cleaner wrote until KAFKA-806."""
+    elements.heading(
+        say("tuning.writers"),
+        say("tuning.writers_at", interval=units.size(context.today.interval_bytes)),
+    )
+    st.space(8)
+    index_writers = compare_writers(
+        context.key, context.today.interval_bytes, context.case.measurement.sizes
+    )
+    rows = [
+        (
+            say(f"tuning.writer_{writer.name}"),
+            units.group(writer.entries),
+            f"{writer.headers_mean:.1f}",
+            units.group(writer.headers_p99),
+            f"≈ {micros(context.costs.warm_us(writer.headers_p99).typical)}",
+        )
+        for writer in index_writers
+    ]
+    heads = (
+        say("tuning.head_writer"),
+        say("tuning.head_entries"),
+        say("tuning.head_headers_mean"),
+        "p99",
+        say("tuning.head_warm_p99"),
+    )
+    table(heads, rows, "wrrrr", 1 if context.case.today.is_coarse else 0)
+    text = say("tuning.writers_coarse" if context.case.today.is_coarse else "tuning.writers_below")
+    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
+    download(
+        say("tuning.csv"),
+        lambda: to_csv(WRITER_COLUMNS, writer_values(index_writers, context.costs)),
+        "writers.csv",
+        "kv_writers_csv",
+    )
+
+
+def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupPrices) -> list[tuple]:
+    """WRITER_COLUMNS of each."""
+    return [
+        (
+            writer.name,
+            writer.entries,
+            round(writer.headers_mean, 3),
+            writer.headers_p99,
+            round(costs.warm_us(writer.headers_p99).typical, 3),
+        )
+        for writer in index_writers
+    ]
+
+
+@dataclass(frozen=True)
+class IndexWriter:
+    """Who wrote an index, of WRITERS, and what a lookup in it reads: entries, mean and p99 of
+    headers, the mean of skipped bytes.
+    """
+
+    name: str
+    append_bytes: int | None
+    entries: int
+    headers_mean: float
+    headers_p99: int
+    skipped_bytes_mean: float
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def compare_writers(
+    key: str, interval_bytes: int, _sizes: Sequence[np.ndarray]
+) -> tuple[IndexWriter, ...]:
+    """The same batches, indexed append by append: counted, at one interval.
+
+    _sizes: sweep.SIZES of each segment.
+    """
+    segments = [_batches(segment_sizes) for segment_sizes in _sizes]
+    results = []
+    for name, append_bytes in WRITERS.items():
+        row = sweep.sweep(segments, (interval_bytes,), append_bytes=append_bytes)[0]
+        mean, skipped = float(row["headers_mean"]), float(row["skipped_bytes_mean"])
+        results.append(
+            IndexWriter(
+                name, append_bytes, int(row["entries"]), mean, int(row["headers_p99"]), skipped
+            )
+        )
+    return tuple(results)
+
+
+def _batches(sizes: np.ndarray) -> np.ndarray:
+    """Batches of these sizes; offsets only tell whether one holds one record."""
+    rows: np.ndarray = np.zeros(len(sizes), _COLUMNS)
+    rows["size_bytes"] = sizes["size_bytes"]
+    rows["base_offset"] = 2 * np.arange(len(sizes))
+    rows["last_offset"] = rows["base_offset"] + ~sizes["is_single"]
+    rows["max_timestamp_ms"] = -1
+    return rows
+
+
+def render_remote_reads(context: TuningContext) -> None:
+    """A remote read carries what it skips."""
+    elements.heading(
+        say("tuning.tiered"), "" if context.case.today.is_tiered else say("tuning.tiered_if")
+    )
+    st.space(8)
+    current, alternative = context.today, context.alternative
+    today = context.case.today
+    remote_costs = tuning.tiered_cost(current, alternative, context.case.measurement, today)
+    names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
+    rows = [
+        (
+            say("tuning.remote_skips"),
+            *(
+                units.size(float(interval.row["skipped_bytes_mean"]))
+                for interval in (current, alternative)
+            ),
+            change_text(
+                float(current.row["skipped_bytes_mean"]),
+                float(alternative.row["skipped_bytes_mean"]),
+            ),
+        ),
+        (
+            say("tuning.remote_share"),
+            *(f"{100 * remote_costs[f'carried_share_{side}']:.2f} %" for side in ("now", "other")),
+            "",
+        ),
+        (
+            say("tuning.remote_cached"),
+            *(_count_text(remote_costs[f"cached_segments_{side}"]) for side in ("now", "other")),
+            change_text(remote_costs["cached_segments_now"], remote_costs["cached_segments_other"]),
+        ),
+    ]
+    heads = ("", *names, say("common.change"))
+    table(heads, rows, "wrrr")
+    text = say(
+        "tuning.remote_below", interval=units.size(int(tuning.TIERED_SHARE * today.fetch_bytes))
+    )
+    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
+    download(
+        say("tuning.csv"),
+        lambda: to_csv(REMOTE_COLUMNS, remote_values(current, alternative, remote_costs)),
+        "tiered.csv",
+        "kv_tiered_csv",
+    )
+
+
+def remote_values(
+    current: IntervalPrice, alternative: IntervalPrice, remote_costs: Mapping[str, float]
+) -> list[tuple]:
+    """REMOTE_COLUMNS of each line; inf segments where there is no end."""
+    skipped = (
+        round(float(interval.row["skipped_bytes_mean"]), 3) for interval in (current, alternative)
+    )
+    return [
+        ("skipped_bytes_mean", *skipped),
+        (
+            "carried_share",
+            *(round(float(remote_costs[f"carried_share_{side}"]), 6) for side in ("now", "other")),
+        ),
+        (
+            "cached_segments",
+            *(
+                round(float(remote_costs[f"cached_segments_{side}"]), 3)
+                for side in ("now", "other")
+            ),
+        ),
+    ]
+
+
+def _count_text(count: float) -> str:
+    """How many, and that all fit where there is no end."""
+    return say("tuning.all") if math.isinf(count) else units.group(round(count))
