@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz.app.pages.segment.bytes_files import label
+from kafkaviz.app.pages.segment.bytes_tab import file_label
 from tests.app.test_bytes_tab import sent
 from tests.app.test_segment_page import html, nothing_cached, page  # noqa: F401 - the fixture clears the caches
 
@@ -130,7 +130,7 @@ def test_renamed_files_and_empty_ones(copied):
         ]["end"]
         == 16
     )
-    odd = label("![a](b)__x__")
+    odd = file_label("![a](b)__x__")
     words = sent(page(copied, "payments-0", 7975, tab="Bytes", file=odd))
     assert words["panes"][0]["spans"][0][2] == "unknown file" and "\\_" in odd
     at = page(copied, "payments-0", 7975, tab="Bytes", file=".lock")

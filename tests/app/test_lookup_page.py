@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
 from kafkaviz.analysis import lookups as analysed
-from kafkaviz.app.pages.lookup import disk_source, lookup_cache, practice_source, releases, targets
+from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.pipeline.job import Progress
@@ -147,7 +147,7 @@ def test_a_choice_is_a_short_word_in_the_address():
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
     assert [
-        releases.equivalent_version(one)
+        release_lookup.equivalent_version(one)
         for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")
     ] == [
         "3.9",
@@ -314,7 +314,9 @@ def test_at_random_and_by_the_slider(clean):
         one for one in at.text_input if one.key == "target"
     ).value == "10" and "not above 10" in steps(at)
     next(one for one in at.button if one.key == "kv_random").click().run()
-    drawn = targets.parse(next(one for one in at.text_input if one.key == "target").value, "offset")
+    drawn = controls.parse_target(
+        next(one for one in at.text_input if one.key == "target").value, "offset"
+    )
     assert 0 <= drawn < 6000 and not at.exception
 
 
@@ -373,25 +375,23 @@ def test_a_wrong_place_is_told(clean):
 )
 def test_targets_as_people_write_them(text, value):
     """Blanks and underscores between digits."""
-    assert targets.parse(text, "offset") == value
+    assert controls.parse_target(text, "offset") == value
 
 
 def test_what_is_no_target():
     """Neither is a word, nor an offset that is a moment."""
     for text in ("", "soon", "1.5", "2026-09-21"):
         with pytest.raises(ValueError):
-            targets.parse(text, "offset")
-    assert targets.parse("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
+            controls.parse_target(text, "offset")
+    assert controls.parse_target("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
 
 
 def test_what_is_no_key():
     """Words, and numbers that an index cannot keep."""
-    assert (
-        practice_source.parse_keys(" 1, 2;3 ") == [1, 2, 3] and practice_source.parse_keys("") == []
-    )
+    assert lookup_source.parse_keys(" 1, 2;3 ") == [1, 2, 3] and lookup_source.parse_keys("") == []
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
-            practice_source.parse_keys(text)
+            lookup_source.parse_keys(text)
 
 
 def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
@@ -449,7 +449,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     def refused(*asked: object) -> None:
         raise KafkavizError("Kafka has a time index from 0.10.1 on")
 
-    monkeypatch.setattr(lookup_cache, "lookup_context", refused)
+    monkeypatch.setattr(release_lookup, "lookup_context", refused)
     text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
 
@@ -502,12 +502,15 @@ def test_a_download_beside_each_table(clean):
 def test_what_is_recovered_is_told_as_on_the_command_line(names):
     """In a sentence of its own."""
     told = analysed.describe_recovered(names)
-    assert disk_source.recovery_notes(names) == ([f"{told[0].upper()}{told[1:]}."] if told else [])
+    assert lookup_source.recovery_notes(names) == (
+        [f"{told[0].upper()}{told[1:]}."] if told else []
+    )
 
 
 def test_the_address_holds_plain_digits():
     """What the field of the target writes there; grouped ones are read all the same."""
-    assert targets.format_target(1234567, "offset") == "1234567"
+    assert controls.format_target(1234567, "offset") == "1234567"
     assert {
-        targets.parse(said, "offset") for said in ("1234567", "1 234 567", "1\u202f234\u202f567")
+        controls.parse_target(said, "offset")
+        for said in ("1234567", "1 234 567", "1\u202f234\u202f567")
     } == {1234567}

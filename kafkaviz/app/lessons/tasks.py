@@ -12,7 +12,7 @@ import numpy as np
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
 from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulation
-from kafkaviz.app.pages.lookup import lookup_cache, practice_source, releases
+from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.lookup_context import LookupContext
@@ -81,14 +81,14 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def _lookup(block: LessonBlock) -> LookupContext:
     target_kind = "timestamp" if block["of"] == "time" else "offset"
-    source = practice_source.practice_source(block["set"])
-    warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookup_cache.lookup_context(
+    source = lookup_source.practice_source(block["set"])
+    warm = release_lookup.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return release_lookup.lookup_context(
         source,
         target_kind,
         block["target"],
-        releases.search_profile(
-            cast(str, releases.equivalent_version(block["search"])), warm, target_kind
+        release_lookup.release_profile(
+            cast(str, release_lookup.equivalent_version(block["search"])), warm, target_kind
         ),
     )
 

@@ -10,7 +10,7 @@ from kafkaviz import versions
 from kafkaviz.app.components.entries import entries
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
-from kafkaviz.app.pages.lookup import lookup_cache, practice_source, releases
+from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.app.state import page_state
 from kafkaviz.figures.lookup_context import LookupContext
 from kafkaviz.words import say
@@ -18,12 +18,12 @@ from kafkaviz.words import say
 
 def _make(block: LessonBlock) -> LookupContext:
     """A lookup by offset in a practice log."""
-    source = practice_source.practice_source(block["set"])
-    return lookup_cache.lookup_context(
+    source = lookup_source.practice_source(block["set"])
+    return release_lookup.lookup_context(
         source,
         "offset",
         block["target"],
-        releases.search_profile(versions.NEWEST, releases.KAFKAS_WARM, "offset"),
+        release_lookup.release_profile(versions.NEWEST, release_lookup.KAFKAS_WARM, "offset"),
     )
 
 

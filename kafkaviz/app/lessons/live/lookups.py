@@ -15,8 +15,8 @@ from kafkaviz.app.lessons.live.figure import (
     start_parameters,
     stepper_data,
 )
-from kafkaviz.app.pages.lookup import disk_source, lookup_cache, practice_source, releases
-from kafkaviz.app.pages.lookup.source import LookupSource
+from kafkaviz.app.pages.lookup import lookup_source, release_lookup
+from kafkaviz.app.pages.lookup.lookup_source import LookupSource
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
@@ -30,25 +30,25 @@ from kafkaviz.words import say
 
 def make_lookup(block: LessonBlock) -> LookupContext:
     """The lookup of a block."""
-    warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookup_cache.lookup_context(
+    warm = release_lookup.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return release_lookup.lookup_context(
         _source(block),
         block["by"],
         block["target"],
-        releases.search_profile(_like(block), warm, block["by"]),
+        release_lookup.release_profile(_like(block), warm, block["by"]),
     )
 
 
 def _like(block: LessonBlock) -> str:
     """The release that searches as the block's, which is one, does."""
-    return cast(str, releases.equivalent_version(block["search"]))
+    return cast(str, release_lookup.equivalent_version(block["search"]))
 
 
 def _source(block: LessonBlock) -> LookupSource:
     return (
-        practice_source.practice_source(block["set"])
+        lookup_source.practice_source(block["set"])
         if block["set"]
-        else disk_source.open_partition(locate(block))
+        else lookup_source.open_partition(locate(block))
     )
 
 
@@ -92,11 +92,13 @@ def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
 def _make_why(block: LessonBlock) -> OffsetExplanationView:
     if block["by"] != "timestamp":
         raise NoValue("why tells of a timestamp: by is timestamp")
-    behaviour = releases.search_profile(_like(block), releases.KAFKAS_WARM, block["by"])
+    behaviour = release_lookup.release_profile(
+        _like(block), release_lookup.KAFKAS_WARM, block["by"]
+    )
     source = _source(block)
-    return lookup_cache.explain_offset(
+    return release_lookup.explain_offset(
         source,
-        lookup_cache.lookup_context(source, block["by"], block["target"], behaviour),
+        release_lookup.lookup_context(source, block["by"], block["target"], behaviour),
         behaviour,
     )
 

@@ -1,3 +1,3 @@
-"""What the Lookup page is made of: what is looked up in, as which release, for which target; the
-lookup, and what is drawn around it.
+"""What the Lookup page is made of: what is looked up in, what is asked, the lookup as a release
+does it, what is drawn around it; `page` puts them together.
 """

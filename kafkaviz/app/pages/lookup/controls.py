@@ -1,21 +1,32 @@
-"""What is asked: offset or timestamp, which one, in what, as which release, by which consumer."""
+"""What is asked: offset or timestamp, in what, as which release, by which consumer; the target: its
+field, a slider along all of them, buttons that choose one, and what is wrong with what was typed.
+"""
 
+import re
+import secrets
 from dataclasses import dataclass
 from typing import Any, cast
 
 import streamlit as st
 
-from kafkaviz.app.pages.lookup import practice_source, releases, target
-from kafkaviz.app.pages.lookup.practice_source import OWN_SET, SETS
-from kafkaviz.app.pages.lookup.releases import KAFKAS_WARM, VERSIONS
-from kafkaviz.app.pages.lookup.source import LookupSource
-from kafkaviz.app.pages.lookup.targets import OFFSET, TARGETS
+from kafkaviz import units
+from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.pages.lookup import lookup_source, release_lookup
+from kafkaviz.app.pages.lookup.lookup_source import OFFSET, OWN_SET, SETS, TIMESTAMP, LookupSource
+from kafkaviz.app.pages.lookup.release_lookup import KAFKAS_WARM, VERSIONS
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
+from kafkaviz.figures.join_text import join_sentences
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.format import names
+from kafkaviz.search import by_time
 from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
+from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.words import say, text_in
 
+TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
+TIME_NAMES = ("earliest", "latest", "max")  # times with a name
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
 
@@ -39,25 +50,25 @@ def render_controls(
     """
     kinds, own_version = (
         TARGETS[:1] if source.is_index_only else TARGETS,
-        cast(str, releases.equivalent_version(default_version)),
+        cast(str, release_lookup.equivalent_version(default_version)),
     )
     target_kind = choice.settle(page_state.BY, kinds, OFFSET)
     name = choice.settle(page_state.SET, sets.keys(), OWN_SET, parse_set)
     version = choice.settle(
-        page_state.SEARCH, VERSIONS.keys(), own_version, releases.equivalent_version
+        page_state.SEARCH, VERSIONS.keys(), own_version, release_lookup.equivalent_version
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
         widget_options: dict[str, Any] = {
             "required": True,
             "format_func": _target_kind_text,
-            "on_change": target.reset_target,
+            "on_change": _reset_target,
         }
         st.segmented_control(say("lookup.by"), kinds, key=page_state.BY, **widget_options)
-        target.render_field(source, target_kind, name)
+        _render_field(source, target_kind, name)
         widget_options = {
             "required": True,
             "format_func": sets.__getitem__,
-            "on_change": _reset_target,
+            "on_change": _reset_target_and_warm,
         }
         st.segmented_control(say("lookup.index"), list(sets), key=page_state.SET, **widget_options)
         help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
@@ -75,7 +86,7 @@ def render_controls(
         _render_wrong_keys()
     return LookupQuery(
         target_kind,
-        releases.search_profile(
+        release_lookup.release_profile(
             default_version if version == own_version else version, warm_entries, target_kind
         ),
         isolation,
@@ -104,9 +115,9 @@ def _release_text(version: str) -> str:
     return say(f"lookup.search_{VERSIONS[version]}")
 
 
-def _reset_target() -> None:
+def _reset_target_and_warm() -> None:
     """Its warm section is its own too."""
-    target.reset_target()
+    _reset_target()
     st.session_state.pop(page_state.WARM, None)
     st.query_params.pop(page_state.WARM, None)
 
@@ -119,12 +130,12 @@ def _render_second_row(source: LookupSource, target_kind: str, name: str) -> tup
         if source.is_index_only:
             widget_options: dict[str, Any] = {
                 "bind": "query-params",
-                "on_change": target.reset_target,
+                "on_change": _reset_target,
             }
             st.text_input(
                 say("lookup.own_keys"), DEFAULT_KEYS, key=page_state.KEYS, **widget_options
             )
-        target.render_slider(source, target_kind)
+        _render_slider(source, target_kind)
         if source.is_synthetic:
             return _choose_warm_entries(name), READ_UNCOMMITTED
         isolation = choice.ask(
@@ -145,7 +156,7 @@ def _choose_warm_entries(name: str) -> int:
         choice.ask(
             st.selectbox,
             say("lookup.warm"),
-            map(str, releases.WARM_ENTRIES),
+            map(str, release_lookup.WARM_ENTRIES),
             default,
             page_state.WARM,
             width=172,
@@ -161,18 +172,238 @@ def typed_keys_source() -> LookupSource:
         or DEFAULT_KEYS
     )
     try:
-        return practice_source.keys_source(practice_source.parse_keys(text))
+        return lookup_source.keys_source(lookup_source.parse_keys(text))
     except ValueError:
-        return practice_source.keys_source(practice_source.parse_keys(DEFAULT_KEYS))
+        return lookup_source.keys_source(lookup_source.parse_keys(DEFAULT_KEYS))
 
 
 def _render_wrong_keys() -> None:
     """What the field of the keys holds, where it holds none; the page then shows others."""
     try:
-        practice_source.parse_keys(st.session_state.get(page_state.KEYS) or "")
+        lookup_source.parse_keys(st.session_state.get(page_state.KEYS) or "")
     except ValueError as fault:
         with elements.state(
             "keys", "info", str(fault), say("lookup.keys_below", keys=DEFAULT_KEYS)
         ):
             pass
         st.space(16)
+
+
+def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
+    """Where the target is typed. name: of what it is looked up in."""
+    _reset_stale_target(source, target_kind, name)
+    st.text_input(
+        _target_label(source, target_kind), key=page_state.TARGET, bind="query-params", width=172
+    )
+
+
+def _target_label(source: LookupSource, target_kind: str) -> str:
+    """What the field of the target takes."""
+    if target_kind == OFFSET:
+        return say(
+            "lookup.target_offset",
+            first=units.group(source.first_offset),
+            last=units.group(source.last_offset),
+        )
+    target = _typed_target(target_kind)
+    if target is None or _time_name(target):
+        return say("lookup.target_none" if target is None else "lookup.target_named")
+    return say("lookup.target_ms", time=units.clock(target))
+
+
+def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
+    """A target that was chosen for another index, or none, gives way to one worth a look."""
+    previous_subject, subject = (
+        st.session_state.get(page_state.TARGET_SOURCE),
+        f"{name} {target_kind}",
+    )
+    is_first_run = page_state.TARGET not in st.session_state and not st.query_params.get(
+        page_state.TARGET
+    )
+    if is_first_run or previous_subject not in (None, subject):
+        st.session_state[page_state.TARGET] = format_target(
+            source.default(target_kind), target_kind
+        )
+    elif page_state.TARGET not in st.session_state:
+        st.session_state[page_state.TARGET] = st.query_params[page_state.TARGET]
+    st.session_state[page_state.TARGET_SOURCE] = subject
+
+
+def _reset_target() -> None:
+    """Another index, or another kind of target: the old target means nothing there."""
+    st.session_state[page_state.TARGET_SOURCE] = ""
+
+
+def _typed_target(target_kind: str) -> int | None:
+    """The target that the field holds; None for what is none."""
+    try:
+        return parse_target(st.session_state.get(page_state.TARGET) or "", target_kind)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _render_slider(source: LookupSource, target_kind: str) -> None:
+    """A slider along all targets, one at random; the times with a name."""
+    span, target = source.span(target_kind), _typed_target(target_kind)
+    if span:
+        # an offset outside has no place on it
+        if target_kind == TIMESTAMP or target is None or span[0] <= target <= span[1]:
+            st.session_state[page_state.SLIDER] = min(
+                max(span[0] if target is None else target, span[0]), span[1]
+            )
+            st.slider(
+                say("lookup.slider"),
+                *span,
+                key=page_state.SLIDER,
+                label_visibility="collapsed",
+                on_change=_set_from_slider,
+                args=(target_kind,),
+            )
+        widget_options: dict[str, Any] = {
+            "icon": ":material/casino:",
+            "on_click": _set_random,
+            "args": (span, target_kind),
+        }
+        st.button(say("lookup.surprise"), type="tertiary", key="kv_random", **widget_options)
+    if target_kind == TIMESTAMP:
+        for time_name in TIME_NAMES:
+            st.button(
+                say(f"lookup.{time_name}"),
+                type="tertiary",
+                key=f"kv_{time_name}",
+                on_click=_set_target,
+                args=(by_time.NAMES[time_name], target_kind),
+            )
+
+
+def _set_target(target: int, target_kind: str) -> None:
+    """Looks this up next."""
+    st.session_state[page_state.TARGET] = format_target(target, target_kind)
+
+
+def _set_from_slider(target_kind: str) -> None:
+    """The slider was moved."""
+    _set_target(st.session_state[page_state.SLIDER], target_kind)
+
+
+def _set_random(span: tuple[int, int], target_kind: str) -> None:
+    """Any target."""
+    _set_target(span[0] + secrets.randbelow(span[1] - span[0] + 1), target_kind)
+
+
+def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
+    """A slot of the index was clicked: its key is the next target."""
+    slot, segment = stepper_component.slot(key), release_lookup.searched_segment(context)
+    if slot is None or segment is None:
+        return
+    is_time = target_kind == TIMESTAMP
+    entry = (segment.time_slots if is_time else segment.offset_slots)[slot]
+    _set_target(
+        int(entry["timestamp_ms"])
+        if is_time
+        else int(entry["relative_offset"]) + segment.base_offset,
+        target_kind,
+    )
+
+
+def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
+    """The broker answers with an error: its words, what a consumer does then, and the offsets at
+    both ends, the nearer one first.
+    """
+    nearest = min(max(offset, source.first_offset), source.last_offset)
+    finding = say(
+        "lookup.past_end" if offset > nearest else "lookup.before_start",
+        offset=units.group(offset),
+        near=units.group(nearest),
+    )
+    ends = {"first": source.first_offset, "last": source.last_offset}
+    with elements.state(
+        "outside", "info", finding, join_sentences([str(error), say("lookup.outside")])
+    ):
+        for name in sorted(ends, key=lambda end: abs(ends[end] - offset)):
+            widget_options: dict[str, Any] = {
+                "type": "primary" if ends[name] == nearest else "secondary",
+                "key": f"kv_{name}_offset",
+            }
+            st.button(
+                say(f"lookup.{name}_offset", offset=units.group(ends[name])),
+                on_click=_set_target,
+                args=(ends[name], OFFSET),
+                **widget_options,
+            )
+
+
+def require_target(source: LookupSource, target_kind: str) -> int | None:
+    """The target; where the field holds none the page says so."""
+    target = _typed_target(target_kind)
+    if target is None:
+        text = st.session_state.get(page_state.TARGET) or say("lookup.nothing")
+        finding = say(
+            "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time", said=text[:40]
+        )
+        with elements.state("target", "info", finding, say("lookup.choose")):
+            default = source.default(target_kind)
+            label = say(
+                "lookup.offer",
+                target=units.group(default)
+                if target_kind == OFFSET
+                else format_target(default, target_kind),
+            )
+            st.button(label, key="kv_offer", on_click=_reset_target)
+    elif target_kind == TIMESTAMP:
+        _render_other_unit(target)
+    return target
+
+
+def _render_other_unit(target: int) -> None:
+    """Seconds or microseconds that were meant to be milliseconds."""
+    suggestion = units.other_unit(target)
+    if suggestion:
+        unit = say(f"lookup.unit_{suggestion.unit}")
+        detail = say(
+            "lookup.unit_below",
+            meant=units.moment(target),
+            unit=unit,
+            would=units.moment(suggestion.timestamp_ms),
+        )
+        with elements.state(
+            "unit", "warning", say("lookup.unit", target=target, unit=unit), detail
+        ):
+            st.button(
+                say("lookup.unit_use", ms=suggestion.timestamp_ms),
+                key="kv_unit",
+                on_click=_set_target,
+                args=(suggestion.timestamp_ms, TIMESTAMP),
+            )
+        st.space(16)
+
+
+def parse_target(text: str, target_kind: str) -> int:
+    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in
+    UTC. ValueError for anything else.
+
+    Of a timestamp also earliest, latest and max, which Kafka knows by numbers below 0; those
+    numbers are no times.
+    """
+    if target_kind == TIMESTAMP and text.strip().lower() in by_time.NAMES:
+        return by_time.NAMES[text.strip().lower()]
+    digits = re.sub(r"[\s_,\u202f]", "", text)
+    if re.fullmatch(r"-?\d{1,19}", digits):
+        target = int(digits)
+    elif target_kind == TIMESTAMP:
+        target = units.timestamp_ms(text)
+    else:
+        raise ValueError(text)
+    if not (0 if target_kind == TIMESTAMP else -names.MAX_OFFSET) <= target <= names.MAX_OFFSET:
+        raise ValueError(text)
+    return target
+
+
+def format_target(target: int, target_kind: str) -> str:
+    """A target as its field and the address have it: plain digits, or the name of a time."""
+    return (_time_name(target) if target_kind == TIMESTAMP else "") or str(target)
+
+
+def _time_name(timestamp_ms: int | None) -> str:
+    """earliest, latest or max; "" for a time."""
+    return next((name for name, value in by_time.NAMES.items() if value == timestamp_ms), "")

@@ -8,10 +8,11 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import cost
+from kafkaviz.analysis.cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.app.components import stepper as stepper_component
-from kafkaviz.app.pages.lookup import lookup_cache, releases
-from kafkaviz.app.pages.lookup.source import LookupSource
-from kafkaviz.app.pages.lookup.targets import TIMESTAMP
+from kafkaviz.app.pages.lookup import release_lookup
+from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
@@ -20,7 +21,9 @@ from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.lookup_context import LookupContext
 from kafkaviz.figures.lookup_lanes import SearchLanesView
+from kafkaviz.search import slots
 from kafkaviz.search.consumer import ConsumerRecord
+from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.words import say, say_count
@@ -84,17 +87,15 @@ def _render_histogram(
         _quantity_text,
         **widget_options,
     )
-    own_costs = lookup_cache.costs(source, context, target_kind, search_profile)
+    own_costs = _costs(source, context, target_kind, search_profile)
     if own_costs is None:
         return
-    other_costs = lookup_cache.costs(
-        source, context, target_kind, releases.other_search(search_profile)
-    )
+    other_costs = _costs(source, context, target_kind, release_lookup.other_search(search_profile))
     view = probe_histogram.view(
         own_costs,
         other_costs,
         quantity,
-        lookup_cache.count(context, quantity),
+        _count(context, quantity),
         "millisecond" if target_kind == TIMESTAMP else "offset",
     )
     charts.render_titled((key, quantity), probe_histogram.figure, view, "kv_spread")
@@ -109,6 +110,48 @@ def _render_histogram(
         )
 
 
+def _costs(
+    source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
+) -> LookupCounts | None:
+    """Of all targets of the segment that was searched."""
+    segment = release_lookup.searched_segment(context)
+    return (
+        _segment_costs(source.key, segment.base_offset, target_kind, search_profile, context)
+        if segment
+        else None
+    )
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _segment_costs(
+    key: str,
+    base_offset: int,
+    target_kind: str,
+    search_profile: SearchProfile,
+    _context: LookupContext,
+) -> LookupCounts | None:
+    segment, rows = _context.find_segment(base_offset), _context.batches(base_offset)
+    if target_kind == TIMESTAMP:
+        return cost.timestamp_lookup_counts(segment, rows, search_profile, _context.page_bytes)
+    return cost.offset_lookup_counts(segment, rows, search_profile, _context.page_bytes)
+
+
+def _count(context: LookupContext, quantity: str) -> int:
+    """How many probes, pages or headers this lookup takes, counted as `_costs` counts."""
+    if quantity == HEADERS:
+        return len({header.position for scan in context.result.scans[:1] for header in scan.reads})
+    first = context.result.searches[0]
+    probe_pages = (
+        slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], context.page_bytes)
+        for probe in first.slot_search.probes
+    )
+    return (
+        len(first.slot_search.probes)
+        if quantity == PROBES
+        else len({page for pages in probe_pages for page in pages})
+    )
+
+
 def _quantity_text(quantity: str) -> str:
     """What is counted."""
     return say(f"lookup.count_{quantity}")
@@ -118,7 +161,7 @@ def render_why_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
 ) -> None:
     """The whole partition, and where the target meets it."""
-    view = lookup_cache.explain_offset(source, context, search_profile)
+    view = release_lookup.explain_offset(source, context, search_profile)
     st.space(32)
     elements.heading(say("lookup.why"))
     st.space(10)

@@ -1,3 +1,3 @@
-"""What the Segment page is made of: its head, the pin, the tabs that follow it, the bytes of any
-file, what stands there without a log.
+"""What the Segment page is made of: its head and the pin, the tabs that follow it, the bytes of any
+file; `page` puts them together, and says what is missing where there is no log.
 """

@@ -1,9 +1,11 @@
-"""The bytes below the segment ruler: which file, what the colours mean, and the view of the pinned
-batch or slot, or of a whole file.
+"""The bytes below the segment ruler: which file (those of the segment, and beside them what lies in
+the same directory and in the broker's own), what the colours mean, and the view of the pinned batch
+or slot, or of a whole file.
 """
 
 import hashlib
 import os
+from collections.abc import Iterator
 from typing import Any, cast
 
 import streamlit as st
@@ -13,7 +15,6 @@ from kafkaviz.analysis.links import NONE
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.components import bytes as bytes_component
 from kafkaviz.app.components import ruler
-from kafkaviz.app.pages.segment import bytes_files
 from kafkaviz.app.state import access, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements
@@ -21,18 +22,22 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import error_text, segment_bytes
 from kafkaviz.figures.segment_bytes import BytesView, ByteWindow, InitialByte
 from kafkaviz.figures.segment_tables import PinnedRow
-from kafkaviz.log import file
+from kafkaviz.format import names
+from kafkaviz.format.names import SegmentName
+from kafkaviz.log import broker, file
 from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
 from kafkaviz.words import say
 
 TAB = "Bytes"  # as the address has it
 BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
+MOST_OFFERED = 40  # in the menu: a partition has a snapshot for each of its segments
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
     """The bytes of the pin in a file of its segment, or any file beside it."""
-    segment_files = bytes_files.segment_files(anatomy.segment)
+    segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
         return _render_file(name, file_info, legend)
@@ -45,7 +50,7 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
                 name,
                 *pin,
                 _byte_window(key),
-                InitialByte(address_byte(), _is_time_pin(segment_key)),
+                InitialByte(_address_byte(), _is_time_pin(segment_key)),
             ),
             key,
             legend,
@@ -56,8 +61,8 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
 
 def render_file_bytes(location: PartitionLocation) -> None:
     """The bytes of a file where there is no batch to pin, or no segment."""
-    segment_files = bytes_files.segment_files(location.segment)
-    if segment_files or bytes_files.other_files(location):
+    segment_files = segment_bytes.find_files(location.segment) if location.segment else {}
+    if segment_files or _other_files(location):
         _render_file(*_render_file_choice(location, segment_files))
 
 
@@ -67,12 +72,12 @@ def opening_byte(segment_key: str) -> tuple[str, int] | None:
     """
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
-        st.session_state[page_state.LINK_TARGET] = segment_key, kind, address_byte()
+        st.session_state[page_state.LINK_TARGET] = segment_key, kind, _address_byte()
     _, kind, byte = st.session_state[page_state.LINK_TARGET]
     return (kind, byte) if byte is not None and kind else None
 
 
-def address_byte() -> int | None:
+def _address_byte() -> int | None:
     """The byte in the address."""
     digits = st.query_params.get(page_state.BYTE, "")
     return (
@@ -89,8 +94,8 @@ def _render_file_choice(
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")
-        other_files = bytes_files.other_files(location)
-        offered_names = bytes_files.nearest_names(
+        other_files = _other_files(location)
+        offered_names = _nearest_names(
             other_files, location.segment.base_offset if location.segment else 0
         )
         chosen_name = (
@@ -107,7 +112,7 @@ def _render_file_choice(
             page_state.FILE, ""
         )
         files = {**other_files, **segment_files}
-        names = [
+        control_names = [
             *segment_files,
             *(
                 [current_name]
@@ -115,7 +120,7 @@ def _render_file_choice(
                 else []
             ),
         ] or offered_names[:1]
-        default = None if chosen_name else names[0]
+        default = None if chosen_name else control_names[0]
         widget_options: dict[str, Any] = {
             "key": page_state.FILE,
             "bind": "query-params",
@@ -123,7 +128,7 @@ def _render_file_choice(
             **HIDDEN_LABEL,
         }
         name = control.segmented_control(
-            say("bytes.file"), names, default=default, required=True, **widget_options
+            say("bytes.file"), control_names, default=default, required=True, **widget_options
         )
         name = cast(str, name)  # the one that was chosen just now waits in the session's state
     return name, files[name], legend
@@ -149,7 +154,9 @@ def _render_file(
             os.fsencode(f"{file_info.path}:{file_info.size_bytes}:{file_info.mtime_ns}")
         ).hexdigest()[:16]
         _render_bytes_view(
-            segment_bytes.file_view(file_info, name, _byte_window(key), address_byte()), key, legend
+            segment_bytes.file_view(file_info, name, _byte_window(key), _address_byte()),
+            key,
+            legend,
         )
     except CannotOpen as fault:
         _render_error(file_info, fault)
@@ -180,3 +187,41 @@ def _is_time_pin(segment_key: str) -> bool:
     """
     pin = ruler.state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
+
+
+def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
+    """All other files by name: snapshots, checkpoints and renamed files of the topic-partition,
+    then the broker directory's own.
+
+    A name out of an address is only looked up in this list, never joined to a path.
+    """
+    files: dict[str, FileInfo] = {}
+    for file_info in [*_files_beside(location.partition), *broker.own_files(location.broker.path)]:
+        files.setdefault(file_label(file_info.name), file_info)
+    return files
+
+
+def _files_beside(partition: Partition) -> Iterator[FileInfo]:
+    yield from partition.other_files
+    for segment in partition.segments:
+        if not segment.is_in_use:
+            yield from segment.files
+
+
+def file_label(name: str) -> str:
+    """A file's name as a widget and the address have it; one with markup in it is shown with that
+    markup, not as it.
+    """
+    return name if segment_bytes.PLAIN_NAME.fullmatch(name) else elements.escape_markdown(name)
+
+
+def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
+    """The names to offer: all without an offset, and of the others those closest to the segment."""
+    parsed_names = {name: names.parse_file(file_info.name) for name, file_info in files.items()}
+    plain_names = [name for name in files if parsed_names[name] is None]
+    numbered_names = sorted(
+        (name for name in files if parsed_names[name]),
+        key=lambda name: abs(cast(SegmentName, parsed_names[name]).base_offset - base_offset),
+    )
+    offered_names = set(numbered_names[: max(0, MOST_OFFERED - len(plain_names))])
+    return [*(name for name in files if name in offered_names), *plain_names[:MOST_OFFERED]]

@@ -1,23 +1,35 @@
-"""The head of the Segment page: which segment this is, how its batches are shaded, and the way to
-Lookup.
+"""What is above the tabs of the Segment page: which segment this is and how its batches are shaded;
+the pin, which is the batch and the slots that the page is about, and what the ruler is sent around
+it; the facts.
 """
 
+from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
+from kafkaviz.analysis import selection
 from kafkaviz.analysis.anatomy import Anatomy
+from kafkaviz.analysis.selection import Selection
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.components import ruler
 from kafkaviz.app.frame import pages
-from kafkaviz.app.pages.segment.segment_pin import current_pin
+from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
-from kafkaviz.app.widgets import elements
-from kafkaviz.figures import segment_shade, segment_text
+from kafkaviz.app.widgets import elements, segment_widgets
+from kafkaviz.figures import segment_shade, segment_tables, segment_text
+from kafkaviz.figures.segment_facts import FactGroups
+from kafkaviz.figures.segment_tables import PinnedRow
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.words import say
+
+# 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+WIDTHS = (0.7207, 0.2793)
 
 
 def render_head(location: PartitionLocation, partition: Partition, anatomy: Anatomy) -> None:
@@ -46,7 +58,7 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
             and len(anatomy.batches)
             and st.button(say("segment.look_up"), icon=":material/manage_search:")
         ):
-            offset = int(anatomy.batches["last_offset"][current_pin(location, anatomy).row])
+            offset = int(anatomy.batches["last_offset"][current_pin(anatomy).row])
             st.switch_page(
                 pages()["Lookup"].script,
                 query_params={**location.address, "by": "offset", "target": str(offset)},
@@ -69,3 +81,68 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> str:
         if base_text
         else escape(name)
     )
+
+
+def current_pin(anatomy: Anatomy) -> PinnedRow:
+    """The pin: what the reader chose in the ruler, else what the address names, else a telling
+    batch.
+    """
+    ruler_pin = ruler.state("pin", segment_cache.key(anatomy.segment))
+    if ruler_pin:
+        return segment_tables.find_pinned_row(
+            anatomy, int(ruler_pin["row"]), int(ruler_pin["slot"]), int(ruler_pin["time"])
+        )
+    address_target = _find_target(anatomy, st.query_params.get(page_state.PIN, ""))
+    pin_target = (
+        selection.default_selection(anatomy) if address_target.row is None else address_target
+    )
+    return segment_tables.find_pinned_row(
+        anatomy, cast(int, pin_target.row), pin_target.slot, pin_target.time
+    )
+
+
+def _find_target(anatomy: Anatomy, offset: str) -> Selection:
+    """The batch of an offset; without one that of the byte that a link led to, else a telling
+    one.
+    """
+    byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
+    return (
+        selection.select_byte(anatomy, *byte) if byte else selection.select_offset(anatomy, offset)
+    )
+
+
+def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
+    """What the ruler is sent: the slice it asked for, around the offset that was asked for."""
+    slice_request = ruler.state("slice", segment_cache.key(anatomy.segment))
+    address_target = _find_target(
+        anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
+    )
+    return segment_cache.message(
+        anatomy,
+        address_target,
+        st.session_state[page_state.SHADE],
+        _centre_row(anatomy, slice_request),
+        location.address,
+    )
+
+
+def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
+    """Around which row the ruler wants its slice; None: around the pin."""
+    if "row" in slice_request:
+        return int(slice_request["row"])
+    return (
+        selection.row_at_byte(anatomy, int(slice_request["position"]))
+        if "position" in slice_request
+        else None
+    )
+
+
+def columns() -> Sequence[DeltaGenerator]:
+    """The place of the ruler, and that of the facts."""
+    return st.columns(WIDTHS, gap=20)
+
+
+def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
+    """The facts, in their column."""
+    with column, st.container(key="kv_fig_facts"):
+        segment_widgets.facts(groups)

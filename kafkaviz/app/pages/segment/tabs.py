@@ -9,7 +9,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.anatomy import Anatomy
 from kafkaviz.app.pages.segment import bytes_tab
-from kafkaviz.app.pages.segment.segment_pin import current_pin
+from kafkaviz.app.pages.segment.head import current_pin
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements, segment_widgets
@@ -34,7 +34,7 @@ def tab_names() -> dict[str, str]:
 
 def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
     """What is in the files around the pin."""
-    pin = current_pin(location, anatomy)
+    pin = current_pin(anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     elements.tab_counts(page_state.TAB, counts)
     batches, index, times, raw_bytes = st.tabs(

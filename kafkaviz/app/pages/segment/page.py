@@ -1,6 +1,4 @@
-"""What stands on the Segment page when there is nothing to draw, or what was drawn is no longer
-so.
-"""
+"""Segment: the three files of a segment, how they point at each other, and what is in them."""
 
 from typing import cast
 
@@ -9,14 +7,15 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.anatomy import Anatomy
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.pages.segment import bytes_tab
-from kafkaviz.app.pages.segment.facts import columns, render_facts
-from kafkaviz.app.pages.segment.head import render_title
-from kafkaviz.app.state import page_state
+from kafkaviz.app.components import address, ruler
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.segment import bytes_tab, head, tabs
+from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import error_text, segment_text
+from kafkaviz.figures import error_text, segment_shade, segment_text
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.log.partition import Partition
@@ -26,12 +25,58 @@ from kafkaviz.words import say, say_count
 MOST_OFFERED = 12  # segments offered instead of one that is not there
 
 
-def render_missing_segment(location: PartitionLocation, partition: Partition) -> None:
+def render_page() -> None:
+    """The page, or the sentence that says why there is none."""
+    location = frame("Segment")
+    apply_print_style()
+    partition = page_location.partition(location)
+    partition_location = cast(PartitionLocation, location)
+    if location.segment is None:
+        return _render_missing_segment(partition_location, partition)
+    if location.segment.log is None:
+        return _render_no_log(cast(SegmentLocation, location))
+    try:
+        anatomy = segment_cache.read(location.segment)
+    except CannotOpen as fault:
+        return _render_unreadable(fault)
+    head.render_head(partition_location, partition, anatomy)
+    if anatomy.grown_bytes:
+        _render_grown(anatomy)
+    groups = segment_cache.facts(partition_location.snapshot, partition, anatomy)
+    if not len(anatomy.batches):
+        return _render_no_batch(partition_location, anatomy, groups)
+    _explore(partition_location, anatomy, groups)
+
+
+@st.fragment
+def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
+    """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin
+    moves.
+    """
+    if segment_cache.has_lost_bytes(anatomy):
+        st.rerun()
+    tab = choice.adopt(page_state.TAB, tabs.tab_names())
+    with st.container(gap=24):
+        left, right = head.columns()
+        with left:
+            ruler.ruler(head.ruler_message(location, anatomy))
+        head.render_facts(right, groups)
+        tabs.render_tables(location, anatomy)
+    shade = st.session_state[page_state.SHADE]
+    address(
+        {
+            page_state.TAB: None if tab == tabs.BATCHES else tab,
+            page_state.SHADE: None if shade == segment_shade.PLAIN else shade,
+        }
+    )
+
+
+def _render_missing_segment(location: PartitionLocation, partition: Partition) -> None:
     """No such segment: those that there are."""
     if not partition.segments:
         return _render_no_segment(location, partition)
     address_text = st.query_params.get(page_state.SEGMENT, "")
-    render_title(partition)
+    head.render_title(partition)
     candidates = list(
         {
             candidate.base_offset: candidate
@@ -76,15 +121,15 @@ def _nearest(candidates: list[Segment], offset: int | None) -> list[Segment]:
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
     """A directory without a file of any segment; what else lies there has bytes too."""
-    render_title(partition)
+    head.render_title(partition)
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         _render_broker_link(location)
     _render_bytes(location)
 
 
-def render_no_log(location: SegmentLocation) -> None:
+def _render_no_log(location: SegmentLocation) -> None:
     """Index files whose log is gone."""
-    render_title(location.partition, location.segment)
+    head.render_title(location.partition, location.segment)
     names = join_comma(file.path.name for file in location.segment.files)
     with elements.state(
         "no_log", "warning", say("segment.no_log"), say("segment.no_log_why", names=names)
@@ -93,9 +138,9 @@ def render_no_log(location: SegmentLocation) -> None:
     _render_bytes(location)
 
 
-def render_unreadable(fault: CannotOpen) -> None:
+def _render_unreadable(fault: CannotOpen) -> None:
     """A file that may not be read, or went while it was looked at."""
-    render_title(None)
+    head.render_title(None)
     is_gone = fault.kind == "missing"
     reason = (
         say("segment.gone_why")
@@ -112,7 +157,7 @@ def render_unreadable(fault: CannotOpen) -> None:
         st.button(say("common.try_again"), key="kv_again")
 
 
-def render_grown(anatomy: Anatomy) -> None:
+def _render_grown(anatomy: Anatomy) -> None:
     """A broker was writing while the file was read."""
     before, after = (
         units.group(size_bytes) for size_bytes in cast(tuple[int, int], anatomy.grown_bytes)
@@ -125,12 +170,12 @@ def render_grown(anatomy: Anatomy) -> None:
     st.space(16)
 
 
-def render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
+def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
     """A log that is empty, or holds less than one batch."""
-    left, right = columns()
+    left, right = head.columns()
     with left, elements.empty("segment", *segment_text.no_batch_text(anatomy)):
         _render_broker_link(location)
-    render_facts(right, groups)
+    head.render_facts(right, groups)
     _render_bytes(location)
 
 

@@ -1,14 +1,17 @@
-"""A lookup, kept between reruns; what all other targets would have cost, and why a timestamp gave
-its offset.
+"""A lookup as one of Kafka's releases does it, kept between reruns: which of the three that differ,
+with Kafka's warm section or, of a lesson, a smaller one; and why a timestamp gave its offset.
 """
+
+from dataclasses import replace
 
 import streamlit as st
 
-from kafkaviz.analysis import cost, why_offset
-from kafkaviz.analysis.cost import HEADERS, PROBES, LookupCounts
-from kafkaviz.app.pages.lookup.releases import page_bytes
-from kafkaviz.app.pages.lookup.source import LookupSource
-from kafkaviz.app.pages.lookup.targets import TIMESTAMP
+from kafkaviz import versions
+from kafkaviz.analysis import why_offset
+from kafkaviz.analysis.inference.version import AssumedRelease, assumed_version
+from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
+from kafkaviz.app.state.page_location import BrokerLocation
+from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.lookup_context import LookupContext
 from kafkaviz.figures.why_offset import OffsetExplanationView
@@ -18,7 +21,71 @@ from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
+from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM
 from kafkaviz.words import language
+
+VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
+# 2.0 goes neither way
+FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
+KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
+SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
+
+
+def assumed_release(location: BrokerLocation) -> AssumedRelease:
+    """The release that the open directory looks like."""
+    return _assumed_release(location.snapshot.key, location)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _assumed_release(key: str, _location: BrokerLocation) -> AssumedRelease:
+    return assumed_version(_location.broker)
+
+
+def equivalent_version(version: str) -> str | None:
+    """Which of VERSIONS searches as this one does: 3.9 for 3.6; None for what is no release.
+
+    Also plain and warm are taken.
+    """
+    if version in (PLAIN, WARM):
+        return "2.0" if version == PLAIN else versions.NEWEST
+    try:
+        release = versions.parse(version)
+        return next(
+            (name for name, behaviour in FIRST_BEHAVIOURS.items() if behaviour.applies_to(release)),
+            "2.0",
+        )
+    except KafkavizError:
+        return None
+
+
+def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
+    """What a release does; warm_entries: of the index that is searched first, Kafka's are 8 KiB of
+    them.
+    """
+    search_profile = profile(version)
+    if warm_entries == KAFKAS_WARM:
+        return search_profile
+    return replace(search_profile, warm_bytes=warm_entries * _entry_bytes(target_kind))
+
+
+def other_search(search: SearchProfile) -> SearchProfile:
+    """The other search: plain for warm, warm for plain."""
+    return replace(search, search=PLAIN if search.is_warm else WARM)
+
+
+def _page_bytes(search: SearchProfile, target_kind: str) -> int:
+    """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
+    return (
+        SMALL_PAGE_SLOTS * _entry_bytes(target_kind)
+        if search.warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
+        else PAGE_BYTES
+    )
+
+
+def _entry_bytes(target_kind: str) -> int:
+    """Of the index that is searched first."""
+    return ENTRY_BYTES[index.TIME if target_kind == TIMESTAMP else index.OFFSET]
 
 
 def lookup_context(
@@ -42,7 +109,7 @@ def lookup_context(
         source.log,
         source.batches,
         source.records,
-        page_bytes(search_profile, target_kind),
+        _page_bytes(search_profile, target_kind),
         source.is_index_only,
     )
 
@@ -91,32 +158,6 @@ def searched_segment(context: LookupContext) -> SegmentView | None:
     )
 
 
-def costs(
-    source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
-) -> LookupCounts | None:
-    """Of all targets of the segment that was searched."""
-    segment = searched_segment(context)
-    return (
-        _costs(source.key, segment.base_offset, target_kind, search_profile, context)
-        if segment
-        else None
-    )
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _costs(
-    key: str,
-    base_offset: int,
-    target_kind: str,
-    search_profile: SearchProfile,
-    _context: LookupContext,
-) -> LookupCounts | None:
-    segment, rows = _context.find_segment(base_offset), _context.batches(base_offset)
-    if target_kind == TIMESTAMP:
-        return cost.timestamp_lookup_counts(segment, rows, search_profile, _context.page_bytes)
-    return cost.offset_lookup_counts(segment, rows, search_profile, _context.page_bytes)
-
-
 def explain_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile
 ) -> OffsetExplanationView:
@@ -144,20 +185,4 @@ def _explain_offset(
 ) -> OffsetExplanationView:
     return why_figure.view(
         why_offset.explain_offset(_context.result, _context.log, _source.times, _source.records)
-    )
-
-
-def count(context: LookupContext, quantity: str) -> int:
-    """How many probes, pages or headers this lookup takes, counted as `costs` counts."""
-    if quantity == HEADERS:
-        return len({header.position for scan in context.result.scans[:1] for header in scan.reads})
-    first = context.result.searches[0]
-    probe_pages = (
-        slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], context.page_bytes)
-        for probe in first.slot_search.probes
-    )
-    return (
-        len(first.slot_search.probes)
-        if quantity == PROBES
-        else len({page for pages in probe_pages for page in pages})
     )

@@ -1,6 +1,10 @@
-"""The open topic-partition as a broker would serve it, to look things up in."""
+"""What a lookup looks things up in: the open topic-partition as a broker would serve it, a log made
+for lessons, or an index of keys that somebody typed.
+"""
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -9,27 +13,81 @@ from kafkaviz import units
 from kafkaviz.analysis import lookups
 from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.pages.lookup.source import LookupSource
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.join_text import join_and, join_sentences
 from kafkaviz.figures.lookup_context import LookupRecord
-from kafkaviz.format import offset_index
+from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.search.bounds import find_bounds
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import profile
+from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.lessons.practice import PracticeLog
 from kafkaviz.units import group
 from kafkaviz.words import say, say_count
 
+OFFSET, TIMESTAMP = "offset", "timestamp"
+OWN_SET, KEYS_SET = "real", "keys"
+PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
+SETS = (*PRACTICE, KEYS_SET)
+SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
 READ_BYTES = 256 << 20  # of .log, read for the times of a whole partition
 MOST_LABEL = 14
+MOST_KEYS = 4096
+
+
+@dataclass(frozen=True)
+class LookupSource:
+    """Something to look things up in.
+
+    key: changes when its content does. first_offset, last_offset: the offsets that can be asked
+    for; first_ms, last_ms: the times, None without any. offset, timestamp_ms: a target to begin
+    with. batches, records: as of figures.lookup_context.LookupContext. times: the batches of a
+    segment as far as they may be read for a picture of the whole partition, else None.
+    """
+
+    key: str
+    title: str
+    note: str
+    log: LogView
+    first_offset: int
+    last_offset: int
+    first_ms: int | None
+    last_ms: int | None
+    offset: int
+    timestamp_ms: int
+    batches: Callable[[int], np.ndarray]
+    records: Callable[[int, int], Sequence[LookupRecord]]
+    times: Callable[[int], np.ndarray | None]
+    is_synthetic: bool = False
+    is_index_only: bool = False
+
+    def default(self, target_kind: str) -> int:
+        """The target to begin with."""
+        return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
+
+    def span(self, target_kind: str) -> tuple[int, int] | None:
+        """The first and last target that a slider offers; None where there are none, or too large
+        for one.
+        """
+        low, high = (
+            (self.first_ms, self.last_ms)
+            if target_kind == TIMESTAMP
+            else (self.first_offset, self.last_offset)
+        )
+        return (
+            (low, high)
+            if low is not None and high is not None and low < high < SLIDER_LIMIT
+            else None
+        )
 
 
 def open_partition(location: SegmentLocation) -> LookupSource:
     """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
     partition, open_segment = location.partition, location.segment
-    log = log_view(location)
+    partition_key = f"{location.snapshot.key}|{partition.directory!r}"
+    log = _log_view(partition_key, partition)
     rows = _rows(partition, log, open_segment.base_offset)
     segment_view = next(
         (segment for segment in log.segments if segment.base_offset == open_segment.base_offset),
@@ -46,7 +104,7 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         else (0, segment_view.largest_timestamp_ms)
     )
     return LookupSource(
-        f"{location.snapshot.key}|{partition.directory!r}|{segment_cache.key(open_segment)}",
+        f"{partition_key}|{segment_cache.key(open_segment)}",
         _title(location, log, segment_view),
         _note(location, log),
         log,
@@ -58,7 +116,7 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         lambda base_offset: _rows(partition, log, base_offset),
         _record_reader(partition),
-        _batch_reader(location, log),
+        _batch_reader(partition_key, location, log),
     )
 
 
@@ -120,17 +178,11 @@ def _interval(key: str, _segment: Segment) -> IntervalBounds:
     return interval_bounds(anatomy.batches, anatomy.index.entries)
 
 
-def log_view(location: SegmentLocation) -> LogView:
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _log_view(key: str, _partition: Partition) -> LogView:
     """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next
     start would leave it.
     """
-    return _log_view(
-        f"{location.snapshot.key}|{location.partition.directory!r}", location.partition
-    )
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _log_view(key: str, _partition: Partition) -> LogView:
     return lookups.open_log_view(_partition)
 
 
@@ -173,8 +225,10 @@ def _record_reader(partition: Partition) -> Callable[[int, int], Sequence[Lookup
     return records
 
 
-def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], np.ndarray | None]:
-    partition, key = location.partition, f"{location.snapshot.key}|{location.partition.directory!r}"
+def _batch_reader(
+    key: str, location: SegmentLocation, log: LogView
+) -> Callable[[int], np.ndarray | None]:
+    partition = location.partition
     if partition.log_bytes > READ_BYTES:
         return lambda base_offset: (
             _rows(partition, log, base_offset)
@@ -197,3 +251,78 @@ def _all_batches(key: str, _partition: Partition) -> dict[int, np.ndarray]:
 def _label(key: bytes | None) -> str:
     text = (key or b"")[: 4 * MOST_LABEL].decode("utf-8", "replace")
     return text[:MOST_LABEL] if text.isprintable() else ""
+
+
+def practice_source(name: str) -> LookupSource:
+    """A log made for lessons, by its name in PRACTICE."""
+    practice_log, title, note = (
+        _practice(name),
+        say(f"lookup.{name}_title"),
+        say(f"lookup.{name}_note"),
+    )
+    rows = practice_log.batches
+
+    def records(base_offset: int, position: int) -> list[LookupRecord]:
+        row = rows[np.searchsorted(rows["position"], position)]
+        return [
+            LookupRecord(record.offset, record.timestamp_ms)
+            for record in batch_records.read_batch(practice.batch_bytes(row, practice_log.apart_ms))
+        ]
+
+    return LookupSource(
+        name,
+        title,
+        note,
+        practice_log.log,
+        0,
+        int(rows["last_offset"][-1]),
+        int(rows["max_timestamp_ms"][0]),
+        int(rows["max_timestamp_ms"][-1]),
+        practice_log.offset,
+        practice_log.timestamp_ms,
+        lambda base_offset: rows,
+        records,
+        lambda base_offset: rows,
+        is_synthetic=True,
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _practice(name: str) -> PracticeLog:
+    return PRACTICE[name]()
+
+
+def keys_source(keys: Sequence[int]) -> LookupSource:
+    """An index of these keys, without a log."""
+    title = say_count("lookup.keys_title", len(keys), n=group(len(keys)))
+    low, high = (min(keys), max(keys)) if keys else (0, 0)
+    return LookupSource(
+        f"keys {' '.join(map(str, keys))}",
+        title,
+        say("lookup.keys_note"),
+        practice.log_of_keys(keys),
+        min(0, low),
+        high + 1,
+        None,
+        None,
+        keys[len(keys) * 3 // 5] + 1 if keys else 0,
+        0,
+        lambda base_offset: np.empty(0, practice.ROW),
+        lambda base_offset, position: (),
+        lambda base_offset: None,
+        is_synthetic=True,
+        is_index_only=True,
+    )
+
+
+def parse_keys(text: str) -> list[int]:
+    """The whole numbers of a line; ValueError in words for what is none, is too large for an index,
+    or too much.
+    """
+    parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
+    for part in parts:
+        if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
+            raise ValueError(say("lookup.no_key", said=part[:20]))
+    if len(parts) > MOST_KEYS:
+        raise ValueError(say("lookup.many_keys", n=group(len(parts)), most=group(MOST_KEYS)))
+    return [int(part) for part in parts]

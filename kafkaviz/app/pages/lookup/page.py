@@ -1,0 +1,168 @@
+"""Lookup: follow one offset or one timestamp through the indexes to its record, step by step."""
+
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz import units, versions
+from kafkaviz.app.components import stepper as stepper_component
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup, result_sections
+from kafkaviz.app.pages.lookup.controls import LookupQuery
+from kafkaviz.app.pages.lookup.lookup_source import (
+    OFFSET,
+    OWN_SET,
+    PRACTICE,
+    SETS,
+    TIMESTAMP,
+    LookupSource,
+)
+from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.errors import CorruptFile, KafkavizError
+from kafkaviz.figures import error_text, stepper
+from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.search.fetch import OffsetOutOfRange
+from kafkaviz.words import say
+
+LABEL_CHARACTERS = 20
+
+
+def render_page() -> None:
+    """The page, or the sentence that says why there is none."""
+    location = frame("Lookup")
+    apply_print_style()
+    has_log = location.segment is not None and location.segment.log is not None
+    own = (
+        {
+            OWN_SET: elements.cut_middle(
+                units.escape_controls(cast(SegmentLocation, location).partition.directory),
+                LABEL_CHARACTERS,
+            )
+        }
+        if has_log
+        else {}
+    )
+    sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
+    chosen_set = choice.adopt(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
+    if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
+        return _render_partition(location, sets)
+    _render_lookup(
+        lookup_source.practice_source(chosen_set)
+        if chosen_set in PRACTICE
+        else controls.typed_keys_source(),
+        sets,
+        versions.NEWEST,
+    )
+
+
+def _asks_for_location(location: Location) -> bool:
+    """Whether the address names a place that could not be opened, and no practice log."""
+    return bool(location.fault or location.segment) and page_state.SET not in st.query_params
+
+
+def _render_partition(location: Location, sets: dict[str, str]) -> None:
+    """The open topic-partition."""
+    segment = page_location.segment(location)
+    location_of_segment = cast(SegmentLocation, location)
+    if segment.log is None:
+        with elements.state(
+            "no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1
+        ):
+            st.page_link(
+                "app.py",
+                label=say("common.show_broker"),
+                icon=":material/dns:",
+                query_params=page_state.address(location.directory),
+            )
+        return
+    try:
+        source = lookup_source.open_partition(location_of_segment)
+    except KafkavizError as fault:
+        return _render_damage(fault)
+    _render_lookup(source, sets, release_lookup.assumed_release(location_of_segment).text, location)
+
+
+def _render_lookup(
+    source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
+) -> None:
+    """Controls, stepper, comparison and distribution. assumed: the release that searches unless
+    another is chosen.
+    """
+    _render_title(source)
+    query = controls.render_controls(source, sets, assumed)
+    sought_target = controls.require_target(source, query.target_kind)
+    if sought_target is None:
+        return
+    try:
+        context = release_lookup.lookup_context(
+            source, query.target_kind, sought_target, query.search_profile, query.isolation
+        )
+    except KafkavizError as fault:
+        return _render_damage(fault)
+    _render_context(source, query, context, f"{source.key}|{sought_target}|{query}", location)
+
+
+def _render_context(
+    source: LookupSource,
+    query: LookupQuery,
+    context: LookupContext,
+    key: str,
+    location: Location | None,
+) -> None:
+    """The lookup step by step, and what is around it; of an offset outside the log there are no
+    steps. key: of all that was asked.
+    """
+    if isinstance(context.result.error, OffsetOutOfRange):
+        return controls.render_out_of_range(
+            source, cast(int, context.result.offset), context.result.error
+        )
+    view, target_kind = stepper.view(context), query.target_kind
+    stepper_component.stepper(
+        stepper.message(view, context, key),
+        lambda: controls.set_from_slot(key, context, target_kind),
+    )
+    if location and context.result.record:
+        result_sections.render_segment_link(cast(PartitionLocation, location), context)
+    if context.result.searches:
+        result_sections.render_comparison(
+            source,
+            context,
+            OFFSET if context.special_timestamp else target_kind,
+            query.search_profile,
+            key,
+        )
+    if target_kind == TIMESTAMP and not context.special_timestamp:
+        result_sections.render_why_offset(source, context, query.search_profile, key)
+    result_sections.render_steps(view, context)
+
+
+def _render_title(source: LookupSource) -> None:
+    """Which index this is."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        lead = say(
+            "common.titled" if source.note else "lookup.alone",
+            title=source.title,
+            below=source.note,
+        )
+        elements.title(say("lookup.title"), lead, gap=0)
+        with st.popover(
+            say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"
+        ):
+            st.markdown(say("lookup.help"))
+
+
+def _render_damage(fault: KafkavizError) -> None:
+    """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
+    is_damage = isinstance(fault, CorruptFile)
+    why = (
+        say("lookup.damaged_below", fault=error_text.describe(fault))
+        if is_damage
+        else error_text.describe_sentence(fault)
+    )
+    with elements.state(
+        "damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why
+    ):
+        st.button(say("common.try_again"), key="kv_again")
