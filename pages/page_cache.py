@@ -6,9 +6,9 @@ import streamlit as st
 
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.page_cache.ceiling import render_ceiling
+from kafkaviz.app.pages.page_cache.controls import render_settings
 from kafkaviz.app.pages.page_cache.growth import render_example, render_growth
-from kafkaviz.app.pages.page_cache.layouts import render_layouts
-from kafkaviz.app.pages.page_cache.settings import render_settings
+from kafkaviz.app.pages.page_cache.lookup_pages import render_layouts
 from kafkaviz.app.pages.page_cache.turnover import (
     render_published,
     render_reader_faults,

@@ -10,16 +10,16 @@ import streamlit as st
 from kafkaviz.analysis.limits import WriteLoad
 from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.rolls import disk_rolls, roll_simulation
+from kafkaviz.app.pages.rolls import disk_rolls, simulated_log
+from kafkaviz.app.pages.rolls.controls import render_controls
 from kafkaviz.app.pages.rolls.download import render_download
 from kafkaviz.app.pages.rolls.lanes import render_lanes
 from kafkaviz.app.pages.rolls.limits import render_limits
-from kafkaviz.app.pages.rolls.log_choice import SIMULATED, render_head
 from kafkaviz.app.pages.rolls.notes import render_notes
-from kafkaviz.app.pages.rolls.panel import render_controls
+from kafkaviz.app.pages.rolls.page import SIMULATED, render_head
+from kafkaviz.app.pages.rolls.roll_figures import render_stories
 from kafkaviz.app.pages.rolls.roll_table import render_rolls
 from kafkaviz.app.pages.rolls.run_comparison import render_comparison
-from kafkaviz.app.pages.rolls.stories import render_stories
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import elements
@@ -66,7 +66,7 @@ def render_simulated_log() -> tuple[Workload, LogConfig] | None:
         return None
     subject, config = chosen
     try:
-        run = roll_simulation.run(subject, config)
+        run = simulated_log.run(subject, config)
     except KafkavizError as fault:
         with elements.state(
             "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)

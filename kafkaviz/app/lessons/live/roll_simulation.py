@@ -6,9 +6,9 @@ import streamlit as st
 
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
-from kafkaviz.app.pages.rolls import roll_simulation as lab
+from kafkaviz.app.pages.rolls import simulated_log as lab
 from kafkaviz.app.pages.rolls.options import config_of
-from kafkaviz.app.pages.rolls.roll_simulation import RollSimulation
+from kafkaviz.app.pages.rolls.simulated_log import RollSimulation
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table

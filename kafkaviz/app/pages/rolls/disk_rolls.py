@@ -12,9 +12,9 @@ from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.limits import WriteLoad
 from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.pages.rolls.controls import PANEL
 from kafkaviz.app.pages.rolls.options import MIB, SETTINGS
-from kafkaviz.app.pages.rolls.panel import PANEL
-from kafkaviz.app.pages.rolls.roll_simulation import load_of
+from kafkaviz.app.pages.rolls.simulated_log import load_of
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.log import settings as log_settings

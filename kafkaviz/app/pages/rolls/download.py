@@ -7,7 +7,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.pages.rolls.options import MIB
-from kafkaviz.app.pages.rolls.roll_simulation import RollSimulation, archive
+from kafkaviz.app.pages.rolls.simulated_log import RollSimulation, archive
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import upload
 from kafkaviz.simulate.config import LogConfig

@@ -8,7 +8,7 @@ import streamlit as st
 
 from kafkaviz import config_def, units
 from kafkaviz.analysis.limits import IndexRoom, index_room
-from kafkaviz.app.pages.rolls.roll_simulation import RollSimulation
+from kafkaviz.app.pages.rolls.simulated_log import RollSimulation
 from kafkaviz.app.widgets import elements
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload

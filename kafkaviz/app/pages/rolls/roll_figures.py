@@ -8,7 +8,7 @@ import streamlit as st
 
 from kafkaviz import words
 from kafkaviz.app.components.growth import growth as growth_component
-from kafkaviz.app.pages.rolls.roll_simulation import key_of, stream
+from kafkaviz.app.pages.rolls.simulated_log import key_of, stream
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
