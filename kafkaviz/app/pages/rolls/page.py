@@ -1,23 +1,122 @@
-"""What the Rolls page looks at: a simulated log, the open topic-partition, or one of the others
-that rolled most.
+"""Rolls: a simulated log growing, each roll with its cause; which limit binds where; a partition's
+real rolls.
 """
 
 from typing import Any, cast
 
+import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.state import page_state
+from kafkaviz.analysis.limits import WriteLoad
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
+from kafkaviz.app.pages.rolls.controls import render_controls
+from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import error_text
 from kafkaviz.log.broker import Broker
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.words import say, say_count
 
-SIMULATED = "Simulated"  # as a value of state.ROLLS_SUBJECT
+WIDTHS = (1.15, 1)
+CHOICES = (
+    page_state.WORKLOAD,
+    *page_state.SETTING.values(),
+    page_state.SPEED,
+    page_state.BATCH_SIZE,
+    page_state.STORY,
+)
+SIMULATED = "Simulated"  # as a value of page_state.ROLLS_SUBJECT
 OTHER_PARTITIONS, NAME_CHARACTERS = 2, 22
 
 
-def render_head(location: Location) -> str:
+def render_page() -> None:
+    """The page: its head, and below it what was chosen there."""
+    location = frame("Rolls")
+    apply_print_style()
+    _render_body(location, _render_head(location))
+
+
+@st.fragment
+def _render_body(location: Location, subject: str) -> None:
+    """All but the head: a slider redraws this, not the frame around it."""
+    choice.carry_over(CHOICES, location.address)
+    with st.container(gap=None, key="kv_rolls"):
+        above = _render_simulated_log() if subject == SIMULATED else _render_partition(location)
+        st.space(32)
+        roll_figures.render_stories(above)
+
+
+def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
+    """Controls, lanes, curves, table, comparison, and what to take along; the workload and
+    settings, where a log could be made.
+    """
+    chosen = render_controls()
+    if chosen is None:
+        return None
+    workload, config = chosen
+    try:
+        run = simulated_log.simulate(workload, config)
+    except KafkavizError as fault:
+        with elements.state(
+            "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)
+        ):
+            pass
+        return None
+    simulated_log.render_notes(workload, config, run)
+    if not run.history.segments:
+        return None
+    _render_figures(run.history, run.load, run.key, run.appended_batches)
+    simulated_log.render_comparison(workload, config, run.history)
+    simulated_log.render_download(workload, config, run)
+    return chosen
+
+
+def _render_partition(location: Location) -> None:
+    """The rolls of the open topic-partition."""
+    opened = page_location.partition(location)
+    try:
+        log_rolls = disk_rolls.rolls_on_disk(
+            cast(PartitionLocation, location).snapshot, opened.directory
+        )
+    except KafkavizError as fault:
+        with elements.state(
+            "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)
+        ):
+            look: dict[str, Any] = {
+                "icon": ":material/ecg_heart:",
+                "query_params": page_state.address(location.directory),
+            }
+            st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
+        return
+    disk_rolls.render_settings(log_rolls, len(opened.live))
+    if not log_rolls.history.segments:
+        with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
+            pass
+        return
+    _render_figures(log_rolls.history, log_rolls.load, log_rolls.key, None)
+
+
+def _render_figures(
+    history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
+) -> None:
+    """The segments as they fill; which limit binds where; every roll."""
+    roll_figures.render_lanes(history, key, appended)
+    st.space(16)
+    left, right = st.columns(WIDTHS, gap=20)
+    with left, st.container(key="kv_fig_limits"):
+        roll_figures.render_limits(history, load, key)
+    with right, st.container(gap=None):
+        roll_figures.render_rolls(history)
+
+
+def _render_head(location: Location) -> str:
     """Title, and the choice between a simulated log and the open topic-partition or another; what
     was chosen.
     """
