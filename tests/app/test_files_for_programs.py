@@ -11,8 +11,8 @@ import pytest
 from kafkaviz import words
 from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.what_if import WhatIf
-from kafkaviz.app.pages.page_cache import ceiling, turnover
-from kafkaviz.app.pages.page_cache.replays import ReaderFaultRates
+from kafkaviz.app.pages.page_cache import ceiling, growth
+from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures import before_after, fault_bars, roll_text
@@ -69,7 +69,7 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {
     ),
     "turnover": (lambda: fault_bars.file_values(BARS), (16_000_000, 2.5, "", 0.0)),
     "protected": (
-        lambda: turnover.fault_rate_values(
+        lambda: growth.fault_rate_values(
             [
                 ReaderFaultRates("none", 1.5, 0.0, None, None),
                 ReaderFaultRates("0.1 %", 1.25, 0.0, 900.0, 12.5),

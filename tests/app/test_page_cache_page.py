@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.lessons import exercise_text
-from kafkaviz.app.pages.page_cache import indexes, replays
+from kafkaviz.app.pages.page_cache import controls, growth
 from kafkaviz.figures import layout_bars
 from kafkaviz.search import exercise, layouts
 from kafkaviz.search.pages import IndexGrowth, Memory, Readers
@@ -179,7 +179,7 @@ def test_an_index_that_cannot_be_read(monkeypatch):
     def refusing(key, _segment):
         raise CannotOpen(Path("dense-index-0"), "may not be read", kind="permission")
 
-    monkeypatch.setattr(indexes, "read_index", refusing)
+    monkeypatch.setattr(controls, "read_index", refusing)
     text = html(page(index="dense-index-0"))
     assert "The index of dense-index-0 cannot be read" in text and "40 pages" in text
 
@@ -211,8 +211,8 @@ def test_the_two_popular_answers_are_shown_where_they_fail():
 
 def test_the_faults_as_csv():
     """One a line, digits plain."""
-    wanted = replays.ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
-    plain, _ = replays.images(wanted)
+    wanted = controls.ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
+    plain, _ = growth.images(wanted)
     rows = list(
         csv.reader(
             io.StringIO("\n".join(f"{one['entries']},{one['page']}" for one in plain.first_faults))

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.rolls import disk_rolls, options, roll_simulation
+from kafkaviz.app.pages.rolls import controls, disk_rolls, simulated_log
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
 from tests.app.driven import chosen, fine, html, moved, opened, pressed
@@ -200,11 +200,11 @@ def test_a_directory_that_is_not_there():
 def test_the_archive_opens_like_any_directory(tmp_path):
     """The same segments and rolls as the page shows, with every record in them."""
     of = workloads.parse_own(SMALL)
-    config = options.config_of(of, {})
-    data = roll_simulation.archive(of, config)
+    config = controls.config_of(of, {})
+    data = simulated_log.archive(of, config)
     (tmp_path / "small.tar.gz").write_bytes(data)
     partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
-    shown = roll_simulation.run(of, config).history
+    shown = simulated_log.simulate(of, config).history
     assert [one.base_offset for one in partition.live] == [
         lane.base_offset for lane in shown.segments
     ]
@@ -239,11 +239,11 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     """The causes told from an archive alone beside those that the writer gave."""
     of = workloads.by_title()[name]
-    config = options.config_of(of, {})
-    (tmp_path / "made.tar.gz").write_bytes(roll_simulation.archive(of, config))
+    config = controls.config_of(of, {})
+    (tmp_path / "made.tar.gz").write_bytes(simulated_log.archive(of, config))
     here = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
     told = [lane.reason for lane in disk_rolls.rolls_on_disk(here, of.directory).history.segments]
-    truth = [lane.reason for lane in roll_simulation.run(of, config).history.segments]
+    truth = [lane.reason for lane in simulated_log.simulate(of, config).history.segments]
     assert len(told) == len(truth) > 3
     assert [one.cause if one else None for one in told] == [
         one.cause if one else None for one in truth
@@ -253,12 +253,12 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
 def test_throughput_and_batch_size_change_the_stream():
     """Half the speed is half the bytes of the same time; one record a batch is many batches."""
     of = workloads.parse_own(SMALL)
-    whole = roll_simulation.run(of, options.config_of(of, {}))
-    half = roll_simulation.run(
-        options.scale_workload(of, "half", options.AS_IT_IS), options.config_of(of, {})
+    whole = simulated_log.simulate(of, controls.config_of(of, {}))
+    half = simulated_log.simulate(
+        controls.scale_workload(of, "half", controls.AS_IT_IS), controls.config_of(of, {})
     )
-    single = roll_simulation.run(
-        options.scale_workload(of, options.AS_IT_IS, "one record"), options.config_of(of, {})
+    single = simulated_log.simulate(
+        controls.scale_workload(of, controls.AS_IT_IS, "one record"), controls.config_of(of, {})
     )
     assert half.history.log_bytes == pytest.approx(whole.history.log_bytes / 2, rel=0.01)
     assert single.load.records_a_batch == 1 and len(single.appended_batches) > 10 * len(
@@ -273,10 +273,10 @@ def test_a_compressed_stream_is_not_made_without_end():
     of = workloads.parse_own(
         SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n'
     )
-    run = roll_simulation.run(of, options.config_of(of, {"segment.bytes": 1 << 26}))
+    run = simulated_log.simulate(of, controls.config_of(of, {"segment.bytes": 1 << 26}))
     assert (
         run.is_cut
-        and run.history.log_bytes < roll_simulation.MOST_COMPRESSED_BYTES + (64 << 20)
+        and run.history.log_bytes < simulated_log.MOST_COMPRESSED_BYTES + (64 << 20)
         and not run.error
     )
 
@@ -308,6 +308,11 @@ def test_what_comes_along_is_called_as_its_file_says():
     name.
     """
     for title, of in workloads.by_title().items():
-        assert (options.option_text(title), workloads.story_text(title)) == (of.title, of.story)
-    for option in (*options.SPEED_ORDER, *options.BATCH_ORDER, workloads.NONE, workloads.OWN_TITLE):
-        assert options.option_text(option) == option
+        assert (controls.option_text(title), workloads.story_text(title)) == (of.title, of.story)
+    for option in (
+        *controls.SPEED_ORDER,
+        *controls.BATCH_ORDER,
+        workloads.NONE,
+        workloads.OWN_TITLE,
+    ):
+        assert controls.option_text(option) == option

@@ -9,7 +9,7 @@ from kafkaviz.app.lessons.live.figure import (
     start_parameters,
     stepper_data,
 )
-from kafkaviz.app.pages.rolls import stories
+from kafkaviz.app.pages.rolls import roll_figures
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures import growth as growth_figure
@@ -17,13 +17,13 @@ from kafkaviz.figures.growth import GrowthView
 from kafkaviz.words import say
 
 # as the Rolls page names them
-STORIES = dict(zip(("first", "full-time-index"), stories.STORIES, strict=True))
+STORIES = dict(zip(("first", "full-time-index"), roll_figures.STORIES, strict=True))
 HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
 def view(block: LessonBlock) -> GrowthView:
     """The story of a block, in words."""
-    return stories.lesson_story(STORIES[block["story"]])
+    return roll_figures.lesson_story(STORIES[block["story"]])
 
 
 def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:

@@ -4,7 +4,8 @@ lookup at its end.
 
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
-from kafkaviz.app.pages.page_cache import options, replays
+from kafkaviz.app.pages.page_cache import controls
+from kafkaviz.app.pages.page_cache.growth import images
 from kafkaviz.app.state import page_state
 from kafkaviz.figures import page_faults, tail_pages
 from kafkaviz.figures.page_faults import PageFaultsView
@@ -18,9 +19,9 @@ PAGE_BYTES, WARM_BYTES = 4096, 8192
 
 def _make_page_faults(block: LessonBlock) -> PageFaultsView:
     growth = IndexGrowth(block["pages"] * ENTRIES_A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
-    memory = Memory(PAGE_BYTES, block["cold"] * options.MB, 0)
-    readers = Readers(0.0, *options.LAG["anywhere"], 1, options.DEFAULT_SEED)
-    plain, warm = replays.images(replays.ReplaySettings(growth, memory, readers, WARM_BYTES))
+    memory = Memory(PAGE_BYTES, block["cold"] * controls.MB, 0)
+    readers = Readers(0.0, *controls.LAG["anywhere"], 1, controls.DEFAULT_SEED)
+    plain, warm = images(controls.ReplaySettings(growth, memory, readers, WARM_BYTES))
     return page_faults.view(
         plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES
     )
@@ -41,9 +42,9 @@ def _draw_tail_pages(view: TailPagesView, block: LessonBlock, key: str) -> None:
 def _to_page_faults(block: LessonBlock) -> Destination:
     """The same growth, as far as the sliders there have its values."""
     sliders = (
-        (page_state.COLD, options.COLD, block["cold"] * options.MB),
-        (page_state.GROW, options.GROW, block["pages"] * ENTRIES_A_PAGE),
-        (page_state.GAP, options.GAP, block["gap"]),
+        (page_state.COLD, controls.COLD, block["cold"] * controls.MB),
+        (page_state.GROW, controls.GROW, block["pages"] * ENTRIES_A_PAGE),
+        (page_state.GAP, controls.GAP, block["gap"]),
     )
     return "Page cache", {
         key: name

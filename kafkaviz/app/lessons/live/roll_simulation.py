@@ -6,9 +6,9 @@ import streamlit as st
 
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
-from kafkaviz.app.pages.rolls import roll_simulation as lab
-from kafkaviz.app.pages.rolls.options import config_of
-from kafkaviz.app.pages.rolls.roll_simulation import RollSimulation
+from kafkaviz.app.pages.rolls import simulated_log
+from kafkaviz.app.pages.rolls.controls import config_of
+from kafkaviz.app.pages.rolls.simulated_log import RollSimulation
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
@@ -29,7 +29,7 @@ CAUSES = {
 def simulate(block: LessonBlock) -> RollSimulation:
     """The log of a block's workload, with its settings changed as the block says."""
     preset = _workload(block["workload"])
-    return lab.run(preset, config_of(preset, block.settings))
+    return simulated_log.simulate(preset, config_of(preset, block.settings))
 
 
 def _workload(name: str) -> workload.Workload:

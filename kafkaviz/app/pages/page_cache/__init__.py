@@ -1,3 +1,3 @@
-"""What the Page cache page is made of: its settings, the replays of a growing index, and a file for
-each of its other sections.
+"""The Page cache page: page.py has its parts in order; each of the others is one of them, or its
+controls.
 """

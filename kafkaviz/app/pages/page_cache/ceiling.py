@@ -40,7 +40,7 @@ def render_ceiling() -> None:
             max_chars=exercise.LONGEST,
         )
         names = list(KEY_SETS)
-        widget_options: dict[str, Any] = {"format_func": key_set_text, "required": True}
+        widget_options: dict[str, Any] = {"format_func": _key_set_text, "required": True}
         key_set = choice.ask(
             st.segmented_control,
             say("page_cache.tried_on"),
@@ -50,7 +50,7 @@ def render_ceiling() -> None:
             **widget_options,
         )
     try:
-        render_verdict(check_rule(rule or "", key_set), key_set)
+        _render_verdict(_check_rule(rule or "", key_set), key_set)
     except RuleSyntaxError as fault:
         with elements.state(
             "no_rule",
@@ -59,10 +59,10 @@ def render_ceiling() -> None:
             say("page_cache.no_rule_at", where=exercise_text.describe_fault(fault)),
         ):
             pass
-    render_popular_rules(key_set)
+    _render_popular_rules(key_set)
 
 
-def render_verdict(rule_check: RuleCheck, key_set: str) -> None:
+def _render_verdict(rule_check: RuleCheck, key_set: str) -> None:
     """Right, or wrong where."""
     case_count, wrong_count = (
         units.group(len(rule_check.cases)),
@@ -76,30 +76,30 @@ def render_verdict(rule_check: RuleCheck, key_set: str) -> None:
         )
     else:
         mark, finding = "error", say("page_cache.wrong", wrong=wrong_count, n=case_count)
-        reason = say("page_cache.wrong_why", n=case_count, failing=describe_failures(rule_check))
+        reason = say("page_cache.wrong_why", n=case_count, failing=_describe_failures(rule_check))
     with elements.state("verdict", mark, finding, reason):
         pass
-    render_targets(rule_check, key_set)
+    _render_targets(rule_check, key_set)
 
 
-def render_targets(rule_check: RuleCheck, key_set: str) -> None:
+def _render_targets(rule_check: RuleCheck, key_set: str) -> None:
     """Every target of a small index, of a large one some of each kind."""
     cases = (
-        rule_check.cases if len(rule_check.cases) <= 2 * MOST_WRONG else sample_cases(rule_check)
+        rule_check.cases if len(rule_check.cases) <= 2 * MOST_WRONG else _sample_cases(rule_check)
     )
     heads = [say(f"page_cache.{name}") for name in TARGET_COLUMNS]
     cells = [
         (
             units.group(case.target),
             exercise_text.kind(case.kind),
-            *map(slot_text, answer_slots(case)),
+            *map(_slot_text, (case.floor_slot, case.answer_slot, case.ceiling)),
             case.is_right,
         )
         for case in cases
     ]
     key, keys = "page_cache.targets_many", units.group(rule_check.entries)
     if rule_check.entries < 10:
-        key, keys = "page_cache.targets", join_comma(map(units.group, set_keys(key_set).tolist()))
+        key, keys = "page_cache.targets", join_comma(map(units.group, _set_keys(key_set).tolist()))
     head = say(key, shown=units.group(len(cells)), n=units.group(len(rule_check.cases)), keys=keys)
     with st.expander(head, expanded=not rule_check.is_right):
         table(
@@ -113,13 +113,8 @@ def render_targets(rule_check: RuleCheck, key_set: str) -> None:
         )
 
 
-def answer_slots(case: exercise.RuleCase) -> tuple[int, int, int]:
-    """What lookup gave, the rule, and what is right."""
-    return case.floor_slot, case.answer_slot, case.ceiling
-
-
 def csv_rows(rule_check: RuleCheck) -> Iterable[tuple]:
-    """TARGET_COLUMNS of every case, slots as exercise.Case has them: -1 is none, -2 the base
+    """TARGET_COLUMNS of every case, slots as exercise.RuleCase has them: -1 is none, -2 the base
     offset, -3 no answer.
     """
     return (
@@ -134,7 +129,7 @@ def csv_rows(rule_check: RuleCheck) -> Iterable[tuple]:
     )
 
 
-def sample_cases(rule_check: RuleCheck) -> list[exercise.RuleCase]:
+def _sample_cases(rule_check: RuleCheck) -> list[exercise.RuleCase]:
     """A few wrong ones of each kind, else a right one."""
     sample = []
     for kind in exercise.KINDS:
@@ -145,28 +140,28 @@ def sample_cases(rule_check: RuleCheck) -> list[exercise.RuleCase]:
     return sample
 
 
-def describe_failures(rule_check: RuleCheck) -> str:
+def _describe_failures(rule_check: RuleCheck) -> str:
     """Where a rule fails, in words."""
     return say("page_cache.fails", kinds=exercise_text.describe_failures(rule_check))
 
 
-def slot_text(slot: int) -> str:
+def _slot_text(slot: int) -> str:
     """An answer in words."""
     text_key = {-1: "no_slot", BASE: "base", NO_ANSWER: "no_answer"}.get(slot, "slot_n")
     return say(f"page_cache.{text_key}", n=units.group(slot))
 
 
-def render_popular_rules(key_set: str) -> None:
+def _render_popular_rules(key_set: str) -> None:
     """The two answers that are given most often, a right one, and Kafka's own."""
     rows = []
     for name, rule in exercise_text.popular_answers().items():
-        rule_check = check_rule(rule, key_set)
+        rule_check = _check_rule(rule, key_set)
         wrong_text = say(
             "page_cache.wrong_of",
             wrong=units.group(len(rule_check.wrong_cases)),
             n=units.group(len(rule_check.cases)),
         )
-        rows.append((name, rule, wrong_text, describe_failures(rule_check)))
+        rows.append((name, rule, wrong_text, _describe_failures(rule_check)))
     table(
         [say(f"page_cache.{name}") for name in ("often", "as_rule", "wrong_n", "where")],
         rows,
@@ -180,14 +175,14 @@ def render_popular_rules(key_set: str) -> None:
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def check_rule(rule: str, key_set: str) -> exercise.RuleCheck:
-    """A rule tried on one of TRIED. Raises RuleSyntaxError."""
-    return exercise.check(exercise.parse(rule), set_keys(key_set))
+def _check_rule(rule: str, key_set: str) -> exercise.RuleCheck:
+    """A rule tried on one of KEY_SETS. Raises RuleSyntaxError."""
+    return exercise.check(exercise.parse(rule), _set_keys(key_set))
 
 
 @st.cache_resource(show_spinner=False)
-def set_keys(key_set: str) -> np.ndarray:
-    """The keys of one of TRIED: those of the article, or of a larger index."""
+def _set_keys(key_set: str) -> np.ndarray:
+    """The keys of one of KEY_SETS: those of the article, or of a larger index."""
     count = KEY_SETS[key_set]
     return (
         np.array(exercise.ARTICLE)
@@ -196,6 +191,6 @@ def set_keys(key_set: str) -> np.ndarray:
     )
 
 
-def key_set_text(name: str) -> str:
-    """On how many keys a rule is tried, of TRIED."""
+def _key_set_text(name: str) -> str:
+    """On how many keys a rule is tried, of KEY_SETS."""
     return say("page_cache.n_keys", n=KEY_SETS[name])

@@ -1,37 +1,42 @@
-"""An index that grows: which pages its searches touch, plain and warm, and one lookup at its end,
-probe by probe.
+"""A growing index, replayed and kept between reruns: which pages its lookups touch, and which had
+gone cold; in a long growth the faults, by how soon pages go cold and by who reads.
 """
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.pages.page_cache import replays
-from kafkaviz.app.pages.page_cache.replays import ReplaySettings
-from kafkaviz.app.state import page_state
+from kafkaviz.app.pages.page_cache.controls import LAGGARDS, MB, ReplaySettings, size_text
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import page_faults, tail_pages
-from kafkaviz.figures.page_faults import PLAIN, WARM
-from kafkaviz.search import layouts
-from kafkaviz.search.pages import Replay
+from kafkaviz.figures import fault_bars, page_faults
+from kafkaviz.figures.fault_bars import TurnoverFaults
+from kafkaviz.figures.page_faults import COLUMNS, PLAIN, WARM
+from kafkaviz.search import pages
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET
+from kafkaviz.search.pages import LAGGARD, TAIL, IndexGrowth, Memory, Readers, Replay
 from kafkaviz.words import say, say_count
 
-HALF = (0.5, 0.5)
 KEY = ("touched", "fault", "end")
-FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
-# of files, here and below
 PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")
-PROBE_COLUMNS = ("search", "probe", "slot", "page")
+READER_COLUMNS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
+FAULT_RATE_COLUMNS = ("laggard_share", *READER_COLUMNS[1:])
+CACHE_ENTRIES = 128
+TURNOVERS_MB = (1, 4, 16, 64, 256)
+LONG_GROWTH = (20_000, 262_144)  # the growth that faults a page are told of
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
     """Both images, and what is in them as a table."""
-    plain, warm = replays.images(settings, clock)
+    plain, warm = images(settings, clock)
     st.space(16)
     for column, replay, search in zip(
-        st.columns(HALF, gap=20), (plain, warm), (PLAIN, WARM), strict=True
+        st.columns(2, gap=20), (plain, warm), (PLAIN, WARM), strict=True
     ):
         with column, st.container(key=f"kv_fig_{search}"):
             view = page_faults.view(replay, search, settings.warm_bytes)
@@ -42,34 +47,45 @@ def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
     )
     st.space(12)
     with st.expander(say_count("page_cache.pages_table", plain.pages, n=units.group(plain.pages))):
-        table = pd.DataFrame(
+        page_table = pd.DataFrame(
             page_faults.rows(plain, warm),
             # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
             columns=[say(f"page_cache.{name}") for name in PAGE_COLUMNS],
         )
-        st.dataframe(table, hide_index=True, height=280, row_height=31, key="kv_pages_table")
+        st.dataframe(page_table, hide_index=True, height=280, row_height=31, key="kv_pages_table")
         with st.container(horizontal=True):
             download(
                 say("page_cache.pages_csv"),
-                lambda: table.to_csv(index=False, header=list(PAGE_COLUMNS)),
+                lambda: page_table.to_csv(index=False, header=list(PAGE_COLUMNS)),
                 "pages.csv",
                 "kv_pages_csv",
             )
             download(
                 say("page_cache.plain_csv"),
-                lambda: faults_csv(plain),
+                lambda: _faults_csv(plain),
                 "faults-plain.csv",
                 "kv_faults_plain",
             )
             download(
                 say("page_cache.warm_csv"),
-                lambda: faults_csv(warm),
+                lambda: _faults_csv(warm),
                 "faults-warm.csv",
                 "kv_faults_warm",
             )
 
 
-def faults_csv(replay: Replay) -> str:
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def images(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[Replay, Replay]:
+    """The growth replayed plain, and with the warm section first."""
+    options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
+    plain, warm = (
+        pages.replay(settings.growth, settings.memory, settings.readers, warm_bytes, **options)
+        for warm_bytes in (None, settings.warm_bytes)
+    )
+    return plain, warm
+
+
+def _faults_csv(replay: Replay) -> str:
     """Each fault: when the index had how many entries, which page, idle for how many bytes of log,
     whose lookup.
     """
@@ -80,43 +96,174 @@ def faults_csv(replay: Replay) -> str:
     )
 
 
-def render_example() -> None:
-    """The 13th and 14th page of KAFKA-6432, entry by entry."""
-    with st.container(key="kv_fig_example"):
-        head, control = st.columns((0.66, 0.34), gap=24, vertical_alignment="bottom")
-        count = slider_default(page_state.ENTRIES, FIRST_N, LAST_N)
-        entry_count = int(
-            st.session_state.get(page_state.ENTRIES)
-            or page_state.number(st.query_params.get(page_state.ENTRIES))
-            or count
+def render_turnovers(settings: ReplaySettings) -> None:
+    """Faults a grown page, plain against warm, and the closed form."""
+    growth, share = _lengthen(settings.growth), settings.readers.laggard_share
+    key = "page_cache.bars_laggards" if share else "page_cache.bars"
+    span = {
+        "first": units.group(growth.counted_from),
+        "last": units.group(growth.entries),
+        "gap": units.group(growth.gap_bytes),
+    }
+    below = say(key, share=f"{100 * share:g}", **span)
+    with st.container(key="kv_fig_bars"):
+        view = fault_bars.view(_turnover_bars(settings), settings.memory.cold_after_bytes, below)
+        charts.render_titled(("bars", settings), fault_bars.figure, view, "kv_bars")
+    st.space(12)
+    with st.expander(say("page_cache.bars_table")):
+        rows = fault_bars.rows(view)
+        table(
+            [say(f"page_cache.{name}") for name in ("cold_after", "replayed", "formula", "warm")],
+            rows,
+            "lrrr",
         )
-        page, entries_before = divmod(entry_count - 1, layouts.ENTRIES_A_PAGE)
-        label = say("page_cache.entries", n=units.group(entries_before + 1), page=page)
-        entries = control.slider(
-            label, FIRST_N, LAST_N, count, key=page_state.ENTRIES, bind="query-params"
-        )
-        view = tail_pages.view(entries)
-        with head:
-            elements.figure_head(view.title, view.caption)
-        charts.render_figure(("example", entries), tail_pages.figure, view, "kv_example")
-    with st.expander(say("page_cache.probes_table")):
-        rows = tail_pages.rows(view)
-        table([say(f"page_cache.{name}") for name in PROBE_COLUMNS], rows, "lrrr")
         download(
             say("page_cache.csv"),
-            lambda: to_csv(PROBE_COLUMNS, rows),
-            "probes.csv",
-            "kv_probes_csv",
+            lambda: to_csv(fault_bars.COLUMNS, fault_bars.file_values(view)),
+            "turnover.csv",
+            "kv_bars_csv",
         )
 
 
-def slider_default(key: str, least: int, most: int) -> int:
-    """Where a slider begins; a number of the address that lies outside is passed over."""
-    number = page_state.number(st.query_params.get(key))
-    if (
-        key not in st.session_state
-        and key in st.query_params
-        and (number is None or not least <= number <= most)
-    ):
-        st.query_params.pop(key)
-    return DEFAULT_N
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _turnover_bars(settings: ReplaySettings) -> tuple[TurnoverFaults, ...]:
+    """Faults a grown page of a long growth, a bar a turnover."""
+    growth = _lengthen(settings.growth)
+    return tuple(
+        _turnover_faults(growth, replace(settings.memory, cold_after_bytes=size * MB), settings)
+        for size in TURNOVERS_MB
+    )
+
+
+def _lengthen(growth: IndexGrowth) -> IndexGrowth:
+    """The same gap and entries, grown far."""
+    return replace(growth, entries=LONG_GROWTH[1], counted_from=LONG_GROWTH[0])
+
+
+def _turnover_faults(
+    growth: IndexGrowth, memory: Memory, settings: ReplaySettings
+) -> TurnoverFaults:
+    plain, warm = (
+        pages.replay(growth, memory, settings.readers, warm_bytes)
+        for warm_bytes in (None, settings.warm_bytes)
+    )
+    is_at_tail = (
+        not settings.readers.laggard_share
+        and settings.readers.appends_a_lookup == 1
+        and growth.entry_bytes == ENTRY_BYTES[OFFSET]
+    )
+    formula = (
+        pages.expected_faults(growth, memory) / plain.grown_pages
+        if is_at_tail and not memory.read_around_bytes
+        else None
+    )
+    return TurnoverFaults(
+        memory.cold_after_bytes, plain.faults_a_grown_page, warm.faults_a_grown_page, formula
+    )
+
+
+@dataclass(frozen=True)
+class ReaderFaultRates:
+    """Faults per 1000 lookups of readers at the tail and of laggards, where so many of all are
+    laggards; None for no such reader.
+    """
+
+    name: str
+    plain_tail: float | None
+    warm_tail: float | None
+    plain_laggard: float | None
+    warm_laggard: float | None
+
+
+def render_reader_faults(settings: ReplaySettings) -> None:
+    """Faults of each kind of reader, by how many of them lag."""
+    rows = _reader_fault_rates(settings)
+    aside = say(
+        "page_cache.protected_below",
+        cold=fault_bars.turnover_text(settings.memory.cold_after_bytes),
+    )
+    elements.heading(say("page_cache.protected"), aside)
+    st.space(8)
+    heads = [say(f"page_cache.{name}") for name in READER_COLUMNS]
+    cells = [
+        (
+            size_text(rates.name),
+            *map(
+                _rate_text,
+                (rates.plain_tail, rates.warm_tail, rates.plain_laggard, rates.warm_laggard),
+            ),
+        )
+        for rates in rows
+    ]
+    marked_row = next(
+        (
+            place
+            for place, share in enumerate(LAGGARDS.values())
+            if share == settings.readers.laggard_share
+        ),
+        None,
+    )
+    table(heads, cells, "lrrrr", marked_row)
+    st.html(
+        '<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">'
+        f"{elements.escape(say('page_cache.protected_why'))}</p>"
+    )
+    download(
+        say("page_cache.csv"),
+        lambda: to_csv(FAULT_RATE_COLUMNS, fault_rate_values(rows)),
+        "protected.csv",
+        "kv_protected_csv",
+    )
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
+def _reader_fault_rates(settings: ReplaySettings) -> tuple[ReaderFaultRates, ...]:
+    """Who meets cold pages, by the share of laggards, in a long growth."""
+    return tuple(
+        _rates_of_share(name, replace(settings.readers, laggard_share=share), settings)
+        for name, share in LAGGARDS.items()
+    )
+
+
+def _rates_of_share(name: str, readers: Readers, settings: ReplaySettings) -> ReaderFaultRates:
+    growth = _lengthen(settings.growth)
+    plain, warm = (
+        pages.replay(growth, settings.memory, readers, warm_bytes)
+        for warm_bytes in (None, settings.warm_bytes)
+    )
+    return ReaderFaultRates(
+        name,
+        *(
+            replay.faults_a_thousand(reader)
+            for reader in (TAIL, LAGGARD)
+            for replay in (plain, warm)
+        ),
+    )
+
+
+def fault_rate_values(rows: Iterable[ReaderFaultRates]) -> list[tuple[float | str, ...]]:
+    """FAULT_RATE_COLUMNS of each: faults per 1000 lookups, empty where there is no such reader."""
+    faults_by_name = (
+        (rates.name, (rates.plain_tail, rates.warm_tail, rates.plain_laggard, rates.warm_laggard))
+        for rates in rows
+    )
+    return [
+        (
+            LAGGARDS[name],
+            *("" if fault_rate is None else round(fault_rate, 6) for fault_rate in faults),
+        )
+        for name, faults in faults_by_name
+    ]
+
+
+def _rate_text(faults: float | None) -> str:
+    """Faults per 1000 lookups."""
+    return (
+        units.MISSING
+        if faults is None
+        else "0"
+        if not faults
+        else f"{faults:.2f}"
+        if faults < 10
+        else units.group(round(faults))
+    )

@@ -1,3 +1,3 @@
-"""What the Rolls page is made of: the workload and its settings, the log that they give, what is
-drawn of one, on disk too.
+"""The Rolls page: page.py has its parts in order; each of the others is one of them, or its
+controls.
 """

@@ -12,9 +12,8 @@ from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.limits import WriteLoad
 from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.pages.rolls.options import MIB, SETTINGS
-from kafkaviz.app.pages.rolls.panel import PANEL
-from kafkaviz.app.pages.rolls.roll_simulation import load_of
+from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS
+from kafkaviz.app.pages.rolls.simulated_log import load_of
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.log import settings as log_settings
@@ -94,7 +93,7 @@ def render_settings(rolls: RollsOnDisk, count: int) -> None:
             f'<b class="kv-sm">{on_disk}</b></div>'
         )
     ]
-    for name in PANEL:
+    for name in PANEL_SETTINGS:
         value = format_setting(name, getattr(rolls.history.config, name.replace(".", "_")))
         source = (
             '<div class="kv-fnt" style="font-size:12px">'

@@ -1,0 +1,310 @@
+"""The controls of the page: how an index grows, or which real one stands in its place; what memory
+holds; and who reads. A choice is called in the address as in the tables below.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state.page_location import BrokerLocation, Location
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.figures import error_text
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.segment import Segment
+from kafkaviz.search import layouts
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
+from kafkaviz.search.pages import EXPONENTIAL, FIXED, UNIFORM, IndexGrowth, Memory, Readers
+from kafkaviz.words import say
+
+MB, KIB = 1_000_000, 1024
+COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
+GROW = {f"{count} pages": count * layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)}
+GAP = {f"{gap} B": gap for gap in (1024, 2304, 4608, 16384)}
+PAGE_SIZE = {f"{kib} KiB": kib * KIB for kib in (4, 16, 64)}
+SECTION = {"none": None, **{f"{kib} KiB": kib * KIB for kib in (4, 8, 16, 64, 256, 1024)}}
+LAGGARDS = {"none": 0.0, "0.1 %": 0.001, "1 %": 0.01, "5 %": 0.05, "20 %": 0.2}
+LAG = {
+    "anywhere": (UNIFORM, 0),
+    "about 30 entries": (EXPONENTIAL, 30),
+    "about 300 entries": (EXPONENTIAL, 300),
+    "about 3000 entries": (EXPONENTIAL, 3000),
+    "always 3000 entries": (FIXED, 3000),
+}
+READ_AROUND = {"none": 0, "128 KiB": 128 * KIB, "1 MiB": 1024 * KIB, "8 MiB": 8192 * KIB}
+LOOKUP_INTERVALS = {
+    "each append": 1,
+    "10 appends": 10,
+    "100 appends": 100,
+    "1000 appends": 1000,
+    "5000 appends": 5000,
+}
+ENTRY_SIZE = {
+    f"{kind.capitalize()} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind]
+    for kind in (OFFSET, TIME)
+}
+DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
+PRACTICE = "A practice log"
+
+
+@dataclass(frozen=True)
+class ReplaySettings:
+    """What the sliders say. warm_bytes: None where the search has no warm section; key: of a real
+    index, "" for a made one.
+    """
+
+    growth: IndexGrowth
+    memory: Memory
+    readers: Readers
+    warm_bytes: int | None
+    key: str = ""
+
+
+def render_controls(
+    location: Location,
+) -> tuple[ReplaySettings, np.ndarray | None, np.ndarray | None]:
+    """The sliders; of a real index its offsets and its positions too."""
+    is_practice = _chosen_index(location) == PRACTICE
+    with st.container(key="kv_set"):
+        first, second = st.columns(3, gap=28), st.columns(3, gap=28)
+        cold = _render_slider(
+            first[0],
+            "cold",
+            page_state.COLD,
+            COLD,
+            "16 MB",
+            help=say("page_cache.cold_about"),
+        )
+        entries = _render_slider(
+            first[1],
+            "grow",
+            page_state.GROW,
+            GROW,
+            "40 pages",
+            _pages_text,
+            disabled=not is_practice,
+        )
+        gap = _render_slider(
+            first[2], "gap", page_state.GAP, GAP, "4608 B", disabled=not is_practice
+        )
+        page_bytes = _render_slider(
+            second[0], "page_size", page_state.PAGE_SIZE, PAGE_SIZE, "4 KiB"
+        )
+        warm_bytes = _render_slider(
+            second[1], "section", page_state.SECTION, SECTION, "8 KiB", size_text
+        )
+        share = _render_slider(
+            second[2], "laggards", page_state.LAGGARDS, LAGGARDS, "none", size_text
+        )
+        read_around_bytes, appends_a_lookup, entry_bytes, lag, seed, index_name = _render_more(
+            location
+        )
+    key, offsets, clock = _open_index(cast(BrokerLocation, location), index_name)
+    if clock is not None:
+        entries, gap, entry_bytes = (
+            len(clock),
+            max(1, int(clock[-1]) // len(clock)) if len(clock) else 1,
+            8,
+        )
+        text = say(
+            "page_cache.real", name=index_name, entries=units.group(entries), gap=units.group(gap)
+        )
+        st.html(f'<p class="kv-sm kv-fnt" style="margin-top:10px">{elements.escape(text)}</p>')
+    readers = Readers(share, *lag, appends_a_lookup, seed)
+    return (
+        ReplaySettings(
+            IndexGrowth(entries, gap, entry_bytes),
+            Memory(page_bytes, cold, read_around_bytes),
+            readers,
+            warm_bytes,
+            key,
+        ),
+        offsets,
+        clock,
+    )
+
+
+def _chosen_index(location: Location) -> str:
+    """The index that the control or the address names, before the control is drawn."""
+    name = st.session_state.get(page_state.INDEX) or st.query_params.get(page_state.INDEX)
+    return name if name in _offset_indexes(location.broker) else PRACTICE
+
+
+def _render_more(location: Location) -> tuple:
+    """What is seldom changed."""
+    names = [PRACTICE, *_offset_indexes(location.broker)]
+    with st.expander(say("page_cache.more")):
+        first, second = st.columns(3, gap=28), st.columns(3, gap=28)
+        read_around_bytes = _render_slider(
+            first[0],
+            "around",
+            page_state.READ_AHEAD,
+            READ_AROUND,
+            "none",
+            size_text,
+        )
+        appends_a_lookup = _render_slider(
+            first[1],
+            "every",
+            page_state.APPENDS_PER_LOOKUP,
+            LOOKUP_INTERVALS,
+            "each append",
+            _lookup_interval_text,
+        )
+        lag = _render_slider(first[2], "lag", page_state.LAG, LAG, "anywhere", _lag_text)
+        kinds = list(ENTRY_SIZE)
+        kind = choice.ask(
+            second[0].selectbox,
+            say("page_cache.kind"),
+            kinds,
+            kinds[0],
+            page_state.ENTRY_SIZE,
+            _index_kind_text,
+        )
+        widget_options: dict[str, Any] = {"help": say("page_cache.index_about")}
+        index_name = choice.ask(
+            second[1].selectbox,
+            say("page_cache.index"),
+            names,
+            PRACTICE,
+            page_state.INDEX,
+            _index_text,
+            **widget_options,
+        )
+        seeds = (0, LARGEST_SEED, DEFAULT_SEED)
+        seed = second[2].number_input(
+            say("page_cache.seed"), *seeds, key=page_state.SEED, bind="query-params"
+        )
+    return (
+        read_around_bytes,
+        appends_a_lookup,
+        ENTRY_SIZE[kind],
+        lag,
+        int(seed or 0),
+        index_name,
+    )
+
+
+def _render_slider(
+    column,
+    name: str,
+    key: str,
+    values: dict,
+    default: str,
+    describe: Callable[[str], str] = str,
+    **widget_options: object,
+):
+    """A slider over names, the chosen one at the end of its label's line; what that stands for.
+
+    name: of its label in the catalogue; describe: what a choice is called.
+    """
+    with column:
+        value_slot = st.empty()
+        value_name = choice.ask(
+            st.select_slider,
+            say(f"page_cache.{name}"),
+            values,
+            default,
+            key,
+            describe,
+            **widget_options,
+        )
+        value_slot.html(
+            '<div class="kv-value'
+            f'{" asked" if "help" in widget_options else ""}" aria-hidden="true">'
+            f"{elements.escape(describe(value_name))}</div>"
+        )
+    return values[value_name]
+
+
+def _open_index(
+    location: BrokerLocation, index_name: str
+) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+    """The index that was chosen, if it is a real one and can be read."""
+    segment = _offset_indexes(location.broker).get(index_name)
+    if segment is None:
+        return "", None, None
+    try:
+        key = f"{location.snapshot.key} {index_name}"
+        return key, *read_index(key, segment)
+    except KafkavizError as fault:
+        finding = say("page_cache.unread", name=units.escape_controls(index_name))
+        with elements.state(
+            "unread",
+            "warning",
+            finding,
+            say("page_cache.unread_below", fault=error_text.describe(fault)),
+        ):
+            pass
+        return "", None, None
+
+
+def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
+    """The largest segment of each topic-partition, by name, where it has an offset index of more
+    than one entry's bytes.
+    """
+    segments_by_name = {}
+    for partition in broker.partitions if broker else ():
+        with suppress(CannotOpen):
+            segment = page_location.largest_segment(partition)
+            if segment.index and segment.index.size_bytes >= 2 * ENTRY_BYTES[OFFSET]:
+                segments_by_name[units.escape_controls(partition.directory)] = segment
+    return segments_by_name
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def read_index(key: str, _segment: Segment) -> tuple[np.ndarray, np.ndarray]:
+    """The offsets and positions of an index, rising; entries of a damaged one that do not rise are
+    left out.
+    """
+    entries = _segment.offset_index
+    offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)
+    largest_before = (
+        np.maximum.accumulate(np.concatenate([[-1], offsets[:-1]])) if len(offsets) else offsets
+    )
+    rises = offsets > largest_before
+    return offsets[rises], np.maximum.accumulate(positions[rises]) if rises.any() else positions[
+        rises
+    ]
+
+
+def size_text(name: str) -> str:
+    """A size or a share, which every language writes alike, or none."""
+    return say("page_cache.none") if name == "none" else name
+
+
+def _pages_text(name: str) -> str:
+    """How far an index grows, of GROW."""
+    return say("page_cache.n_pages", n=GROW[name] // layouts.ENTRIES_A_PAGE)
+
+
+def _lookup_interval_text(name: str) -> str:
+    """When there is a lookup, of LOOKUP_INTERVALS."""
+    return (
+        say("page_cache.each_append")
+        if LOOKUP_INTERVALS[name] == 1
+        else say("page_cache.n_appends", n=LOOKUP_INTERVALS[name])
+    )
+
+
+def _lag_text(name: str) -> str:
+    """How far laggards are behind, of LAG."""
+    kind, entries = LAG[name]
+    return say(f"page_cache.lag_{kind}", n=entries)
+
+
+def _index_kind_text(name: str) -> str:
+    """An index, of ENTRY_SIZE."""
+    size = ENTRY_SIZE[name]
+    return say(f"page_cache.kind_{'offset' if size == ENTRY_BYTES[OFFSET] else 'time'}", bytes=size)
+
+
+def _index_text(name: str) -> str:
+    """An index to grow: the practice log, or a topic-partition by its name."""
+    return say("page_cache.practice") if name == PRACTICE else name

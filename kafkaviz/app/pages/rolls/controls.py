@@ -1,0 +1,256 @@
+"""The controls of a simulated log: its workload, how fast and in which batches that is written, and
+the settings of its topic.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import streamlit as st
+
+from kafkaviz import config_def
+from kafkaviz.app import workloads
+from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.workloads import NONE, format_setting
+from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import error_text
+from kafkaviz.simulate.config import LogConfig, log_config
+from kafkaviz.simulate.producers.distributions import Spread
+from kafkaviz.simulate.producers.traffic import MOST_RECORDS
+from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.units import size
+from kafkaviz.words import say
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+AS_IT_IS = "as it is"
+SPEEDS = {
+    AS_IT_IS: 1.0,
+    "a tenth": 0.1,
+    "a quarter": 0.25,
+    "half": 0.5,
+    "twice": 2.0,
+    "4 times": 4.0,
+    "10 times": 10.0,
+    "100 times": 100.0,
+}
+SPEED_ORDER = [
+    "a tenth",
+    "a quarter",
+    "half",
+    AS_IT_IS,
+    "twice",
+    "4 times",
+    "10 times",
+    "100 times",
+]
+BATCHES = {
+    "one record": 1,
+    **{
+        size(size_bytes): size_bytes
+        for size_bytes in (256, 512, 1 * KIB, 2 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 256 * KIB)
+    },
+}
+BATCH_ORDER = [AS_IT_IS, *BATCHES]
+OPTION_KEYS = {  # names of options that are words; sizes and times are the same in every language
+    AS_IT_IS: "as_it_is",
+    NONE: "none",
+    "one record": "one_record",
+    "a tenth": "a_tenth",
+    "a quarter": "a_quarter",
+    "half": "half",
+    "twice": "twice",
+    "4 times": "4_times",
+    "10 times": "10_times",
+    "100 times": "100_times",
+}
+SETTINGS = {  # of a topic: the values a slider offers
+    "segment.bytes":
+    (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
+    "segment.ms": (
+        10 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS,
+        HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS,
+    ), "segment.index.bytes": (8, 12, 24, 300, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 *
+    KIB, MIB, 10 * MIB), "index.interval.bytes": (0, 150, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB,
+    64 * KIB), "segment.jitter.ms": (0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS,
+    HOUR_MS, DAY_MS),
+}  # fmt: skip
+PANEL_SETTINGS = ("segment.bytes", "segment.ms", "segment.index.bytes", "index.interval.bytes")
+JITTER_SETTING = "segment.jitter.ms"
+
+
+def option_text(option: str) -> str:
+    """The name of an option, or the title of a workload, as the reader's language has it."""
+    return (
+        say(f"rolls.option_{OPTION_KEYS[option]}")
+        if option in OPTION_KEYS
+        else workloads.display_title(option)
+    )
+
+
+def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
+    """The workload so many times as fast, and in batches of another size."""
+    return replace(
+        workload,
+        phases=tuple(
+            _scale_phase(phase, SPEEDS[speed], BATCHES.get(batch)) for phase in workload.phases
+        ),
+    )
+
+
+def _scale_phase(phase, speed: float, batch_bytes: int | None):
+    if phase.silence_ms is not None:
+        return phase
+    phase = replace(phase, rate=phase.rate * speed)
+    if batch_bytes is None:
+        return phase
+    if batch_bytes == 1:
+        return replace(phase, records_per_batch=Spread())
+    return replace(phase, batch_bytes=batch_bytes, records_per_batch=Spread(mean=MOST_RECORDS))
+
+
+def _default_value(workload: Workload, name: str) -> int:
+    """A setting's value where nothing else is chosen."""
+    default = config_def.TOPIC_SETTINGS[name].default(workload.release)
+    return cast(int, dict(workload.settings).get(name, default))
+
+
+def _slider_values(workload: Workload, name: str) -> dict[str, int]:
+    """What a slider offers, by name: the usual values, and the workload's own."""
+    values = sorted({*SETTINGS[name], _default_value(workload, name)})
+    return {format_setting(name, value): value for value in values}
+
+
+def config_of(workload: Workload, overrides: Mapping[str, int]) -> LogConfig:
+    """What the log is run with: the workload's settings, and what was chosen instead."""
+    return log_config(
+        {**config_def.defaults(workload.release), **dict(workload.settings), **overrides}
+    )
+
+
+def render_controls() -> tuple[Workload, LogConfig] | None:
+    """The workload and the settings that the sliders say; None where what somebody wrote is no
+    workload.
+    """
+    with st.container(key="kv_set"):
+        first = st.columns(5, gap=24)
+        with first[0]:
+            name = _choose_workload()
+        workload = (
+            _edit_own_workload() if name == workloads.OWN_TITLE else workloads.by_title()[name]
+        )
+        if workload is None:
+            return None
+        values = {
+            setting_name: _choose_value(first[place], workload, setting_name)
+            for place, setting_name in enumerate(PANEL_SETTINGS, start=1)
+        }
+        second = st.columns(5, gap=24)
+        with second[0]:
+            _render_story(workloads.story_text(name) or workload.story)
+        speed = _slider(second[1], say("rolls.throughput"), page_state.SPEED, SPEED_ORDER, AS_IT_IS)
+        batch = _slider(
+            second[2], say("rolls.batch_size"), page_state.BATCH_SIZE, BATCH_ORDER, AS_IT_IS
+        )
+        values[JITTER_SETTING] = _choose_value(second[3], workload, JITTER_SETTING)
+        with second[4]:
+            _render_reset()
+    st.space(16)
+    return scale_workload(workload, speed, batch), config_of(workload, values)
+
+
+def _choose_workload() -> str:
+    """Which one, by its title."""
+    st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
+    names = [*workloads.by_title(), workloads.OWN_TITLE]
+    widget_options: dict[str, Any] = {
+        "format_func": workloads.display_title,
+        "label_visibility": "collapsed",
+        "on_change": _reset_settings,
+    }
+    return choice.ask(
+        st.selectbox,
+        say("workloads.workload"),
+        names,
+        workloads.start_workload().title,
+        page_state.WORKLOAD,
+        **widget_options,
+    )
+
+
+def _render_story(text: str) -> None:
+    """What the workload is about."""
+    story = elements.escape(text)
+    st.html(
+        f'<div class="kv-lab">{say("rolls.story")}</div>'
+        f'<p class="kv-sm kv-story" title="{story}">{story}</p>'
+    )
+
+
+def _render_reset() -> None:
+    """All settings as the workload has them."""
+    st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
+    st.button(
+        say("rolls.settings_anew"),
+        type="tertiary",
+        icon=":material/restart_alt:",
+        key="kv_anew",
+        on_click=_reset_settings,
+    )
+
+
+def _reset_settings() -> None:
+    """Another workload comes with its own settings."""
+    for key in (
+        *page_state.SETTING.values(),
+        page_state.SPEED,
+        page_state.BATCH_SIZE,
+        page_state.ROLLS_ROWS,
+    ):
+        st.session_state.pop(key, None)
+        st.query_params.pop(key, None)
+
+
+def _edit_own_workload() -> Workload | None:
+    """The field for a workload of one's own; what is wrong with it."""
+    if page_state.ROLLS_WORKLOAD_TEXT not in st.session_state:
+        st.session_state[page_state.ROLLS_WORKLOAD_TEXT] = workloads.own_text()
+    with st.expander(say("workloads.own_toml"), expanded=True):
+        widget_options: dict[str, Any] = {
+            "height": 260,
+            "label_visibility": "collapsed",
+            "on_change": _reset_settings,
+        }
+        text = st.text_area(
+            say("workloads.workload"), key=page_state.ROLLS_WORKLOAD_TEXT, **widget_options
+        )
+        st.html(f'<p class="kv-sm kv-fnt">{say("workloads.own_below")}</p>')
+    try:
+        return workloads.parse_own(text)
+    except KafkavizError as fault:
+        with elements.state(
+            "own", "error", say("workloads.no_workload"), error_text.describe_sentence(fault)
+        ):
+            pass
+        return None
+
+
+def _choose_value(column, workload: Workload, name: str) -> int:
+    """One of the topic's settings."""
+    values = _slider_values(workload, name)
+    return values[
+        _slider(
+            column,
+            name,
+            page_state.SETTING[name],
+            list(values),
+            format_setting(name, _default_value(workload, name)),
+        )
+    ]
+
+
+def _slider(column, label: str, key: str, names: Sequence[str], default: str) -> str:
+    """A slider over names."""
+    with column:
+        return choice.slider(label, names, default, key, option_text)

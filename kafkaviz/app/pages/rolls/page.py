@@ -1,0 +1,218 @@
+"""Rolls: a simulated log growing, each roll with its cause; which limit binds where; a partition's
+real rolls.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.limits import WriteLoad
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
+from kafkaviz.app.pages.rolls.controls import render_controls
+from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state.page_location import Location, PartitionLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import error_text
+from kafkaviz.log.broker import Broker
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.words import say, say_count
+
+WIDTHS = (1.15, 1)
+CHOICES = (
+    page_state.WORKLOAD,
+    *page_state.SETTING.values(),
+    page_state.SPEED,
+    page_state.BATCH_SIZE,
+    page_state.STORY,
+)
+SIMULATED = "Simulated"  # as a value of page_state.ROLLS_SUBJECT
+OTHER_PARTITIONS, NAME_CHARACTERS = 2, 22
+
+
+def render_page() -> None:
+    """The page: its head, and below it what was chosen there."""
+    location = frame("Rolls")
+    apply_print_style()
+    _render_body(location, _render_head(location))
+
+
+@st.fragment
+def _render_body(location: Location, subject: str) -> None:
+    """All but the head: a slider redraws this, not the frame around it."""
+    choice.carry_over(CHOICES, location.address)
+    with st.container(gap=None, key="kv_rolls"):
+        above = _render_simulated_log() if subject == SIMULATED else _render_partition(location)
+        st.space(32)
+        roll_figures.render_stories(above)
+
+
+def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
+    """Controls, lanes, curves, table, comparison, and what to take along; the workload and
+    settings, where a log could be made.
+    """
+    chosen = render_controls()
+    if chosen is None:
+        return None
+    workload, config = chosen
+    try:
+        run = simulated_log.simulate(workload, config)
+    except KafkavizError as fault:
+        with elements.state(
+            "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)
+        ):
+            pass
+        return None
+    simulated_log.render_notes(workload, config, run)
+    if not run.history.segments:
+        return None
+    _render_figures(run.history, run.load, run.key, run.appended_batches)
+    simulated_log.render_comparison(workload, config, run.history)
+    simulated_log.render_download(workload, config, run)
+    return chosen
+
+
+def _render_partition(location: Location) -> None:
+    """The rolls of the open topic-partition."""
+    opened = page_location.partition(location)
+    try:
+        log_rolls = disk_rolls.rolls_on_disk(
+            cast(PartitionLocation, location).snapshot, opened.directory
+        )
+    except KafkavizError as fault:
+        with elements.state(
+            "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)
+        ):
+            look: dict[str, Any] = {
+                "icon": ":material/ecg_heart:",
+                "query_params": page_state.address(location.directory),
+            }
+            st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
+        return
+    disk_rolls.render_settings(log_rolls, len(opened.live))
+    if not log_rolls.history.segments:
+        with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
+            pass
+        return
+    _render_figures(log_rolls.history, log_rolls.load, log_rolls.key, None)
+
+
+def _render_figures(
+    history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
+) -> None:
+    """The segments as they fill; which limit binds where; every roll."""
+    roll_figures.render_lanes(history, key, appended)
+    st.space(16)
+    left, right = st.columns(WIDTHS, gap=20)
+    with left, st.container(key="kv_fig_limits"):
+        roll_figures.render_limits(history, load, key)
+    with right, st.container(gap=None):
+        roll_figures.render_rolls(history)
+
+
+def _render_head(location: Location) -> str:
+    """Title, and the choice between a simulated log and the open topic-partition or another; what
+    was chosen.
+    """
+    labels = {
+        elements.cut_middle(source, NAME_CHARACTERS): source for source in _source_names(location)
+    }
+    current = _current_label(list(labels))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        lead = st.container(width="stretch")
+        widget_options: dict[str, Any] = {
+            "default": current,
+            "required": True,
+            "label_visibility": "collapsed",
+            "key": f"kv_rolls_of_{current}",
+        }
+        label = (
+            st.segmented_control(
+                say("rolls.of"), list(labels), format_func=_label_text, **widget_options
+            )
+            or current
+        )
+    source_name = labels[label]
+    if label != current:
+        st.session_state[page_state.ROLLS_ON_DISK] = source_name != SIMULATED
+        parameters = (
+            location.address
+            if source_name == SIMULATED
+            else page_state.address(location.directory, source_name)
+            | {page_state.ROLLS_SUBJECT: label}
+        )
+        st.switch_page("pages/rolls.py", query_params=parameters)
+    with lead:
+        elements.title(
+            say("common.page_rolls"),
+            say("rolls.lead")
+            if source_name == SIMULATED
+            else _disk_lead(cast(PartitionLocation, location)),
+            gap=0,
+        )
+    return source_name
+
+
+def _label_text(label: str) -> str:
+    """What a choice is called: a topic-partition by its name."""
+    return say("rolls.simulated") if label == SIMULATED else elements.escape_markdown(label)
+
+
+def _current_label(labels: list[str]) -> str:
+    """Simulated or the open topic-partition, as the address says; else as it was looked at before;
+    else the simulated log.
+
+    Not bound to the address: it can only change together with the topic-partition, which is the
+    frame's.
+    """
+    label = st.query_params.get(page_state.ROLLS_SUBJECT)
+    if label == SIMULATED or len(labels) == 1:
+        return labels[0]
+    return (
+        labels[1]
+        if label in labels or st.session_state.get(page_state.ROLLS_ON_DISK)
+        else labels[0]
+    )
+
+
+def _source_names(location: Location) -> list[str]:
+    """The simulated log, the open topic-partition, and the two others that rolled most."""
+    if not location.partition:
+        return [SIMULATED]
+    own_directory = location.partition.directory
+    other_partitions = sorted(
+        _segment_counts(cast(PartitionLocation, location).broker, own_directory),
+        key=lambda pair: -pair[1],
+    )[:OTHER_PARTITIONS]
+    return [
+        SIMULATED,
+        units.escape_controls(own_directory),
+        *(name for name, _ in other_partitions),
+    ]
+
+
+def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]:
+    """Topic-partitions with more than one segment, and how many."""
+    counts = (
+        (partition.directory, len(partition.live))
+        for partition in broker.partitions
+        if partition.state == "current" and partition.directory != own_directory
+    )
+    return [(units.escape_controls(name), count) for name, count in counts if count > 1]
+
+
+def _disk_lead(location: PartitionLocation) -> str:
+    """How many segments there are."""
+    count = len(location.partition.live)
+    return say_count(
+        "rolls.lead_on_disk",
+        count,
+        n=units.group(count),
+        partition=units.escape_controls(location.partition.label),
+    )

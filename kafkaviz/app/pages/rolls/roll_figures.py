@@ -1,0 +1,234 @@
+"""The figures of a log, simulated or on disk: a lane for each segment as it fills, every roll in a
+table, which limit ends a segment first, and a log that grows append by append.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import units, words
+from kafkaviz.analysis import limits as closed_forms
+from kafkaviz.analysis.limits import WriteLoad, safe_index_bytes
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.app.components.growth import growth as growth_component
+from kafkaviz.app.pages.rolls.simulated_log import key_of, stream
+from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import download, table, to_csv
+from kafkaviz.figures import growth as growth_figure
+from kafkaviz.figures import limit_curves, roll_text, roll_timeline
+from kafkaviz.figures.growth import GrowthView
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.lessons import growth
+from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.simulate.writer.roll_reason import Cause
+from kafkaviz.words import say
+
+KEY_CAUSES = {
+    "roll-size": Cause.SIZE,
+    "roll-time": Cause.TIME,
+    "roll-offset": Cause.OFFSET_INDEX_FULL,
+    "roll-timestamp": Cause.TIME_INDEX_FULL,
+}
+ROLL_COLUMNS = ("segment", "cause", "because", "open_for")
+MOST_ROWS = 400
+STORY_APPENDS = 120  # of the log above, step by step
+SIMULATED_LOG = "The log above"
+STORIES = {
+    "From the first batch": growth.first_segments,
+    "A full time index": growth.full_time_index,
+}
+STORY_KEYS = {
+    "From the first batch": "first_batch",
+    "A full time index": "full_time_index",
+    SIMULATED_LOG: "above",
+}
+STEP_COLUMNS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
+
+
+def render_lanes(history: RollHistory, key: str, appended_batches: np.ndarray | None) -> None:
+    """Every segment until its roll. key: of the run, or of the partition as it lies there;
+    appended_batches: of a simulated log, rows of roll_history.APPEND.
+    """
+    pages = _pages(len(history.segments))
+    first = pages[choice.settle(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
+    figure_key = "lanes", key, first
+    view = charts.view(figure_key, lambda: roll_timeline.view(history, first, appended_batches))
+    with st.container(key="kv_fig_rolls"):
+        with st.container(horizontal=True, key="kv_rolls_head"):
+            with st.container(width="stretch"):
+                elements.figure_head(view.title, view.caption)
+            st.html(
+                elements.key(
+                    (kind, roll_text.cause_name(cause)) for kind, cause in KEY_CAUSES.items()
+                ),
+                width="content",
+            )
+        charts.render_figure(figure_key, roll_timeline.figure, view, "kv_timeline")
+        if len(pages) > 1:
+            _render_pager(list(pages))
+
+
+def _pages(count: int) -> dict[str, int]:
+    """The rows that are drawn together, by name."""
+    return {f"{low + 1}–{high + 1}": low for low, high in roll_timeline.page_slices(count)}
+
+
+def _render_pager(names: list[str]) -> None:
+    """Which rows are drawn, where they are not all."""
+    with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
+        st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
+        widget_options: dict[str, Any] = {
+            "label_visibility": "collapsed",
+            "width": 420,
+            "on_change": choice.count_move,
+            "format_func": _rows_text,
+        }
+        st.select_slider(say("common.segments"), names, key=page_state.ROLLS_ROWS, **widget_options)
+
+
+def _rows_text(name: str) -> str:
+    """Rows of _pages, their digits grouped."""
+    return "–".join(units.group(int(number)) for number in name.split("–"))
+
+
+def render_rolls(history: RollHistory) -> None:
+    """The table; of a long log its beginning and its end."""
+    elements.heading(say("rolls.every_roll"))
+    st.space(8)
+    count = len(history.segments)
+    rows = list(zip(roll_text.rows(history), history.segments, strict=True))
+    if count > MOST_ROWS:
+        rows = [*rows[: MOST_ROWS // 2], None, *rows[-MOST_ROWS // 2 :]]
+    with st.container(key="kv_rolls_table"):
+        heads = [say(f"rolls.head_{column}") for column in ROLL_COLUMNS]
+        elements.table(
+            "".join(f"<th{' class=r' if head == heads[-1] else ''}>{head}</th>" for head in heads),
+            (_roll_html(roll, count) for roll in rows),
+        )
+    download(
+        say("rolls.every_roll_csv"),
+        lambda: to_csv(roll_text.COLUMNS, roll_text.lane_values(history)),
+        "rolls.csv",
+        "kv_rolls_csv",
+    )
+
+
+def _roll_html(roll: tuple | None, count: int) -> str:
+    """A roll, its cause in its colour; None for those that are left out."""
+    if roll is None:
+        return (
+            "<tr>"
+            '<td colspan="4" class="kv-fnt">'
+            f"{say('common.more_in_csv', n=units.group(count - MOST_ROWS))}</td></tr>"
+        )
+    (segment, cause, because, span), lane = roll
+    ink = roll_text.text_colour(lane).replace("_", "-")
+    quiet = ' class="kv-fnt"' if lane.is_active else ""
+    return (
+        f'<tr><td class="kv-mono kv-tight">{segment}</td>'
+        f'<td style="font-weight:600;color:var(--kv-{ink})">{elements.escape(cause)}</td>'
+        f'<td{quiet}>{elements.escape(because)}</td><td class="r">{elements.escape(span)}</td></tr>'
+    )
+
+
+def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
+    """Time until a roll by each limit alone, over the speed."""
+    figure_key = "limits", key
+    view = charts.view(
+        figure_key, lambda: limit_curves.view(history.config, load, history.bytes_per_s)
+    )
+    charts.render_titled(figure_key, limit_curves.figure, view, "kv_limits")
+    with st.expander(say("common.limits_table")):
+        st.html(
+            '<p class="kv-sm">'
+            f"{elements.escape(_safe_size_text(history.config, load, history.bytes_per_s))}"
+            "</p>"
+        )
+        heads = (
+            say("rolls.at"),
+            say("rolls.first"),
+            *(roll_text.cause_name(cause).capitalize() for cause in view.seconds),
+        )
+        rows = limit_curves.rows(view)
+        table(heads, rows, "ll" + "r" * len(view.seconds))
+        columns = ("written_per_s", "first_limit", *(cause.value for cause in view.seconds))
+        download(say("rolls.csv"), lambda: to_csv(columns, rows), "limits.csv", "kv_limits_csv")
+
+
+def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:
+    """How large segment.index.bytes must be for no index to fill first."""
+    gap = closed_forms.gap_bytes(config.index_interval_bytes, load.batch_bytes)
+    share = float(closed_forms.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
+    safe = safe_index_bytes(config.segment_bytes, gap, share)
+    return say(
+        "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe",
+        batch=units.size(round(load.batch_bytes)),
+        gap=units.group(round(gap)),
+        share=units.share(share, 1),
+        safe=units.group(safe),
+        now=units.group(config.segment_index_bytes),
+    )
+
+
+def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
+    """The stepper. simulated_log: the simulated log, if one is shown."""
+    names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
+    with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
+        elements.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
+        widget_options: dict[str, Any] = {
+            "required": True,
+            "label_visibility": "collapsed",
+            "format_func": lambda story_name: say(f"rolls.story_{STORY_KEYS[story_name]}"),
+        }
+        name = choice.ask(
+            st.segmented_control,
+            say("rolls.story"),
+            names,
+            names[0],
+            page_state.STORY,
+            **widget_options,
+        )
+    below = say(f"rolls.story_{STORY_KEYS[name]}_below", n=STORY_APPENDS)
+    st.html(
+        f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{elements.escape(below)}'
+        "</p>"
+    )
+    view = (
+        _simulated_story(*cast(tuple[Workload, LogConfig], simulated_log), words.language())
+        if name == SIMULATED_LOG
+        else lesson_story(name)
+    )
+    growth_component(growth_figure.message(view))
+    st.space(16)
+    with st.expander(say("rolls.every_step")):
+        heads, rows = (
+            [say(f"rolls.head_{column}") for column in STEP_COLUMNS],
+            growth_figure.rows(view),
+        )
+        table(heads, rows, "rwrrr")
+        download(
+            say("rolls.every_step_csv"),
+            lambda: to_csv(STEP_COLUMNS, rows),
+            "growth.csv",
+            "kv_growth_csv",
+        )
+
+
+def lesson_story(name: str) -> GrowthView:
+    """One of the stories that come along."""
+    return _lesson_story(name, words.language())
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _lesson_story(name: str, language: str) -> GrowthView:
+    return growth_figure.view(STORIES[name](), name)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _simulated_story(workload: Workload, config: LogConfig, language: str) -> GrowthView:
+    """The beginning of a simulated log. Raises CannotLoad where it cannot be opened."""
+    rows, _ = stream(workload)
+    steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
+    return growth_figure.view(steps, key_of(workload, config))
