@@ -68,7 +68,7 @@ def asks(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 def result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
     """The answer, or how far it is, or why there is none."""
-    at = query.progress().state
+    at = query.state
     if at in ("waiting", "running"):
         render_query_progress(snapshot, text)
     elif at == "done":

@@ -12,8 +12,8 @@ from kafkaviz.app.pages.health.checkup_progress import render_checkup_progress
 from kafkaviz.app.pages.health.checkup_result import render_failure, render_findings
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
-from kafkaviz.app.state import page_location
-from kafkaviz.app.state.checkups import checkups, is_for_spark, is_large
+from kafkaviz.app.state import checkups, page_location
+from kafkaviz.app.state.checkups import is_for_spark, is_large
 from kafkaviz.app.widgets import ingest_status
 from kafkaviz.app.widgets.print_view import apply_print_style
 
@@ -44,18 +44,18 @@ def render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_releas
 
     checked_release: the release that it goes by; chosen_release: the one that was chosen.
     """
-    error_count = checkups().error_count(snapshot)
-    checkup = checkups().get_or_start(snapshot, checked_release)
-    is_over = checkup.end_event.wait(QUICK_S)
-    if is_over and checkups().error_count(snapshot) != error_count:
+    error_count = checkups.error_count(snapshot)
+    checkup = checkups.get_or_start(snapshot, checked_release)
+    is_over = checkup.ends_within(QUICK_S)
+    if is_over and checkups.error_count(snapshot) != error_count:
         st.rerun()  # the sidebar was drawn before their number was known
-    render_head(snapshot, checkup.health if is_over else None, checked_release)
+    render_head(snapshot, checkup.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
     if not is_over:
         return render_checkup_progress(snapshot, checked_release)
     if checkup.error is not None:
         return render_failure(snapshot, checkup.error, checked_release)
-    health = cast("Health", checkup.health)
+    health = cast("Health", checkup.result)
     render_findings(snapshot, health, checked_release)
     render_rebuilt_indexes(snapshot, health.findings, checked_release or health.version.text)
 

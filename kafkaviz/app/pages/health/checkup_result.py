@@ -8,11 +8,12 @@ import streamlit as st
 from kafkaviz import words
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.components.findings import findings
-from kafkaviz.app.state.checkups import CheckupCancelled, check_again
+from kafkaviz.app.state.checkups import check_again
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as checkup_figure
 from kafkaviz.figures import error_text
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.log import file
 from kafkaviz.words import say
 
@@ -65,7 +66,7 @@ def render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> 
 
 def _failure_text(error: Exception) -> str:
     """Why a checkup has no findings."""
-    if isinstance(error, CheckupCancelled):
+    if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
     own_fault = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
     return error_text.describe(error) if isinstance(error, KafkavizError) else own_fault
