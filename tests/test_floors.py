@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FLOORS = {
     "errors": 0,
+    "jobs": 0,
     "units": 0,
     "versions": 0,
     "config_def": 0,

@@ -23,13 +23,13 @@ from kafkaviz.app.cache import broker_cache as broker_cache
 from kafkaviz.app.components import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.state import (
     access,
+    checkups,
     page_location,
     page_state,
     session_language,
     upload_expiry,
     visit_history,
 )
-from kafkaviz.app.state.checkups import checkups
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, version_text
 from kafkaviz.figures import tokens
@@ -179,7 +179,7 @@ def _sidebar(current: str, location: Location) -> None:
 def _label(name: str, location: Location) -> str:
     """The page's name; behind Health the number of errors, once they are known."""
     errors = (
-        checkups().error_count(location.snapshot) if name == "Health" and location.snapshot else 0
+        checkups.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
     return (
         f"{elements.page_name(name)} :red[**{group(errors)}**]"

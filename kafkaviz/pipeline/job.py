@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from kafkaviz.analysis.inference.version import assumed_version
 from kafkaviz.errors import CannotOpen
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.pipeline import session, task_runner
@@ -26,7 +27,7 @@ from kafkaviz.pipeline.plan import (
     tasks_per_segment,
 )
 from kafkaviz.pipeline.rows import codec_names
-from kafkaviz.pipeline.run import CancelledError, Ingest, IngestError, IngestResult, Progress
+from kafkaviz.pipeline.run import Ingest, IngestError, IngestResult, Progress
 from kafkaviz.pipeline.segment_tables import (
     SegmentStatistics,
     first_batch,
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "CancelledError",
     "Ingest",
     "IngestError",
     "IngestResult",
+    "JobCancelled",
     "Progress",
     "ingest",
     "start_ingest",

@@ -3,16 +3,15 @@ cancelled from any thread.
 """
 
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.pipeline import catalog, sql
 from kafkaviz.pipeline.catalog_info import CatalogInfo
-from kafkaviz.pipeline.run import CANCELLED_WITHIN_S, CancelledError
 from kafkaviz.pipeline.worker_pool import (
     MEMORY,
     MEMORY_MIB,
@@ -25,7 +24,6 @@ from kafkaviz.pipeline.worker_pool import (
 MOST_ROWS = 10_000  # of an answer
 SECONDS = "KAFKAVIZ_QUERY_SECONDS"  # that a query may take
 MOST_S = 60
-END_STATES = ("done", "failed", "cancelled")
 POOL = WorkerPool()
 
 
@@ -68,114 +66,48 @@ class QueryResult:
         return self.all_rows is None or self.all_rows > self.rows.num_rows
 
 
-@dataclass(frozen=True)
-class QueryProgress:
-    """How far a query is. state: "waiting" (others come first), "running", at last "done", "failed"
-    or "cancelled".
+class Query(Job[QueryResult, None]):
+    """A query; it starts at once, "waiting" while others come first.
+
+    error: sql.QueryError where the query is to blame, QueryTooLong, QueryTooLarge, WorkerLost, or
+    another.
     """
 
-    state: str
-    seconds: float = 0.0
-
-
-class Query:
-    """A query; it starts at once."""
+    cancel_text = "the query was cancelled"
 
     def __init__(self, catalog_path: Path, text: str, most_rows: int = MOST_ROWS) -> None:
         """text: one SELECT over the tables of the catalog."""
         self.text = text
         self._path, self._most_rows = catalog_path, most_rows
-        self._state, self._lock, self._end_event = "waiting", threading.Lock(), threading.Event()
         self._worker: Worker | None = None
-        self._result: QueryResult | None = None
-        self._error: KafkavizError | None = None
-        self._started_at = time.monotonic()
-        self._ended_at: float | None = None
-        self._thread = threading.Thread(target=self._run, name="kafkaviz-query", daemon=True)
-        self._thread.start()
+        super().__init__(lambda report: self._run_on_worker(), None, state="waiting")
 
-    def progress(self) -> QueryProgress:
-        """How far it is now."""
-        return QueryProgress(self._state, (self._ended_at or time.monotonic()) - self._started_at)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has ended, well or not."""
-        return self._end_event.is_set()
-
-    @property
-    def error(self) -> KafkavizError | None:
-        """What it failed of: sql.QueryError where the query is to blame, QueryTooLong,
-        QueryTooLarge, WorkerLost, or another.
-        """
-        return self._error if self._state == "failed" else None
-
-    def cancel(self) -> None:
-        """Ends it at once, and the process that works on it."""
-        if self._finish("cancelled"):
-            self._thread.join(CANCELLED_WITHIN_S)
-
-    def wait(self, timeout_s: float | None = None) -> QueryResult | None:
-        """The answer; None where it takes longer than timeout_s.
-
-        Raises Cancelled, or what went wrong.
-        """
-        if not self._end_event.wait(timeout_s):
-            return None
-        if self._state == "cancelled":
-            raise CancelledError("the query was cancelled")
-        if self._error is not None:
-            raise self._error
-        return self._result
-
-    def _run(self) -> None:
-        try:
-            self._finish("done", self._run_on_worker())
-        except Exception as fault:
-            self._finish(
-                "failed",
-                error=fault
-                if isinstance(fault, KafkavizError)
-                else WorkerLost(f"the query ended early: {fault}"),
-            )
-
-    def _finish(
-        self, state: str, result: QueryResult | None = None, error: KafkavizError | None = None
-    ) -> bool:
-        """Whether this is how it ends: an end comes once."""
-        with self._lock:
-            if self._state in END_STATES:
-                return False
-            self._result, self._error, self._state, self._ended_at = (
-                result,
-                error,
-                state,
-                time.monotonic(),
-            )
-            worker = self._worker
-        self._end_event.set()
+    def on_stop(self) -> None:
+        """Ends the process that works on it, or its wait for one."""
         POOL.wake()
-        if worker is not None and state != "done":
+        if worker := self._worker:
             worker.end()
-        return True
+        self.settle()
 
-    def _run_on_worker(self) -> QueryResult | None:
+    def explain(self, error: Exception) -> Exception:
+        """It comes from a process that was lost."""
+        return WorkerLost(f"the query ended early: {error}")
+
+    def _run_on_worker(self) -> QueryResult:
         info, seconds = catalog.read_info(self._path), env_number(SECONDS, MOST_S)
         worker = POOL.take(self._end_event)
         if worker is None:
-            return None
-        timer = threading.Timer(seconds, self._finish, ("failed", None, QueryTooLong(seconds)))
+            raise JobCancelled(self.cancel_text)
+        timer = threading.Timer(seconds, self.stop, (QueryTooLong(seconds),))
         try:
-            with self._lock:
-                if self._state in END_STATES:
-                    return None
-                self._worker, self._state = worker, "running"
+            self._worker = worker
+            self.enter("running")
             timer.start()
             return self._ask(worker, info)
         finally:
             timer.cancel()
             with self._lock:
-                self._worker, is_over = None, self._state in END_STATES
+                self._worker, is_over = None, self.is_over
             if is_over:  # whoever ended the query ends this one too: nobody else may get it
                 worker.end()
             POOL.give_back(worker)

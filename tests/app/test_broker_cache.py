@@ -160,7 +160,7 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
         and broker_cache.overview(here).total.offset_entries == 1
     )
     assert not broker_cache.is_fresh(here)
-    ingests.server_ingests().get_or_start(here).wait(30)
+    ingests.get_or_start(here).wait(30)
     assert broker_cache.is_fresh(here) and broker_cache.overview(here).total.batches == 0
 
 
@@ -263,7 +263,7 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
         == "One log ends in bytes that are no batch: 400 bytes in all"
     )
     assert broker_cache.is_fresh(here) and not ingests.is_awaited(here)
-    assert ingests.server_ingests().get_or_start(here) is None and starts.asked == []
+    assert ingests.get_or_start(here) is None and starts.asked == []
 
 
 def lead_out(path: Path, folder: Path) -> None:

@@ -22,17 +22,16 @@ from kafkaviz.app.pages.explore import answer, catalog, queries
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.pipeline import query as query_module
 from kafkaviz.pipeline import sql
 from kafkaviz.pipeline.query import (
     Query,
-    QueryProgress,
     QueryResult,
     QueryTooLarge,
     QueryTooLong,
     WorkerLost,
 )
-from kafkaviz.pipeline.run import CancelledError
 from kafkaviz.pipeline.schema import TABLES
 from kafkaviz.pipeline.sql import QueryError
 
@@ -46,7 +45,6 @@ CODECS = pa.table(
         "bytes_a_record": [31.5, 100.0],
     }
 )
-DONE = QueryProgress("done", seconds=0.4)
 SELECT = "SELECT codec, count(*) AS n\nFROM batches\nGROUP BY codec"
 
 
@@ -54,7 +52,8 @@ class FakeQuery:
     """A query that is as far as the test says."""
 
     asked: ClassVar[list[str]] = []
-    now: QueryProgress = DONE
+    now: str = "done"
+    seconds: float = 0.4
     answer: QueryResult | None = QueryResult(CODECS, 2, 0.4)
     error: KafkavizError | None = None
 
@@ -62,22 +61,27 @@ class FakeQuery:
         self.text, self.own = text, None
         FakeQuery.asked.append(text)
 
-    def progress(self) -> QueryProgress:
+    @property
+    def state(self) -> str:
         return self.own or FakeQuery.now
 
     @property
     def is_over(self) -> bool:
-        return self.progress().state in query_module.END_STATES
+        return self.state in ("done", "failed", "cancelled")
+
+    @property
+    def result(self) -> QueryResult | None:
+        return self.answer if self.state == "done" else None
 
     def cancel(self) -> None:
-        self.own = QueryProgress("cancelled")
+        self.own = None if self.is_over else "cancelled"
 
     def wait(self, timeout_s: float | None = None) -> QueryResult | None:
-        if self.progress().state == "cancelled":
-            raise CancelledError("the query was cancelled")
+        if self.state == "cancelled":
+            raise JobCancelled("the query was cancelled")
         if self.error:
             raise self.error
-        return self.answer if self.progress().state == "done" else None
+        return self.result
 
 
 @pytest.fixture
@@ -86,7 +90,7 @@ def fake(monkeypatch, starts) -> type[FakeQuery]:
     fresh = type("FakeQuery", (FakeQuery,), {})
     monkeypatch.setattr(FakeQuery, "asked", [])
     monkeypatch.setattr(query_module, "Query", fresh)
-    for name in ("now", "answer", "error"):
+    for name in ("now", "seconds", "answer", "error"):
         monkeypatch.setattr(FakeQuery, name, getattr(FakeQuery, name))
     return FakeQuery
 
@@ -221,7 +225,7 @@ def test_a_column_is_taken_as_a_query_has_it(made):
 def test_a_mistake_is_marked(made, fake):
     """One message with its place, in the field too; no way to run it again unchanged."""
     fake.now, fake.error = (
-        QueryProgress("failed"),
+        "failed",
         QueryError("There is no column <b>", "Columns like it: topic", 14, 17),
     )
     at = page(made, sql="SELECT topic, <b>\nFROM segments")
@@ -245,10 +249,10 @@ def test_a_mistake_is_marked(made, fake):
 )
 def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
     """By the button; the next answer is shown."""
-    fake.now, fake.error = QueryProgress("failed"), error
+    fake.now, fake.error = "failed", error
     at = page(made, sql=SELECT)
     assert said in words(at) and "Nothing was changed" in words(at)
-    fake.now, fake.error = DONE, None
+    fake.now, fake.error = "done", None
     at = press(at, "Run again")
     assert "2 rows" in words(at) and fake.asked == [SELECT, SELECT]
 
@@ -256,7 +260,7 @@ def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
 def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
     """Where it lies is the server's own."""
     fake.now, fake.error = (
-        QueryProgress("failed"),
+        "failed",
         CannotOpen("/srv/cache/catalogs/x", "lacks files that it names", "run kafkaviz ingest"),
     )
     told = words(page(made, sql=SELECT))
@@ -265,29 +269,29 @@ def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
 
 def test_any_other_failure_is_one_line(made, fake):
     """No traceback."""
-    fake.now, fake.error = QueryProgress("failed"), KafkavizError("no Java was found")
+    fake.now, fake.error = "failed", KafkavizError("no Java was found")
     told = words(page(made, sql=SELECT))
     assert "The query did not end" in told and "no Java was found. Nothing was changed." in told
 
 
 def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
     """That others come first, or for how long it runs; and a way to stop."""
-    fake.now = QueryProgress("waiting", 3.2)
+    fake.now = "waiting"
     assert "The query waits for others to end" in words(page(made, sql=SELECT))
-    fake.now = QueryProgress("running", 1.2)
+    fake.now, fake.seconds = "running", 1.2
     at = page(made, sql=SELECT)
-    assert "<span>The query runs</span><span class='kv-fnt'>1 s</span>" in words(
+    assert '<span>The query runs</span><span class="kv-fnt">1 s</span>' in words(
         at
     ) and "rows," not in words(at)
     at = checked(press(at, "Cancel").run())
     assert "The query was cancelled" in words(at)
-    fake.now = DONE
+    fake.now = "done"
     assert "2 rows" in words(press(at, "Run again"))
 
 
 def test_a_query_that_is_left_is_ended(made, fake):
     """Nobody waits for it, unless another tab does."""
-    fake.now = QueryProgress("running")
+    fake.now = "running"
     at = page(made, sql=SELECT)
     left = queries.queries().get_or_start(broker_cache.open_snapshot(made), SELECT)
     assert not left.is_over
@@ -301,7 +305,7 @@ def test_a_query_that_somebody_cancelled_is_asked_anew_by_another(made, fake, mo
     """Whoever ended it is told so."""
     here, known, tab = broker_cache.open_snapshot(made), queries.Queries(), ["a"]
     monkeypatch.setattr(queries, "_tab", lambda: tab[0])
-    fake.now = QueryProgress("running")
+    fake.now = "running"
     first = known.get_or_start(here, SELECT)
     first.cancel()
     assert known.get_or_start(here, SELECT) is first
@@ -319,7 +323,7 @@ def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
     monkeypatch.setattr(queries, "_is_open", lambda tab: looked.put(tab) or tab in opened)
     beats, looked, tabs = queue.Queue(), queue.Queue(), iter("ab")
     monkeypatch.setattr(queries, "_tab", lambda: next(tabs))
-    fake.now = QueryProgress("running")
+    fake.now = "running"
     asked = known.get_or_start(here, SELECT)
     assert known.get_or_start(here, SELECT) is asked
 
@@ -390,7 +394,7 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
         and field(at)["text"] == SELECT
         and "<span>–</span>" in words(at)
     )
-    ingests.server_ingests().cancel(broker_cache.open_snapshot(killed))
+    ingests.get_or_start(broker_cache.open_snapshot(killed)).cancel()
     at = checked(at.run())
     assert "This directory has no tables yet" in words(at) and any(
         one.label == "Start again" for one in at.button
@@ -460,7 +464,7 @@ def test_answers_are_not_kept_for_ever(made, fake):
     here, known = broker_cache.open_snapshot(made), queries.queries()
     for number in range(queries.MOST_ANSWERS + 5):
         known.get_or_start(here, f"SELECT {number}")
-    assert len(known._queries) == queries.MOST_ANSWERS
+    assert len(known._queries.jobs()) == queries.MOST_ANSWERS
     st.cache_resource.clear()
 
 

@@ -5,6 +5,7 @@ what it hands out.
 import json
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis import health
 from kafkaviz.analysis.rebuild_source import open_rebuild_source
-from kafkaviz.app.state.checkups import Checkup, checkups
+from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
+from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.versions import NEWEST, NEWEST_RELEASE
 from tests.analysis.test_overview import make_segment
 
@@ -41,8 +43,8 @@ def opened(directory: Path, **query: str) -> AppTest:
 def page(directory: Path, **query: str) -> AppTest:
     """The same, once its checkup is over."""
     at = opened(directory, **query)
-    for known in list(checkups()._checkups.values()):
-        assert known.end_event.wait(PATIENCE_S)
+    for known in checkups().jobs():
+        assert known.ends_within(PATIENCE_S)
     at.run()
     assert [error.message for error in at.exception] == []
     return at
@@ -99,29 +101,30 @@ def test_the_report_is_what_the_commands_give(damaged):
     at = page(damaged)
     json_, report = at.get("download_button")
     assert (json_.proto.label, report.proto.label) == ("JSON", "Report")
-    (known,) = checkups()._checkups.values()
-    assert known.health.counts == health.check(known.health.broker).counts
+    (known,) = checkups().jobs()
+    assert known.result.counts == health.check(known.result.broker).counts
 
 
 def test_the_sidebar_counts_the_errors(damaged):
     """Once they are known."""
     at = page(damaged)
-    (known,) = checkups()._checkups.values()
+    (known,) = checkups().jobs()
     labels = [link.proto.label for link in at.get("page_link")]
-    assert f"Health :red[**{known.health.counts['error']}**]" in labels
+    assert f"Health :red[**{known.result.counts['error']}**]" in labels
 
 
 def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
     """The partition, the bytes, and a way to stop."""
-    monkeypatch.setattr(
-        "kafkaviz.app.state.checkups._start_checkup", lambda *_: Checkup(1000, 250, "orders-0")
-    )
+    ends = threading.Event()
+    job = Job(lambda report: ends.wait(PATIENCE_S), ReadProgress(250, 1000, "orders-0"))
+    monkeypatch.setattr("kafkaviz.app.state.checkups._start", lambda *_: job)
     at = opened(damaged)
     words = "\n".join(one.proto.body for one in at.get("html"))
     assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
     next(one for one in at.button if one.label == "Cancel").click().run()
-    (known,) = checkups()._checkups.values()
-    assert known.is_cancelled
+    words = "\n".join(one.proto.body for one in at.get("html"))
+    assert job.state == "cancelled" and "it was cancelled" in words
+    ends.set()
 
 
 def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
@@ -137,8 +140,8 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     assert "The checkup did not end" in "\n".join(one.proto.body for one in at.get("html"))
     monkeypatch.undo()
     next(one for one in at.button if one.label == "Check again").click().run()
-    assert checkups()._checkups and "the disk is gone" not in str(
-        [one.error for one in checkups()._checkups.values()]
+    assert checkups().jobs() and "the disk is gone" not in str(
+        [one.error for one in checkups().jobs()]
     )
 
 
@@ -171,17 +174,16 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     found = health.check(copy)
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda here: found)
     at = page(copy)
-    (known,) = checkups()._checkups.values()
-    assert known.health is found
+    (known,) = checkups().jobs()
+    assert known.result is found
     wrong, slot = copy / "00000000000000000858.index", 3 * 8
     times, content = wrong.stat(), wrong.read_bytes()
     wrong.write_bytes(content[:slot] + bytes.fromhex("0000005b00002445") + content[slot + 8 :])
     os.utime(wrong, ns=(times.st_atime_ns, times.st_mtime_ns))
     next(one for one in at.button if one.label == "Check again").click().run()
-    (known,) = checkups()._checkups.values()
+    (known,) = checkups().jobs()
     assert (
-        known.end_event.wait(PATIENCE_S)
-        and known.health.counts["error"] == found.counts["error"] - 1
+        known.ends_within(PATIENCE_S) and known.result.counts["error"] == found.counts["error"] - 1
     )
 
 
@@ -191,16 +193,16 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
     from kafkaviz.app.cache import broker_cache
 
     read_here = sent(page(damaged))
-    (known,) = checkups()._checkups.values()
+    (known,) = checkups().jobs()
     monkeypatch.setattr(
         broker_cache,
         "catalog_health",
         lambda here: doctor.Health(
             here.broker,
-            known.health.version,
-            known.health.findings,
-            known.health.restart,
-            known.health.retention,
+            known.result.version,
+            known.result.findings,
+            known.result.restart,
+            known.result.retention,
         ),
     )
     st.cache_resource.clear()
@@ -217,7 +219,7 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     at.query_params["dir"] = str(damaged)
     at.run()
-    assert [error.message for error in at.exception] == [] and not checkups()._checkups
+    assert [error.message for error in at.exception] == [] and not checkups().jobs()
     assert f"Health :red[**{found.counts['error']}**]" in [
         link.proto.label for link in at.get("page_link")
     ]
@@ -229,7 +231,7 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     # whatever another test's catalog tells
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda here: False)
     words = "\n".join(one.proto.body for one in opened(damaged).get("html"))
-    assert "Spark" in words and not checkups()._checkups
+    assert "Spark" in words and not checkups().jobs()
 
 
 def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
@@ -241,7 +243,7 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.is_fresh", lambda here: False)
     at = opened(damaged, kafka="3.9")
     words = "\n".join(one.proto.body for one in at.get("html"))
-    assert "Spark" in words and not checkups()._checkups
+    assert "Spark" in words and not checkups().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
     next(one for one in at.button if one.label == "As its traces tell").click().run()
     assert (
@@ -308,7 +310,7 @@ def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
 def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
     """The first page that is drawn has their number."""
     at = opened(damaged)
-    (known,) = checkups()._checkups.values()
-    assert not known.end_event.is_set() or f"Health :red[**{known.health.counts['error']}**]" in [
+    (known,) = checkups().jobs()
+    assert not known.is_over or f"Health :red[**{known.result.counts['error']}**]" in [
         one.proto.label for one in at.get("page_link")
     ]

@@ -308,30 +308,34 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         and "kv-prog" in html(at)
         and "<h1>Tuning</h1>" in html(at)
     )
-    pressed(at, "kv_tuning_cancel")
+    at = pressed(at, "kv_tuning_cancel")
+    (reading,) = measure_jobs.measure_jobs().jobs()
+    assert reading.state == "cancelled" and "Measuring was cancelled" in html(at.run())
     go.set()
-    reading = next(iter(measure_jobs.measure_jobs()._jobs.values()))
-    assert (
-        reading.wait(PATIENCE_S)
-        and isinstance(reading.fault, measure_jobs.MeasureCancelled)
-        and len(calls) == 1
-    )
+    reading.settle(PATIENCE_S)
+    assert reading.result is None and len(calls) == 1
+    monkeypatch.setattr(measure_jobs, "PATIENCE_S", PATIENCE_S)
+    assert "Measuring was cancelled" not in html(pressed(at, "kv_tuning_again"))
+    assert len(calls) == 2
 
 
 def test_a_cancelled_reading_can_be_begun_anew():
-    """The next one of the same key is a new thread."""
+    """It stays cancelled until somebody asks; the next one of the same key is a new thread."""
     of = directory_request(
         broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None
     )
-    known = measure_jobs.MeasureJobs()
-    first = known.job(of)
+    first = measure_jobs.get_or_start(of)
     assert (
         first.wait(PATIENCE_S)
-        and known.job(of) is first
-        and first.source.total.measurement.parts.batches == 2167
+        and measure_jobs.get_or_start(of) is first
+        and first.result.total.measurement.parts.batches == 2167
     )
-    first.fault = measure_jobs.MeasureCancelled()
-    assert known.job(of) is not first
+    measure_jobs.restart(of)
+    second = measure_jobs.get_or_start(of)
+    second.cancel()
+    assert second is not first and measure_jobs.get_or_start(of) is second
+    measure_jobs.restart(of)
+    assert measure_jobs.get_or_start(of) is not second
 
 
 def test_what_the_downloads_give():

@@ -39,7 +39,7 @@ SCRIPT = """
 
     def until(state):
         deadline = time.monotonic() + 120
-        while ingests.server_ingests().state(broker_cache.open_snapshot(directory)) not in state:
+        while ingests.state(broker_cache.open_snapshot(directory)) not in state:
             assert time.monotonic() < deadline
             time.sleep(0.02)
 

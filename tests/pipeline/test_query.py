@@ -19,10 +19,10 @@ import pytest
 from kafkaviz.analysis import health, paths, sweep
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline import catalog, query, sql, worker_pool
 from kafkaviz.pipeline.query import Query, QueryTooLarge, QueryTooLong, WorkerLost
-from kafkaviz.pipeline.run import CancelledError
 from kafkaviz.pipeline.sql_worker import CELL_CHARACTERS
 from kafkaviz.pipeline.worker_pool import MAX_QUERIES, WorkerPool
 from kafkaviz.search.lookup import lookup
@@ -860,9 +860,9 @@ def test_a_catalog_that_is_replaced_meanwhile_is_read_anew(
 def running(text: str, made: Path) -> Query:
     """A query that a process works on."""
     asked, until = Query(made, text), time.monotonic() + PATIENCE_S
-    while asked.progress().state == "waiting" and time.monotonic() < until:
+    while asked.state == "waiting" and time.monotonic() < until:
         time.sleep(0.02)
-    assert asked.progress().state == "running"
+    assert asked.state == "running"
     return asked
 
 
@@ -873,13 +873,13 @@ def test_a_query_that_would_not_end_is_cancelled(made):
     pid = asked._worker.pid
     began = time.monotonic()
     asked.cancel()
-    assert asked.is_over and asked.progress().state == "cancelled" and time.monotonic() - began < 5
+    assert asked.is_over and asked.state == "cancelled" and time.monotonic() - began < 5
     assert not Path(f"/proc/{pid}").exists()
-    with pytest.raises(CancelledError):
+    with pytest.raises(JobCancelled):
         asked.wait()
     assert ask(made, "SELECT 1 AS one") == [{"one": 1}]
     asked.cancel()
-    assert asked.progress().state == "cancelled"
+    assert asked.state == "cancelled"
 
 
 def test_a_query_that_takes_too_long_is_ended(made, monkeypatch):
@@ -954,9 +954,9 @@ def test_others_wait_for_their_turn(made):
     busy = [running(ENDLESS, made) for _ in range(MAX_QUERIES)]
     given_up, next_one = Query(made, "SELECT 1 AS one"), Query(made, "SELECT 2 AS two")
     time.sleep(0.3)
-    assert {one.progress().state for one in (given_up, next_one)} == {"waiting"}
+    assert {one.state for one in (given_up, next_one)} == {"waiting"}
     given_up.cancel()
-    assert given_up.is_over and next_one.progress().state == "waiting"
+    assert given_up.is_over and next_one.state == "waiting"
     busy[0].cancel()
     assert next_one.wait(PATIENCE_S).rows.to_pylist() == [{"two": 2}]
     busy[1].cancel()

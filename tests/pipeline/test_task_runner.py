@@ -238,7 +238,7 @@ def test_a_cancelled_run_leaves_the_catalog(tmp_path, on_spark, out, tiny_tasks)
     )
     start = time.monotonic()
     run.cancel()
-    with pytest.raises(job.CancelledError):
+    with pytest.raises(job.JobCancelled):
         run.wait()
     assert time.monotonic() - start < 2
     assert run.progress().state == "cancelled"
@@ -254,7 +254,7 @@ def test_cancelled_before_its_first_task(tmp_path, on_spark, out, tiny_tasks):
         run = job.start_ingest([broker], out, "local[2]")
         assert run.wait(wait_s) is None
         run.cancel()
-        with pytest.raises(job.CancelledError):
+        with pytest.raises(job.JobCancelled):
             run.wait()
     assert content_of(out) == {}
     on_spark(broker, catalog=out)

@@ -5,93 +5,62 @@ The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB t
 catalog tells the same at once, and what is larger is left to the pipeline.
 """
 
-import threading
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import streamlit as st
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.state import ingests
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import CannotOpen
+from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.health import Health
     from kafkaviz.log.partition import Partition
 
+# fails with a KafkavizError where the directory cannot be checked; anything else is a fault of ours
+Checkup: TypeAlias = "Job[Health, ReadProgress]"
 LARGE_BYTES = 2 << 30  # of .log; what is larger is read by the pipeline, on all cores
 
 
-class CheckupCancelled(Exception):
-    """Nobody waits for this checkup any more."""
-
-
-@dataclass
-class Checkup:
-    """A checkup that runs, or has ended: then one of health and error is there. error: Stopped
-    where it was cancelled, KafkavizError where the directory cannot be checked, anything else is a
-    fault of ours.
+@st.cache_resource(show_spinner=False)
+def checkups() -> JobRegistry[tuple[str, str], Checkup]:
+    """The checkups of this server by listing and release: shared by all tabs, so that no directory
+    is read twice at once.
     """
-
-    total_bytes: int  # of .log
-    done_bytes: int = 0
-    partition: str = ""  # that is being read
-    health: "Health | None" = None
-    error: Exception | None = None
-    is_cancelled: bool = False
-    end_event: threading.Event = field(default_factory=threading.Event)
-
-    def cancel(self) -> None:
-        """Ends it before the next topic-partition."""
-        self.is_cancelled = True
+    return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
-class Checkups:
-    """The checkups by listing and release: shared by all tabs, so that no directory is read twice
-    at once.
+def get_or_start(snapshot: BrokerSnapshot, release: str) -> Checkup:
+    """The directory's checkup by this release ("" for what its traces say); started at the first
+    call.
     """
+    return checkups().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._checkups: dict[tuple[str, str], Checkup] = {}
 
-    def get_or_start(self, snapshot: BrokerSnapshot, release: str) -> Checkup:
-        """The directory's checkup by this release ("" for what its traces say); started at the
-        first call.
-        """
-        with self._lock:
-            key = snapshot.key, release
-            if key not in self._checkups:
-                self._checkups[key] = _start_checkup(snapshot, release)
-                for old_key in list(self._checkups)[:-MAX_BROKERS]:
-                    self._checkups.pop(old_key).cancel()
-            return self._checkups[key]
+def error_count(snapshot: BrokerSnapshot) -> int:
+    """How many errors the checkup by the directory's own traces has found, else what a fresh
+    catalog tells; 0 where none has ended.
+    """
+    checkup = checkups().get((snapshot.key, ""))
+    return (
+        checkup.result.counts["error"]
+        if checkup and checkup.result
+        else broker_cache.catalog_error_count(snapshot)
+    )
 
-    def error_count(self, snapshot: BrokerSnapshot) -> int:
-        """How many errors the checkup by the directory's own traces has found, else what a fresh
-        catalog tells; 0 where none has ended.
-        """
-        with self._lock:
-            checkup = self._checkups.get((snapshot.key, ""))
-        return (
-            checkup.health.counts["error"]
-            if checkup and checkup.health
-            else broker_cache.catalog_error_count(snapshot)
-        )
 
-    def restart(self, snapshot: BrokerSnapshot, release: str) -> None:
-        """Forgets the directory's checkups, and starts one that reads its files, unless they are
-        too many for that.
-        """
-        with self._lock:
-            for key in [
-                checkup_key for checkup_key in self._checkups if checkup_key[0] == snapshot.key
-            ]:
-                self._checkups.pop(key).cancel()
-            if not is_large(snapshot):
-                self._checkups[snapshot.key, release] = _start_thread(snapshot, release)
+def restart(snapshot: BrokerSnapshot, release: str) -> None:
+    """Forgets the directory's checkups, and starts one that reads its files, unless they are too
+    many for that.
+    """
+    checkups().forget(lambda key: key[0] == snapshot.key)
+    if not is_large(snapshot):
+        checkups().restart((snapshot.key, release), partial(_start_reading, snapshot, release))
 
 
 def log_bytes(snapshot: BrokerSnapshot) -> int:
@@ -119,57 +88,32 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
     broker_cache.clear_all()
     with suppress(CannotOpen):  # the page says what is wrong with it
         current = broker_cache.open_snapshot(snapshot.broker.source)
-        checkups().restart(current, release)
-        if (
-            is_large(current)
-            and not broker_cache.is_fresh(current)
-            and ingests.server_ingests().state(current) not in ingests.WORKING
-        ):
-            ingests.server_ingests().restart(current)
+        restart(current, release)
+        if is_large(current) and not broker_cache.is_fresh(current):
+            ingests.restart(current)
 
 
-def _start_checkup(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """By the directory's traces a fresh catalog tells all; else a thread reads it."""
+def _start(snapshot: BrokerSnapshot, release: str) -> Checkup:
+    """By the directory's traces a fresh catalog tells all; else its files are read."""
     health = None if release else broker_cache.catalog_health(snapshot)
-    if not health:
-        return _start_thread(snapshot, release)
-    checkup = Checkup(log_bytes(snapshot), health=health)
-    checkup.end_event.set()
-    return checkup
+    return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 
 
-def _start_thread(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    checkup = Checkup(log_bytes(snapshot))
-    threading.Thread(
-        target=_run, args=(checkup, snapshot, release), name="kafkaviz-checkup", daemon=True
-    ).start()
-    return checkup
+def _start_reading(snapshot: BrokerSnapshot, release: str) -> Checkup:
+    return Job(partial(_check, snapshot, release), ReadProgress(0, log_bytes(snapshot)))
 
 
-def _run(checkup: Checkup, snapshot: BrokerSnapshot, release: str) -> None:
+def _check(
+    snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
+) -> "Health":
+    """Where it is cancelled it ends before the next topic-partition."""
     from kafkaviz.analysis.health import check
 
-    read_bytes = 0
+    done_bytes, total_bytes = 0, log_bytes(snapshot)
 
     def watch(partition: "Partition") -> None:
-        nonlocal read_bytes
-        if checkup.is_cancelled:
-            raise CheckupCancelled
-        checkup.done_bytes, checkup.partition = read_bytes, partition.directory
-        read_bytes += sum(segment.log.size_bytes for segment in partition.segments if segment.log)
+        nonlocal done_bytes
+        report(ReadProgress(done_bytes, total_bytes, partition.directory))
+        done_bytes += sum(segment.log.size_bytes for segment in partition.segments if segment.log)
 
-    try:
-        checkup.health = check(snapshot.broker, release or None, watch=watch)
-    except (CheckupCancelled, KafkavizError) as fault:
-        checkup.error = fault.with_traceback(None)
-    except Exception as fault:  # the page must say so, and the server's log have all of it
-        checkup.error = fault
-        raise
-    finally:
-        checkup.end_event.set()
-
-
-@st.cache_resource(show_spinner=False)
-def checkups() -> Checkups:
-    """This server's checkups."""
-    return Checkups()
+    return check(snapshot.broker, release or None, watch=watch)

@@ -1,11 +1,10 @@
 """How far an ingest is, in words: what is read of how much, how fast, how long still."""
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.figures import error_text
 from kafkaviz.words import say
 
@@ -22,21 +21,13 @@ def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> 
     pending_texts: what a page says of the wait, and of an ingest that ended without its numbers;
     where it says nothing, what Broker says.
     """
-    mark = (
-        elements.severity(MARKS[progress.state])
-        if progress.state in MARKS
-        else elements.icon("bolt", True)
-    )
+    mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
-    bar = (
-        f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
-        if progress.state in ("reading", "writing")
-        else ""
-    )
-    words, quiet = escape(text(progress)), escape(aside(progress, pending_texts))
-    return (
-        f'<div class="kv-work" role="status">{mark}<span>{words}</span>{bar}'
-        f'<span class="kv-fnt">{quiet}</span></div>'
+    return progress_strip.line_html(
+        text(progress),
+        aside(progress, pending_texts),
+        share if progress.state in ("reading", "writing") else None,
+        mark,
     )
 
 

@@ -94,7 +94,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
         {"text": text, "wrong": mistake_range, "longest": LONGEST, "run": say("explore.run")},
         partial(_run, snapshot),
     )
-    answer = query.wait(0) if query and query.progress().state == "done" else None
+    answer = query.wait(0) if query and query.state == "done" else None
     with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
         sentence = describe_answer(answer) if answer else ""
         st.html(f'<div class="kv-sm kv-fnt" role="status">{sentence}</div>', width="stretch")

@@ -79,7 +79,7 @@ def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
     """The answer, or how far it is, or why there is none."""
-    at = query.progress().state
+    at = query.state
     if at in ("waiting", "running"):
         render_query_progress(snapshot, text)
     elif at == "done":

@@ -2,7 +2,10 @@
 
 import threading
 import time
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 from streamlit import runtime
@@ -10,9 +13,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.jobs import JobRegistry
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.query import Query, QueryResult
+    from kafkaviz.pipeline.query import Query
 
 MOST_ANSWERS, MOST_ANSWER_BYTES = 12, 1 << 28  # answers, and their rows in all
 CLOSED_AFTER_S = (
@@ -27,34 +31,35 @@ class Queries:
     """
 
     def __init__(self) -> None:
+        self._queries: JobRegistry[tuple, Query] = JobRegistry(
+            MOST_ANSWERS, size_bytes=_answer_bytes, limit_bytes=MOST_ANSWER_BYTES
+        )
         self._lock = threading.Lock()
-        self._queries: dict[
-            tuple, tuple[Query, set[str]]
-        ] = {}  # with the sessions that wait for it
+        # the sessions that wait for each
+        self._tabs: WeakKeyDictionary[Query, set[str]] = WeakKeyDictionary()
         self._is_watched = False
 
     def get_or_start(self, snapshot: BrokerSnapshot, text: str) -> "Query":
         """The query to the directory's catalog as it is now; started at the first call, and where
         another tab cancelled it.
         """
-        with self._lock:
-            key, tab = self._key(snapshot, text), _tab()
-            if key not in self._queries or (
-                self._state(key) == "cancelled" and tab not in self._queries[key][1]
-            ):
-                self._start(key)
-            query, tabs = self._queries[key]
-            tabs.add(tab)
-            return query
+        return self._join(
+            snapshot,
+            text,
+            lambda query: query.state == "cancelled" and _tab() not in self._tabs[query],
+        )
 
     def restart(self, snapshot: BrokerSnapshot, text: str) -> "Query":
         """The same, started anew where it is over."""
+        return self._join(snapshot, text, lambda query: True)
+
+    def _join(
+        self, snapshot: BrokerSnapshot, text: str, is_stale: Callable[["Query"], bool]
+    ) -> "Query":
+        key = _key(snapshot, text)
         with self._lock:
-            key = self._key(snapshot, text)
-            if key not in self._queries or self._queries[key][0].is_over:
-                self._start(key)
-            query, tabs = self._queries[key]
-            tabs.add(_tab())
+            query = self._queries.get_or_start(key, partial(self._start, key), is_stale)
+            self._tabs.setdefault(query, set()).add(_tab())
             return query
 
     def leave(self, snapshot: BrokerSnapshot, text: str) -> None:
@@ -62,44 +67,20 @@ class Queries:
         wait for it.
         """
         with self._lock:
-            query, tabs = self._queries.get(self._key(snapshot, text), (None, set()))
+            query = self._queries.get(_key(snapshot, text))
+            tabs = self._tabs[query] if query else set()
             tabs.discard(_tab())
             is_awaited = any(map(_is_open, tabs))
-        if query and not query.is_over and not is_awaited:
+        if query and not is_awaited:
             query.cancel()
 
-    def _key(self, snapshot: BrokerSnapshot, text: str) -> tuple:
-        return (
-            broker_cache.catalog_path(snapshot.broker),
-            broker_cache.catalog_stamp(snapshot.broker),
-            text,
-        )
-
-    def _state(self, key: tuple) -> str:
-        return self._queries[key][0].progress().state
-
-    def _start(self, key: tuple) -> None:
+    def _start(self, key: tuple) -> "Query":
         from kafkaviz.pipeline.query import Query
 
-        self._queries.pop(key, None)
-        self._queries[key] = Query(key[0], key[-1]), set()
-        self._forget()
         if not self._is_watched:
             self._is_watched = True
             threading.Thread(target=self._watch, name="kafkaviz-queries", daemon=True).start()
-
-    def _forget(self) -> None:
-        """Drops the oldest that are over, down to so many and so many bytes."""
-        finished_bytes = {
-            key: _answer_bytes(query) for key, (query, _) in self._queries.items() if query.is_over
-        }
-        for key in list(finished_bytes):
-            if (
-                len(self._queries) <= MOST_ANSWERS
-                and sum(finished_bytes.values()) <= MOST_ANSWER_BYTES
-            ):
-                return
-            del self._queries[key], finished_bytes[key]
+        return Query(key[0], key[-1])
 
     def _watch(self) -> None:
         """Ends what no tab waits for, until nothing runs."""
@@ -108,8 +89,8 @@ class Queries:
             time.sleep(WATCH_INTERVAL_S)
             with self._lock:
                 running = [
-                    (query, set(tabs))
-                    for query, tabs in self._queries.values()
+                    (query, set(self._tabs[query]))
+                    for query in self._queries.jobs()
                     if not query.is_over
                 ]
                 self._is_watched = bool(running)
@@ -125,6 +106,14 @@ class Queries:
                     query.cancel()
 
 
+def _key(snapshot: BrokerSnapshot, text: str) -> tuple:
+    return (
+        broker_cache.catalog_path(snapshot.broker),
+        broker_cache.catalog_stamp(snapshot.broker),
+        text,
+    )
+
+
 def _tab() -> str:
     """The session of the tab that asks."""
     context = get_script_run_ctx(suppress_warning=True)
@@ -138,7 +127,7 @@ def _is_open(tab: str) -> bool:
 
 def _answer_bytes(query: "Query") -> int:
     """Of an answer's rows."""
-    return cast("QueryResult", query.wait(0)).rows.nbytes if query.progress().state == "done" else 0
+    return query.result.rows.nbytes if query.result else 0
 
 
 @st.cache_resource(show_spinner=False)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.words import say
 
 
@@ -14,14 +14,11 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
     query = queries().get_or_start(snapshot, text)
     if query.is_over:
         st.rerun()
-    progress = query.progress()
-    activity = say("explore.waits" if progress.state == "waiting" else "explore.runs")
-    with st.container(horizontal=True, key="kv_strip_query", vertical_alignment="center"):
-        line = (
-            f"{elements.icon('bolt', True)}<span>{activity}</span>"
-            f"<span class='kv-fnt'>{progress.seconds:.0f} s</span>"
-        )
-        st.html(f'<div class="kv-work" role="status">{line}</div>')
-        st.button(
-            say("progress.cancel"), type="tertiary", key="kv_query_cancel", on_click=query.cancel
-        )
+    activity = say("explore.waits" if query.state == "waiting" else "explore.runs")
+    progress_strip.render_strip(
+        "kv_strip_query",
+        progress_strip.line_html(activity, f"{query.seconds:.0f} s"),
+        say("progress.cancel"),
+        "kv_query_cancel",
+        query.cancel,
+    )

@@ -4,31 +4,30 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state.checkups import checkups
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.state import checkups
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.words import say
 
 
 @st.fragment(run_every=0.4)
 def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
     """How far the checkup is; the page is drawn anew once it is over."""
-    checkup = checkups().get_or_start(snapshot, release)
-    if checkup.end_event.is_set():
+    checkup = checkups.get_or_start(snapshot, release)
+    if checkup.is_over:
         st.rerun()
-    share = checkup.done_bytes / checkup.total_bytes if checkup.total_bytes else 0
+    progress = checkup.progress()
     text = (
-        say("health.reading_partition", partition=checkup.partition)
-        if checkup.partition
+        say("health.reading_partition", partition=progress.name)
+        if progress.name
         else say("health.reading")
     )
-    done, total = units.size(checkup.done_bytes), units.size(checkup.total_bytes)
-    with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
-        st.html(
-            f'<div class="kv-work" role="status">{elements.icon("bolt", True)}'
-            f'<span>{elements.escape(text)}</span><div class="kv-prog">'
-            f'<i style="width:{100 * share:.0f}%"></i></div>'
-            f'<span class="kv-fnt">{say("health.read_of", done=done, total=total)}</span></div>'
-        )
-        st.button(
-            say("health.cancel"), type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel
-        )
+    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
+    progress_strip.render_strip(
+        "kv_strip_work",
+        progress_strip.line_html(
+            text, say("health.read_of", done=done, total=total), progress.share
+        ),
+        say("health.cancel"),
+        "kv_checkup_cancel",
+        checkup.cancel,
+    )

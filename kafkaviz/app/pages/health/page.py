@@ -14,11 +14,9 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.health.checkup_progress import render_checkup_progress
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
-from kafkaviz.app.state import page_location
+from kafkaviz.app.state import checkups, page_location
 from kafkaviz.app.state.checkups import (
-    CheckupCancelled,
     check_again,
-    checkups,
     is_for_spark,
     is_large,
 )
@@ -27,6 +25,7 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as checkup_figure
 from kafkaviz.figures import error_text
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.log import file
 from kafkaviz.words import say
 
@@ -57,18 +56,18 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 
     checked_release: the release that it goes by; chosen_release: the one that was chosen.
     """
-    error_count = checkups().error_count(snapshot)
-    checkup = checkups().get_or_start(snapshot, checked_release)
-    is_over = checkup.end_event.wait(QUICK_S)
-    if is_over and checkups().error_count(snapshot) != error_count:
+    error_count = checkups.error_count(snapshot)
+    checkup = checkups.get_or_start(snapshot, checked_release)
+    is_over = checkup.ends_within(QUICK_S)
+    if is_over and checkups.error_count(snapshot) != error_count:
         st.rerun()  # the sidebar was drawn before their number was known
-    render_head(snapshot, checkup.health if is_over else None, checked_release)
+    render_head(snapshot, checkup.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
     if not is_over:
         return render_checkup_progress(snapshot, checked_release)
     if checkup.error is not None:
         return _render_failure(snapshot, checkup.error, checked_release)
-    health = cast("Health", checkup.health)
+    health = cast("Health", checkup.result)
     _render_findings(snapshot, health, checked_release)
     render_rebuilt_indexes(snapshot, health.findings, checked_release or health.version.text)
 
@@ -118,7 +117,7 @@ def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) ->
 
 def _failure_text(error: Exception) -> str:
     """Why a checkup has no findings."""
-    if isinstance(error, CheckupCancelled):
+    if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
     own_fault = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
     return error_text.describe(error) if isinstance(error, KafkavizError) else own_fault

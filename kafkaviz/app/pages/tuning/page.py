@@ -67,17 +67,17 @@ def _render_body(location: Location) -> None:
         if tuning_scope.kind == "workload":
             tuning_scope = replace(tuning_scope, name=scope.choose_workload())
         measure_request = scope.measure_request(tuning_scope)
-        reading = measure_jobs.measure_jobs().job(measure_request) if measure_request else None
+        reading = measure_jobs.get_or_start(measure_request) if measure_request else None
         if (
             reading
-            and reading.wait(measure_jobs.PATIENCE_S)
-            and reading.source
+            and reading.ends_within(measure_jobs.PATIENCE_S)
+            and reading.result
             and not reading.is_empty
         ):
             _render_measured(
                 tuning_scope,
                 cast(MeasureRequest, measure_request).key,
-                reading.source,
+                reading.result,
                 head,
                 controls,
             )

@@ -1,24 +1,25 @@
 """How far the measuring is, and why there is nothing to show."""
 
 import math
-from collections.abc import Callable
 from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.pages.tuning.measure_jobs import MeasureCancelled, MeasureJob, measure_jobs
+from kafkaviz.app.pages.tuning import measure_jobs
+from kafkaviz.app.pages.tuning.measure_jobs import MeasureJob
 from kafkaviz.app.pages.tuning.scope import Scope, option_text
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.figures import error_text
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.words import say
 
 
 def render_unfinished(job: MeasureJob, scope: Scope) -> None:
     """In place of the page: how far the measuring is, or why there is nothing to show."""
-    if job.fault:
+    if job.error:
         _render_fault(job, scope.location)
     elif job.is_empty:
         with elements.empty(
@@ -32,28 +33,27 @@ def render_unfinished(job: MeasureJob, scope: Scope) -> None:
 @st.fragment(run_every=0.5)
 def _render_progress(job: MeasureJob) -> None:
     """How far the measuring is; the page is drawn when it has ended."""
-    if job.wait(0):
+    job = measure_jobs.get_or_start(job.request)
+    if job.is_over:
         st.rerun()
-    done, total, log_name, seconds = job.progress
-    share = done / total if total else 0.0
-    status = (
+    progress = job.progress()
+    done, total = progress.done_bytes, progress.total_bytes
+    text = (
         say("tuning.measured", done=units.size(done), total=units.size(total))
         if total
         else say("tuning.being_written")
     )
-    with st.container(horizontal=True, key="kv_strip_tuning", vertical_alignment="center"):
-        bar = (
-            f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
-        )
-        st.html(
-            f'<div class="kv-work" role="status">{elements.icon("bolt", True)}'
-            f"<span>{status}</span>{bar}"
-            '<span class="kv-fnt">'
-            f"{elements.escape(_speed(done, total, seconds) or log_name)}</span></div>"
-        )
-        st.button(
-            say("tuning.cancel"), type="tertiary", key="kv_tuning_cancel", on_click=job.cancel
-        )
+    progress_strip.render_strip(
+        "kv_strip_tuning",
+        progress_strip.line_html(
+            text,
+            _speed(done, total, job.seconds) or progress.name,
+            progress.share if total else None,
+        ),
+        say("tuning.cancel"),
+        "kv_tuning_cancel",
+        job.cancel,
+    )
 
 
 def _speed(done: int, total: int, seconds: float) -> str:
@@ -66,12 +66,12 @@ def _speed(done: int, total: int, seconds: float) -> str:
 
 def _render_fault(job: MeasureJob, location: Location) -> None:
     """Why there is nothing to show, and a way on."""
-    if isinstance(job.fault, MeasureCancelled):
+    if isinstance(job.error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(
                 say("tuning.measure_again"),
                 key="kv_tuning_again",
-                on_click=cast(Callable[..., None], measure_jobs().job),
+                on_click=measure_jobs.restart,
                 args=(job.request,),
             )
         return
@@ -79,7 +79,7 @@ def _render_fault(job: MeasureJob, location: Location) -> None:
         "unread",
         "error",
         say("tuning.cannot"),
-        error_text.describe_sentence(cast(Exception, job.fault)),
+        error_text.describe_sentence(cast(Exception, job.error)),
     ):
         widget_options: dict[str, Any] = {
             "icon": ":material/ecg_heart:",

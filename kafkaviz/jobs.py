@@ -1,0 +1,230 @@
+"""One background task: work in a thread of its own that others watch, wait for and cancel.
+
+A checkup, a measurement, a query and an ingest are jobs. The work is a function that is given
+`report`: each call tells how far it is, and ends the work where the job was cancelled meanwhile.
+
+    def count(report):
+        for number in range(100):
+            report(ReadProgress(number, 100))
+        return 100
+
+    job = Job(count, ReadProgress())
+    job.progress().share    # 0.37
+    job.wait()              # 100; after job.cancel() it raises JobCancelled
+
+Not a concurrent.futures.Future: that cannot be cancelled once it runs, and its pool lets no process
+end before its threads do.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from kafkaviz.errors import KafkavizError
+
+SETTLES_WITHIN_S = 1.0  # the thread of most jobs that were stopped
+ResultT = TypeVar("ResultT")
+ProgressT = TypeVar("ProgressT")
+KeyT = TypeVar("KeyT", bound=Hashable)
+JobT = TypeVar("JobT", bound="Job[Any, Any]")
+
+
+class JobCancelled(KafkavizError):
+    """Somebody cancelled the job; what it had read is thrown away."""
+
+
+@dataclass(frozen=True)
+class ReadProgress:
+    """How far a job is that reads .log files."""
+
+    done_bytes: int = 0
+    total_bytes: int = 0
+    name: str = ""  # of what is being read
+
+    @property
+    def share(self) -> float:
+        """Of the bytes, that are done; 0 where there are none."""
+        return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
+
+
+class Job(Generic[ResultT, ProgressT]):
+    """Work in a daemon thread; it starts at once and ends once.
+
+    state: the one that it starts in or has entered since, at last "done", "failed" or "cancelled",
+    by which time there is a result or an error. started_at: of time.monotonic().
+    """
+
+    cancel_text = "the job was cancelled"
+    protected_states: tuple[str, ...] = ()  # in which cancelling does nothing
+
+    def __init__(
+        self,
+        work: Callable[[Callable[[ProgressT], None]], ResultT],
+        progress: ProgressT,
+        state: str = "running",
+    ) -> None:
+        """A subclass sets its own attributes before: the thread may need them at once."""
+        self.state, self.done_state = state, "done"
+        self.result: ResultT | None = None
+        self.error: Exception | None = None
+        self.started_at, self._ended_at = time.monotonic(), None
+        self._progress = progress
+        self._lock, self._end_event = threading.Lock(), threading.Event()
+        name = f"kafkaviz-{type(self).__name__.lower()}"
+        self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, well or not."""
+        return self._end_event.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """That it has taken so far, or took in all."""
+        return (self._ended_at or time.monotonic()) - self.started_at
+
+    def progress(self) -> ProgressT:
+        """How far it is now."""
+        return self._progress
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it is over, after waiting for that no longer than this."""
+        return self._end_event.wait(seconds)
+
+    def wait(self, timeout_s: float | None = None) -> ResultT | None:
+        """The result; None where it takes longer than timeout_s.
+
+        Raises JobCancelled, or what went wrong.
+        """
+        if self._end_event.wait(timeout_s) and self.error is not None:
+            raise self.error
+        return self.result
+
+    def cancel(self) -> None:
+        """Ends it at once, unless it is over or protected; its thread ends at its next report."""
+        self.stop(JobCancelled(self.cancel_text))
+
+    def stop(self, error: Exception) -> None:
+        """Ends it from outside with this error: at once, if it still may be."""
+        state = "cancelled" if isinstance(error, JobCancelled) else "failed"
+        if self._end(state, error=error):
+            self.on_stop()
+
+    def settle(self, timeout_s: float = SETTLES_WITHIN_S) -> None:
+        """Waits until the thread of a job that was stopped has cleared up, or for this long."""
+        self._thread.join(timeout_s)
+
+    def report(self, progress: ProgressT) -> None:
+        """For the work: how far it is. Raises JobCancelled where the job is over."""
+        self._progress = progress
+        self.enter(self.state)
+
+    def enter(self, state: str) -> None:
+        """For the work: it does this now. Raises JobCancelled where the job is over."""
+        with self._lock:
+            if self.is_over:
+                raise JobCancelled(self.cancel_text)
+            self.state = state
+
+    def on_stop(self) -> None:
+        """For subclasses: tells what else works for a job that was stopped."""
+
+    def explain(self, error: Exception) -> Exception:
+        """For subclasses: the error that stands for one that is none of ours."""
+        return error
+
+    def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
+        try:
+            result = work(self.report)
+            self._end(self.done_state, result)  # which the work may have changed
+        except KafkavizError as error:
+            self._end("failed", error=error.with_traceback(None))  # whose frames hold what was read
+        except Exception as error:
+            self._end("failed", error=self.explain(error))
+            if self.error is error:
+                raise  # the server's log must have all of it
+
+    def _end(
+        self, state: str, result: ResultT | None = None, error: Exception | None = None
+    ) -> bool:
+        """Whether this is how it ends: an end comes once."""
+        with self._lock:
+            if self.is_over or (state == "cancelled" and self.state in self.protected_states):
+                return False
+            self.state, self.result, self.error = state, result, error
+            self._ended_at = time.monotonic()
+            self._end_event.set()
+            return True
+
+
+class JobRegistry(Generic[KeyT, JobT]):
+    """Jobs by what they are about, shared by all threads: nothing is done twice at once.
+
+    Beyond its limits it forgets those that nobody has asked for the longest.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        forgets_running: bool = False,
+        size_bytes: Callable[[JobT], int] = lambda job: 0,
+        limit_bytes: int = 0,
+    ) -> None:
+        """limit: how many jobs. forgets_running: cancels and forgets them too, not only those that
+        are over. limit_bytes: of all results, as size_bytes tells it of a job.
+        """
+        self._limit, self._forgets_running = limit, forgets_running
+        self._size_bytes, self._limit_bytes = size_bytes, limit_bytes
+        self._lock = threading.Lock()
+        self._jobs: dict[KeyT, JobT] = {}  # the one asked for last stands last
+
+    def jobs(self) -> list[JobT]:
+        """Those that are kept."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def get(self, key: KeyT) -> JobT | None:
+        """The job of this key, if there is one."""
+        with self._lock:
+            return self._jobs.get(key)
+
+    def get_or_start(
+        self,
+        key: KeyT,
+        start: Callable[[], JobT],
+        is_stale: Callable[[JobT], bool] = lambda job: False,
+    ) -> JobT:
+        """The job of this key; it is started where there is none, and anew where it is over and
+        stale.
+        """
+        with self._lock:
+            job = self._jobs.pop(key, None)
+            if job is None or (job.is_over and is_stale(job)):
+                job = start()
+            self._forget_unused()
+            self._jobs[key] = job
+            return job
+
+    def restart(self, key: KeyT, start: Callable[[], JobT]) -> JobT:
+        """The job of this key, because somebody asked for it: started anew where it is over."""
+        return self.get_or_start(key, start, lambda job: True)
+
+    def forget(self, matches: Callable[[KeyT], bool]) -> None:
+        """Cancels and forgets the jobs of such keys."""
+        with self._lock:
+            for key in list(filter(matches, self._jobs)):
+                self._jobs.pop(key).cancel()
+
+    def _forget_unused(self) -> None:
+        """Makes room for one more job."""
+        for key, job in list(self._jobs.items()):
+            if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:
+                return
+            if self._forgets_running or job.is_over:
+                self._jobs.pop(key).cancel()
+
+    def _total_bytes(self) -> int:
+        return sum(map(self._size_bytes, self._jobs.values()))
