@@ -166,7 +166,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(name: str, share: float) -> None:
+def _show(name: str, _share: float) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\rreading {output.to_one_line(name)}\x1b[K")
 

@@ -302,7 +302,7 @@ FIELDS = {
         "partitionLeaderEpoch",
         PRODUCER,
         None,
-        lambda header: "Written by the leader; not covered by the CRC.",
+        lambda _header: "Written by the leader; not covered by the CRC.",
     ),
     "magic": FieldDisplay(
         "magic",
@@ -321,7 +321,7 @@ FIELDS = {
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda header: "CRC-32C of everything from byte 21 to the end of the batch.",
+        lambda _header: "CRC-32C of everything from byte 21 to the end of the batch.",
     ),
     "attributes": FieldDisplay(
         "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}", _codec
@@ -512,7 +512,7 @@ LEGACY_FIELDS = {
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda header: "CRC-32 of everything from byte 16 on.",
+        lambda _header: "CRC-32 of everything from byte 16 on.",
     ),
     "magic": FieldDisplay(
         "magic",

@@ -47,7 +47,7 @@ def report(
     checkup: Health | None = None,
     include_payload: bool = False,
     include_sha256: bool = False,
-    on_progress: Callable[[str], None] = lambda what: None,
+    on_progress: Callable[[str], None] = lambda _what: None,
 ) -> str:
     """The report of a broker directory, or of one that was opened as one partition. created_ms: the
     date that it bears.

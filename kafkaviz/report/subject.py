@@ -77,7 +77,7 @@ def gather(
     checkup: Health | None = None,
     with_payload: bool = False,
     with_sha256: bool = False,
-    watch: ProgressListener = lambda what: None,
+    watch: ProgressListener = lambda _what: None,
 ) -> Subject:
     """Reads the directory. version, typed: as for a checkup. checkup: a checkup that there is
     already, by the same release.
@@ -190,7 +190,7 @@ def _tune(
     """(the tuning, ""), or (None, why there is none)."""
     try:
         source = open_source(
-            broker.source, version, typed, on_progress=lambda name, share: watch(f"tuning {name}")
+            broker.source, version, typed, on_progress=lambda name, _share: watch(f"tuning {name}")
         )
         costs = cost_model.lookup_prices(
             source.by_base_offset, None, calibration=calibration.load_calibration()

@@ -335,7 +335,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
     limits = limit_map.view(
         report_tuning.case.measurement, config, overall.considered_bytes, config.segment_index_bytes
     )
-    words = limit_map.index_size_text(limits, report_tuning.case.measurement, config)
+    words = limit_map.index_size_text(report_tuning.case.measurement, config)
     heads = ("Interval", "Safe segment.index.bytes", "First with today’s")
     rows = (
         (units.group(interval), units.group(safe), cause)

@@ -314,7 +314,7 @@ def test_the_map_agrees_with_the_closed_forms(mode):
     )
     safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, of.log_bytes / 799, 1.0))
     assert view.title == "Today size ends segments; from 3.07 MiB of index on no index does"
-    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(view, of, config)
+    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(of, config)
     figure = limit_map.figure(view, mode)
     assert trace(figure, "first limit").z.shape == (
         len(view.index_sizes),

@@ -98,7 +98,7 @@ class OffsetIndexCheck:
             yield from self._missing_finding()
             return
         verdicts = self._verdicts(scan_state)
-        yield from self._length_findings(scan_state)
+        yield from self._length_findings()
         yield from self._entry_findings(verdicts)
         yield from self._order_findings(verdicts)
         yield from self._release_findings(verdicts)
@@ -121,7 +121,7 @@ class OffsetIndexCheck:
             Evidence("no file", name),
         )
 
-    def _length_findings(self, scan_state: ScanState) -> Iterator[Finding]:
+    def _length_findings(self) -> Iterator[Finding]:
         index, name = self._index, existing_file(self._segment.index).name
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES

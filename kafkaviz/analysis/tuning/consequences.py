@@ -66,7 +66,7 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 
 
 def tiered_cost(
-    current: IntervalPrice, other: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig
+    current: IntervalPrice, other: IntervalPrice, today: CurrentConfig
 ) -> dict[str, float]:
     """Of a topic with remote storage: segments whose indexes fit the remote index cache, and what a
     remote read carries for nothing.

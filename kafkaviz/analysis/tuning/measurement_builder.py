@@ -49,7 +49,7 @@ class MeasurementBuilder:
         self,
         chunks: Iterable[np.ndarray],
         indexes: tuple[np.ndarray, np.ndarray] | None = None,
-        report_share: Callable[[float], None] = lambda share: None,
+        report_share: Callable[[float], None] = lambda _share: None,
     ) -> None:
         """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
         workload).

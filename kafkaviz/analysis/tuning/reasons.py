@@ -113,7 +113,7 @@ def _on_disk(
 
 
 def not_fixed(
-    price: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices
+    price: IntervalPrice, measurement: LogMeasurement, costs: LookupPrices
 ) -> tuple[Reason, ...]:
     """What no interval changes, as far as it weighs for this log."""
     reasons = []

@@ -85,7 +85,7 @@ def recommend(
         best.interval_bytes if is_change else current.interval_bytes,
         best.interval_bytes,
         all_reasons,
-        not_fixed(best if is_change else current, measurement, today, costs),
+        not_fixed(best if is_change else current, measurement, costs),
         gain,
         current,
         best,
@@ -170,9 +170,7 @@ def _worth(
     if saved_part > LEAST_GAIN and saved_share > LEAST_INDEX_GAIN:
         return True, (Reason("smaller", values),)
     if today.is_tiered and saved_part > 0.5:
-        return True, (
-            Reason("smaller-for-tiered", values | tiered_cost(current, best, measurement, today)),
-        )
+        return True, (Reason("smaller-for-tiered", values | tiered_cost(current, best, today)),)
     if "index" in exceeded_budgets(current, budgets) and saved_part > LEAST_GAIN:
         return True, (Reason("smaller", values),)
     return False, (Reason("smaller-too-little", values),)

@@ -206,7 +206,7 @@ def open_source(
     version: str | None = None,
     overrides: Mapping[str, str] | None = None,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
-    on_progress: MeasureProgress = lambda name, share: None,
+    on_progress: MeasureProgress = lambda _name, _share: None,
 ) -> TuningSource:
     """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or
     KafkavizError of a workload's file.

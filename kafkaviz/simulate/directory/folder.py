@@ -225,7 +225,7 @@ class DiskLogs:
         self._folder, self._open, self._base = folder, None, -1
         self._sizes: dict[int, int] = {}
 
-    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+    def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         """As LogBytes; ValueError without bytes."""
         if data is None:
             raise ValueError("a batch came without its bytes")

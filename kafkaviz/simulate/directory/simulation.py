@@ -281,7 +281,7 @@ class Run:
             )
         except CannotLoad as fault:
             raise KafkavizError(f"{plan.directory}: {fault.exception}") from None
-        logs.append(plan.start_offset, b"", 0)
+        logs.append(plan.start_offset, b"")
 
     def carry_out(self, clean: bool = True) -> Simulated:
         """All of the plan; then the broker is stopped, or crashes. KafkavizError as take."""

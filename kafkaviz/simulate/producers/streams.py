@@ -121,7 +121,7 @@ def chunks(
         _check(phase, behaviour, number + 1)
         _ensure_time(int(state["clock_ns"][0]) + 1, f"phase {number + 1}")
         plan = _plan(phase, workload, config, behaviour)
-        _enter(state, phase)
+        _enter(state)
         yield from _phase_chunks(
             phase, plan, state, producers[: phase.producers], payload, batches_per_chunk
         )
@@ -164,7 +164,7 @@ def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray
     return state, producers
 
 
-def _enter(state: np.ndarray, phase: Phase) -> None:
+def _enter(state: np.ndarray) -> None:
     """The state at the beginning of a phase."""
     state["phase_start_ns"] = state["clock_ns"]
     for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
@@ -290,7 +290,7 @@ def _plan(
             "null_threshold": threshold(phase.null_share),
         }
         | _limits(phase)
-        | _times(phase, workload)
+        | _times(phase)
         | _keys(phase)
         | _producers(phase, config, behaviour)
     )
@@ -312,7 +312,7 @@ def _limits(phase: Phase) -> dict[str, int]:
     }
 
 
-def _times(phase: Phase, workload: Workload) -> dict[str, int]:
+def _times(phase: Phase) -> dict[str, int]:
     """How timestamps come about."""
     return {
         "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,

@@ -255,7 +255,7 @@ class LogLoader:
         self._epochs = LeaderEpochs(recovered_segment.leader_epochs)
         if recovered_segment.exception:
             return self._handle_exception(
-                base, recovered_segment, recovered_segment.exception, cause, why, is_caught
+                base, recovered_segment, recovered_segment.exception, why, is_caught
             )
         if recovered_segment.producers_end_offset is not None:
             state.transactions = OpenTransactions(dict(recovered_segment.open_transactions))
@@ -308,7 +308,6 @@ class LogLoader:
         base: int,
         recovered_segment: RecoveredSegment,
         exception: BrokerException,
-        cause: str,
         why: str,
         is_caught: bool,
     ) -> int:

@@ -141,9 +141,8 @@ class UnifiedLog:
                 row + len(append_rows(rows, row)) if outcome >= append_loop.OFFSET_FULL else row
             )
             if stored_rows > start:
-                size_bytes = int(ends[stored_rows] - ends[start])
                 piece = None if data is None else memoryview(data)[ends[start] : ends[stored_rows]]
-                self.logs.append(active.base_offset, piece, size_bytes)
+                self.logs.append(active.base_offset, piece)
             self._note_appends(
                 rows[start:row], None if data is None else memoryview(data)[ends[start] : ends[row]]
             )

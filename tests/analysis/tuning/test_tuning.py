@@ -257,9 +257,7 @@ def test_a_cold_lookup_reads_its_index_too():
         tuning.price_interval(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
     assert one.index_reads > other.index_reads == 1.0
-    reason = next(
-        why for why in tuning.not_fixed(one, measured(100), today(), NEW) if why.code == "cold"
-    )
+    reason = next(why for why in tuning.not_fixed(one, measured(100), NEW) if why.code == "cold")
     assert (
         f"{one.index_reads:.1f} reads of the index and {one.cold_reads_mean:.1f} of the .log"
         in tuning_text.describe_reason(reason)

@@ -137,7 +137,7 @@ def render_remote_reads(context: TuningContext) -> None:
     st.space(8)
     current, alternative = context.today, context.alternative
     today = context.case.today
-    remote_costs = tuning.tiered_cost(current, alternative, context.case.measurement, today)
+    remote_costs = tuning.tiered_cost(current, alternative, today)
     names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
     rows = [
         (
