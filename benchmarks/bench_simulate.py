@@ -105,7 +105,7 @@ def run() -> list[str]:
     ]
 
 
-def streamed(workload: Workload, payload: bool = True) -> None:
+def streamed(workload: Workload, *, payload: bool = True) -> None:
     """Every chunk, made and dropped."""
     for _ in chunks(workload, LogConfig(), KAFKA_4_3_1, payload=payload):
         pass

@@ -52,7 +52,7 @@ def segment_retention(
     )
     ages = [
         *map(age_from_last_entry, live[:number]),
-        _age_from_anatomy(anatomy, is_recovered),
+        _age_from_anatomy(anatomy, is_recovered=is_recovered),
         *later_ages,
     ]
     end = None if number + 1 < len(live) else _log_end_offset(anatomy)
@@ -94,7 +94,7 @@ def _aligned_bytes(size_bytes: int) -> int:
     return size_bytes - size_bytes % ENTRY_BYTES
 
 
-def _age_from_anatomy(anatomy: Anatomy, is_recovered: bool) -> SegmentAge:
+def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """The segment that was read; is_recovered: its batches count, and not its time entries."""
     times, batches = anatomy.times, anatomy.batches
     log = existing_file(anatomy.segment.log)

@@ -249,9 +249,9 @@ def _foot(location: Location) -> None:
         )
         st.html(
             '<div class="kv-foot">'
-            f'<div title="{escape(directory)}">{elements.icon("folder_open", True)}'
+            f'<div title="{escape(directory)}">{elements.icon("folder_open", small=True)}'
             f"{directory_html}</div>"
-            f'<div title="{escape(status)}">{elements.icon("verified", True)}'
+            f'<div title="{escape(status)}">{elements.icon("verified", small=True)}'
             f"<span>{escape(status)}</span></div>{_newer_release_note(location)}</div>"
         )
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
@@ -275,7 +275,7 @@ def _newer_release_note(location: Location) -> str:
     title_html = f'title="{escape(version_text.describe_traces(release.reason))}"'
     text = escape(say("frame.newer", release=versions.NEWEST))
     return (
-        f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", True)}'
+        f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", small=True)}'
         f"<span>{text}</span></div>"
     )
 

@@ -84,7 +84,13 @@ def field_spans(
         else:
             spans.append(
                 _field_span(
-                    displays[name], row, name, title, position + start, dtype.itemsize, is_whole
+                    displays[name],
+                    row,
+                    name,
+                    title,
+                    position + start,
+                    dtype.itemsize,
+                    is_whole=is_whole,
                 )
             )
     return spans
@@ -97,6 +103,7 @@ def _field_span(
     title: str,
     start: int,
     size_bytes: int,
+    *,
     is_whole: bool,
 ) -> Span:
     """One field; what a row that is not whole would mean is not said."""

@@ -75,6 +75,7 @@ def gather(
     version: str | None = None,
     typed: Mapping[str, str] | None = None,
     checkup: Health | None = None,
+    *,
     with_payload: bool = False,
     with_sha256: bool = False,
     watch: ProgressListener = lambda _what: None,
@@ -193,7 +194,9 @@ def _tune(
             broker.source, version, typed, on_progress=lambda name, _share: watch(f"tuning {name}")
         )
         costs = cost_model.lookup_prices(
-            source.by_base_offset, None, calibration=calibration.load_calibration()
+            by_base_offset=source.by_base_offset,
+            storage=None,
+            calibration=calibration.load_calibration(),
         )
     except KafkavizError as fault:
         return None, str(fault)

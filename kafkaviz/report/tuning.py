@@ -49,7 +49,8 @@ def section(subject: Subject) -> ReportSection:
     curves, other_drawings = _curves(report_tuning), _other_drawings(report_tuning)
     drawings = (*curves, *other_drawings)
     omissions = inactive_segment_text.left_out_text(
-        report_tuning.source.inactive_segments, report_tuning.source.metadata_left_out
+        report_tuning.source.inactive_segments,
+        is_metadata_left_out=report_tuning.source.metadata_left_out,
     )
     middle = _intervals(report_tuning), _topics(report_tuning), _comparison(report_tuning)
     body = (

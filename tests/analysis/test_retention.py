@@ -199,7 +199,9 @@ def kept(directory, name: str, **given_limits):
         if one.is_in_use
     ]
     aged = segment_ages(
-        [one.summary for one in checked], planned.is_clean, partition.recovery_point
+        [one.summary for one in checked],
+        clean=planned.is_clean,
+        recovery_point=partition.recovery_point,
     )
     return log_retention(
         name, aged, limits(**given_limits), planned.now_ms, partition.log_start_offset

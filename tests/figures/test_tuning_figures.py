@@ -20,7 +20,10 @@ from tests.analysis import made
 
 MODES = ("light", "dark")
 T = "\u202f"
-OLD, NEW = cost_model.lookup_prices(False), cost_model.lookup_prices(True)
+OLD, NEW = (
+    cost_model.lookup_prices(by_base_offset=False),
+    cost_model.lookup_prices(by_base_offset=True),
+)
 USUAL = Budgets()
 
 
@@ -660,7 +663,10 @@ def test_the_prices_name_the_device_that_was_measured(storage, named):
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    costs, of = cost_model.lookup_prices(False, storage, calibration=own), measured(1000)
+    costs, of = (
+        cost_model.lookup_prices(by_base_offset=False, storage=storage, calibration=own),
+        measured(1000),
+    )
     found = tuning.recommend(of, CurrentConfig(4096, "", topic="orders"), Budgets(), costs)
     view = tuning_verdict.view(
         found,

@@ -86,7 +86,7 @@ def scan(
     data: bytes, with_records: bool = True, **options
 ) -> tuple[np.ndarray, np.ndarray | None, list, WalkEnd]:
     """All parts as one: batches, records, faults, end."""
-    steps = DeepScan(reader(data), 0, len(data), with_records, **options)
+    steps = DeepScan(reader(data), 0, len(data), include_records=with_records, **options)
     parts = list(steps)
     return (
         joined(parts, CHECKED_BATCH, "batches"),
@@ -385,7 +385,12 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     """A log cut by its broker while it is read ends in front of the batch that lost its end."""
     data = made(0, FEW) + made(3, [Record(0, 0, None, bytes(3000))])
     steps = DeepScan(
-        reader(data[:-lost]), 0, len(data), True, chunk_bytes=128, limit_bytes=limit_bytes
+        reader(data[:-lost]),
+        0,
+        len(data),
+        include_records=True,
+        chunk_bytes=128,
+        limit_bytes=limit_bytes,
     )
     assert sum(len(part.records) for part in steps) == 3 and steps.end == WalkEnd(
         len(made(0, FEW)), "short"

@@ -43,7 +43,7 @@ def check_partition(
         and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
     ):
         aged_segments = retention.segment_ages(
-            summaries, facts.clean, recovery_point, facts.version
+            summaries, clean=facts.clean, recovery_point=recovery_point, release=facts.version
         )
         yield from _blocked_findings(summaries, aged_segments, facts)
         yield from _mtime_findings(summaries, aged_segments, facts)
@@ -126,7 +126,10 @@ def _blocked_findings(
     themselves.
     """
     segment_retentions = retention.log_retention(
-        facts.partition, aged_segments, RetentionLimits(True, "", facts.retention_ms), NEVER
+        facts.partition,
+        aged_segments,
+        RetentionLimits(deletes=True, policy_source="", retention_ms=facts.retention_ms),
+        NEVER,
     ).segments
     # whatever an index says
     newest = {

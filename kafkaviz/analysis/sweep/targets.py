@@ -20,7 +20,7 @@ TARGETS: np.dtype = np.dtype(
 )
 
 
-def every_offset(batches: np.ndarray, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
+def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
     """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up:
     near, far, near_last, far_last of each.
 

@@ -98,7 +98,7 @@ def footprint_at(
     )
     index_rooms = today.index_rooms or (today.config.segment_index_bytes,) * today.partitions
     total = footprint(
-        measurement.segments, int(parts.index_bytes[0]), index_rooms, today.leaves_maps
+        measurement.segments, int(parts.index_bytes[0]), index_rooms, leaves_maps=today.leaves_maps
     )
     return {
         "segments": total.segments,

@@ -350,7 +350,7 @@ _DESCRIPTIONS: dict[str, Callable[[Mapping], str]] = {
 CODES = tuple(_DESCRIPTIONS)
 
 
-def describe_left_out(names: Sequence[InactiveSegment], metadata_left_out: bool) -> str:
+def describe_left_out(names: Sequence[InactiveSegment], *, metadata_left_out: bool) -> str:
     """What no number of a source counts: without 3 segments not in use (-delete, .deleted); ""
     where that is nothing.
     """

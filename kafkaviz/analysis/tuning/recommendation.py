@@ -70,7 +70,7 @@ def recommend(
         if is_known
         else [replay]
     )
-    best = _best(choices, replay, budgets, bool(upper_bounds(measurement, today, costs)))
+    best = _best(choices, replay, budgets, is_bound=bool(upper_bounds(measurement, today, costs)))
     gain = estimate_gain(measurement, costs, replay, best, budgets)
     if is_known and exceeded_budgets(best, budgets):
         is_change, verdict_reasons = False, (_unmeetable(best, budgets),)
@@ -94,7 +94,7 @@ def recommend(
 
 
 def _best(
-    choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, is_bound: bool
+    choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, *, is_bound: bool
 ) -> IntervalPrice:
     """Of the intervals that meet every budget the largest; where none does, the one that comes
     nearest.

@@ -37,7 +37,7 @@ def read(segment: Segment) -> Anatomy:
     current = replace(
         segment,
         **{
-            name: _current_info(getattr(segment, name), name == "log")
+            name: _current_info(getattr(segment, name), is_required=name == "log")
             for name in ("log", "index", "timeindex", "txnindex")
         },
     )
@@ -69,7 +69,7 @@ def _read(_segment: Segment, key: str) -> Anatomy:
     return anatomy.read(_segment)
 
 
-def _current_info(info: FileInfo | None, is_required: bool) -> FileInfo | None:
+def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | None:
     """The file as it is now; one that is gone is None, unless nothing can be shown without it."""
     if info is None:
         return None

@@ -25,7 +25,7 @@ def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> 
     mark = (
         elements.severity(MARKS[progress.state])
         if progress.state in MARKS
-        else elements.icon("bolt", True)
+        else elements.icon("bolt", small=True)
     )
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     bar = (

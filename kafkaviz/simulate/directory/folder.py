@@ -138,7 +138,7 @@ class StagingFolder:
 
 @contextmanager
 def new_files(
-    out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False
+    out: Path, inputs: Iterable[Path] = (), *, replacing_same: bool = False
 ) -> Generator[StagingFolder]:
     """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is
     left behind, no new folder either.

@@ -51,6 +51,7 @@ class LogLoader:
     def __init__(
         self,
         log: StoredLog,
+        *,
         clean: bool,
         behaviour: ReleaseBehaviour,
         why: str | None = None,
@@ -245,17 +246,19 @@ class LogLoader:
             f"{self._log.recovery_point}"
         )
 
-    def _recover(self, base: int, cause: str, why: str, is_caught: bool) -> int:
+    def _recover(self, base: int, cause: str, why: str, *, is_caught: bool) -> int:
         """Recovers a segment, and says so; the bytes that were cut off. is_caught: offsets that run
         backwards empty it.
         """
         state = ProducerState(self._snapshots)
-        state.rebuild(self._bases, self._log.log_start_offset, base, False, self._replay)
+        state.rebuild(
+            self._bases, self._log.log_start_offset, base, clean=False, replay=self._replay
+        )
         recovered_segment = self._recover_segment(base, state)
         self._epochs = LeaderEpochs(recovered_segment.leader_epochs)
         if recovered_segment.exception:
             return self._handle_exception(
-                base, recovered_segment, recovered_segment.exception, why, is_caught
+                base, recovered_segment, recovered_segment.exception, why, is_caught=is_caught
             )
         if recovered_segment.producers_end_offset is not None:
             state.transactions = OpenTransactions(dict(recovered_segment.open_transactions))
@@ -309,6 +312,7 @@ class LogLoader:
         recovered_segment: RecoveredSegment,
         exception: BrokerException,
         why: str,
+        *,
         is_caught: bool,
     ) -> int:
         """What the loader does with an exception of a recovery; the bytes that it cuts off, if it
@@ -385,7 +389,7 @@ class LogLoader:
         self._settle_epochs(known_epochs)
         end, log_start = self.log_end_offset(), max(self._log.log_start_offset, self._bases[0])
         remove_strays(self._snapshots, self._bases)
-        state.rebuild(self._bases, log_start, end, self._clean, self._replay)
+        state.rebuild(self._bases, log_start, end, clean=self._clean, replay=self._replay)
         self.are_producers_unread = state.is_unread
 
     def _start_anew_if_needed(self, state: ProducerState) -> None:

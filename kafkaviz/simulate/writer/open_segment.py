@@ -95,6 +95,7 @@ class OpenSegment:
         rows: np.ndarray,
         time_offsets: np.ndarray,
         start: int,
+        *,
         is_rolled: bool,
         limits: np.ndarray,
         new: np.ndarray,

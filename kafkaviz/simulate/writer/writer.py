@@ -135,7 +135,9 @@ class UnifiedLog:
         start, is_rolled = 0, False
         while start < len(rows):
             active = self.active
-            row, outcome, reason = active.take(rows, time_offsets, start, is_rolled, limits, new)
+            row, outcome, reason = active.take(
+                rows, time_offsets, start, is_rolled=is_rolled, limits=limits, new=new
+            )
             has_failed = outcome not in (append_loop.ACCEPTED, append_loop.ROLLS)
             stored_rows = (
                 row + len(append_rows(rows, row)) if outcome >= append_loop.OFFSET_FULL else row
@@ -367,8 +369,8 @@ class UnifiedLog:
         recovered_segments: dict[int, RecoveredSegment] = {}
         loading = LogLoader(
             stored_log,
-            recovery_point is None,
-            self.behaviour,
+            clean=recovery_point is None,
+            behaviour=self.behaviour,
             watch=lambda _, base, recovered_segment: recovered_segments.update(
                 {base: recovered_segment}
             ),

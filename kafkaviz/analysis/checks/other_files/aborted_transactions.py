@@ -58,7 +58,12 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
             yield _torn_finding(segment, entries, torn_bytes, facts)
         if not summary.is_unsound:
             yield from _compare_entries(
-                entries, expected, segment, facts, _TransactionBegins(summaries), bool(torn_bytes)
+                entries,
+                expected,
+                segment,
+                facts,
+                _TransactionBegins(summaries),
+                is_torn=bool(torn_bytes),
             )
 
 
@@ -181,6 +186,7 @@ def _compare_entries(
     segment: Segment,
     facts: PartitionFacts,
     begins: _TransactionBegins,
+    *,
     is_torn: bool,
 ) -> Iterator[Finding]:
     """The entries that differ from what the log says, and the aborts without an entry."""

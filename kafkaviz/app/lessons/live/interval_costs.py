@@ -92,7 +92,7 @@ def _cached_tuning(
     case, budgets, prices = (
         source.total,
         tuning.Budgets(),
-        cost_model.lookup_prices(source.by_base_offset),
+        cost_model.lookup_prices(by_base_offset=source.by_base_offset),
     )
     intervals, today = (
         tuning.price_all(case.measurement, prices, budgets),

@@ -18,7 +18,7 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
     activity = say("explore.waits" if progress.state == "waiting" else "explore.runs")
     with st.container(horizontal=True, key="kv_strip_query", vertical_alignment="center"):
         line = (
-            f"{elements.icon('bolt', True)}<span>{activity}</span>"
+            f"{elements.icon('bolt', small=True)}<span>{activity}</span>"
             f"<span class='kv-fnt'>{progress.seconds:.0f} s</span>"
         )
         st.html(f'<div class="kv-work" role="status">{line}</div>')

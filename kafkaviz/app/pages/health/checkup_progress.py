@@ -24,7 +24,7 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
     done, total = units.size(checkup.done_bytes), units.size(checkup.total_bytes)
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
         st.html(
-            f'<div class="kv-work" role="status">{elements.icon("bolt", True)}'
+            f'<div class="kv-work" role="status">{elements.icon("bolt", small=True)}'
             f'<span>{elements.escape(text)}</span><div class="kv-prog">'
             f'<i style="width:{100 * share:.0f}%"></i></div>'
             f'<span class="kv-fnt">{say("health.read_of", done=done, total=total)}</span></div>'

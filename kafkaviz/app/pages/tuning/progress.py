@@ -47,7 +47,7 @@ def _render_progress(job: MeasureJob) -> None:
             f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
         )
         st.html(
-            f'<div class="kv-work" role="status">{elements.icon("bolt", True)}'
+            f'<div class="kv-work" role="status">{elements.icon("bolt", small=True)}'
             f"<span>{status}</span>{bar}"
             '<span class="kv-fnt">'
             f"{elements.escape(_speed(done, total, seconds) or log_name)}</span></div>"

@@ -94,7 +94,7 @@ def _replay(
         config,
         other_settings,
         _source.behaviour,
-        case.is_leader,
+        is_leader=case.is_leader,
     )
 
 
