@@ -259,6 +259,7 @@ def check(
     broker: Broker | Path | str,
     version: str | None = None,
     now_ms: int | None = None,
+    *,
     partition: str | None = None,
     settings: Settings | None = None,
     watch: Callable[[Partition], None] | None = None,
@@ -384,14 +385,15 @@ def partition_retention(
         recovery_point=partition.recovery_point,
         release=check_plan.version.version,
     )
-    log_offsets = (
-        partition.log_start_offset,
-        partition.high_watermark,
-        state.log_end(summaries),
-    )
     return [
         retention.log_retention(
-            partition.directory, ages, check_plan.limits(partition), check_plan.now_ms, *log_offsets
+            partition.directory,
+            ages,
+            check_plan.limits(partition),
+            now_ms=check_plan.now_ms,
+            log_start_offset=partition.log_start_offset,
+            high_watermark=partition.high_watermark,
+            log_end_offset=state.log_end(summaries),
         )
     ]
 

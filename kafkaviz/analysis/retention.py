@@ -176,6 +176,7 @@ def log_retention(
     partition: str,
     segments: Sequence[SegmentAge],
     limits: RetentionLimits,
+    *,
     now_ms: int,
     log_start_offset: int | None = None,
     high_watermark: int | None = None,

@@ -55,10 +55,14 @@ def segment_retention(
         _age_from_anatomy(anatomy, is_recovered=is_recovered),
         *later_ages,
     ]
-    end = None if number + 1 < len(live) else _log_end_offset(anatomy)
-    log_offsets = partition.log_start_offset, partition.high_watermark, end
     log = retention.log_retention(
-        partition.directory, ages, check_plan.limits(partition), check_plan.now_ms, *log_offsets
+        partition.directory,
+        ages,
+        check_plan.limits(partition),
+        now_ms=check_plan.now_ms,
+        log_start_offset=partition.log_start_offset,
+        high_watermark=partition.high_watermark,
+        log_end_offset=None if number + 1 < len(live) else _log_end_offset(anatomy),
     )
     return log, log.segments[number]
 

@@ -328,7 +328,11 @@ def _directories(page: Page, location: Location) -> None:
     )
     label = elements.cut_middle(location.directory, max_characters) or say("frame.open_a_directory")
     directory = _menu(
-        "dir", label, go_to.directories(location), str, say("common.broker_directory")
+        "dir",
+        label,
+        go_to.directories(location),
+        get_name=str,
+        help_text=say("common.broker_directory"),
     )
     if directory:
         st.switch_page(page.script, query_params=page_state.address(directory))
@@ -340,8 +344,8 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
         "tp",
         _short_label(location.partition),
         partitions,
-        lambda partition: escape_controls(partition.directory),
-        say("common.topic_partition"),
+        get_name=lambda partition: escape_controls(partition.directory),
+        help_text=say("common.topic_partition"),
     )
     if directory and directory != location.partition.directory:
         st.switch_page(page.script, query_params=page_state.address(location.directory, directory))
@@ -361,9 +365,9 @@ def _segments(page: Page, location: SegmentLocation) -> None:
         "segment",
         location.segment.name,
         segments,
-        attrgetter("name"),
-        say("common.segment"),
-        f"{location.partition.directory} ",
+        get_name=attrgetter("name"),
+        help_text=say("common.segment"),
+        search=f"{location.partition.directory} ",
     )
     if segment_name and segment_name != location.segment.name:
         _to_segment(
@@ -377,6 +381,7 @@ def _menu(
     key: str,
     label: str,
     items: Sequence,
+    *,
     get_name: Callable[..., str],
     help_text: str,
     search: str = "",

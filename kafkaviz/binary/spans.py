@@ -87,9 +87,9 @@ def field_spans(
                     displays[name],
                     row,
                     name,
-                    title,
-                    position + start,
-                    dtype.itemsize,
+                    title=title,
+                    start=position + start,
+                    size_bytes=dtype.itemsize,
                     is_whole=is_whole,
                 )
             )
@@ -100,10 +100,10 @@ def _field_span(
     field: FieldDisplay,
     row: np.void,
     name: str,
+    *,
     title: str,
     start: int,
     size_bytes: int,
-    *,
     is_whole: bool,
 ) -> Span:
     """One field; what a row that is not whole would mean is not said."""

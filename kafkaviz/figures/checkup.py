@@ -138,10 +138,10 @@ def view(
     findings: Sequence[Finding],
     restart: Restart | None,
     log_bytes: Mapping[tuple[str, int], int],
+    *,
     read_bytes: ByteReader,
     logs: int,
     log_retention: Sequence[LogRetention] = (),
-    *,
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
 ) -> HealthView:

@@ -58,6 +58,7 @@ def view(
     recommendation: Recommendation,
     measured: LogMeasurement,
     today: CurrentConfig,
+    *,
     budgets: Budgets,
     costs: LookupPrices,
     entries: EntryCounts,

@@ -121,7 +121,7 @@ def decompress(
     return DecompressedRecords(
         body,
         spans_record.records(
-            body, int(header["record_count"]), _record_base(header), 0, start, stop
+            body, int(header["record_count"]), _record_base(header), 0, start=start, stop=stop
         ),
     )
 
@@ -186,7 +186,7 @@ def _magic_2_spans(
             ),
         ]
     return result + spans_record.records(
-        records, int(header["record_count"]), _record_base(header), first, start, stop
+        records, int(header["record_count"]), _record_base(header), first, start=start, stop=stop
     )
 
 

@@ -35,6 +35,7 @@ def records(
     count: int,
     batch: RecordBase,
     position: int = 0,
+    *,
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:

@@ -119,6 +119,7 @@ def rows(
     data: bytes | memoryview,
     position: int,
     stop: int,
+    *,
     written_bytes: int,
     size_bytes: int,
 ) -> list[Span]:

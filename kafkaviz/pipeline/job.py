@@ -121,7 +121,7 @@ def ingest(
         )
         staging = transaction.make_staging()
         segment_summaries = (
-            read_segments(run, segment_tasks, loads, staging, spark, checks)
+            read_segments(run, segment_tasks, loads, staging=staging, spark=spark, checks=checks)
             if segment_tasks or loads
             else {}
         )
@@ -201,6 +201,7 @@ def read_segments(
     run: Ingest,
     segment_tasks: Sequence[SegmentTask],
     loads: Sequence[LogLoad],
+    *,
     staging: Path,
     spark: "SparkSession | str | None",
     checks: IngestChecks | None,

@@ -77,9 +77,9 @@ def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
         report_tuning.overall,
         report_tuning.case.measurement,
         report_tuning.case.today,
-        report_tuning.budgets,
-        report_tuning.costs,
-        entries,
+        budgets=report_tuning.budgets,
+        costs=report_tuning.costs,
+        entries=entries,
     )
 
 
@@ -144,10 +144,10 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         report_tuning.intervals,
         overall.current_price,
         overall.considered_bytes,
-        measured.log_bytes,
-        least,
-        report_tuning.budgets,
-        report_tuning.costs,
+        log_bytes=measured.log_bytes,
+        least_batch_bytes=least,
+        budgets=report_tuning.budgets,
+        costs=report_tuning.costs,
     )
     draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
     captions = tuning_curve.captions()
@@ -277,9 +277,9 @@ def _comparison(report_tuning: ReportTuning) -> Html:
             today,
             other,
             report_tuning.costs,
-            report_tuning.budgets,
-            times,
-            (limit_before, limit_after),
+            budgets=report_tuning.budgets,
+            times=times,
+            binding_limits=(limit_before, limit_after),
         )
     ]
     head = tag("h3", f"{names[0]}, as it is, beside {names[1]}")

@@ -50,7 +50,13 @@ def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = US
     every = tuning.price_all(of, costs, budgets)
     now = tuning.price_current(of, costs, today, budgets)
     return tuning_curve.view(
-        every, now, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs
+        every,
+        now,
+        considered,
+        log_bytes=of.log_bytes,
+        least_batch_bytes=of.parts.least_batch_bytes,
+        budgets=budgets,
+        costs=costs,
     )
 
 
@@ -227,10 +233,10 @@ def test_an_index_of_whole_appends_is_held_against_its_replay():
         every,
         replace(coarse, interval_bytes=4096),
         4096,
-        of.log_bytes,
-        of.parts.least_batch_bytes,
-        USUAL,
-        OLD,
+        log_bytes=of.log_bytes,
+        least_batch_bytes=of.parts.least_batch_bytes,
+        budgets=USUAL,
+        costs=OLD,
     )
     assert (
         view.titles[0]
@@ -410,7 +416,9 @@ def compared(of, other: int, **given):
     times = tuple(int(of.parts.time_entries[of.parts.index_of(one)]) for one in (4096, other))
     return {
         one.name: one
-        for one in before_after.rows(now, then, NEW, budgets, times, ("size", "time-index-full"))
+        for one in before_after.rows(
+            now, then, NEW, budgets=budgets, times=times, binding_limits=("size", "time-index-full")
+        )
     }
 
 
@@ -519,7 +527,12 @@ def said(
     place = of.parts.index_of(today.interval_bytes)
     ours = int(of.parts.entries[place]), int(of.parts.time_entries[place])
     return tuning_verdict.view(
-        found, of, today, budgets, costs, EntryCounts(ours, ours if held else None, **more)
+        found,
+        of,
+        today,
+        budgets=budgets,
+        costs=costs,
+        entries=EntryCounts(ours, ours if held else None, **more),
     )
 
 
@@ -616,7 +629,7 @@ def test_what_can_be_held_against_the_replay():
     for theirs, is_coarse, why in said_of:
         today = CurrentConfig(4096, "", topic="orders", is_coarse=is_coarse)
         view = tuning_verdict.view(
-            found, of, today, Budgets(), NEW, EntryCounts((799, 800), theirs)
+            found, of, today, budgets=Budgets(), costs=NEW, entries=EntryCounts((799, 800), theirs)
         )
         assert (
             f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"]
@@ -672,9 +685,9 @@ def test_the_prices_name_the_device_that_was_measured(storage, named):
         found,
         of,
         CurrentConfig(4096, "", topic="orders"),
-        Budgets(),
-        costs,
-        EntryCounts((1, 1), (1, 1)),
+        budgets=Budgets(),
+        costs=costs,
+        entries=EntryCounts((1, 1), (1, 1)),
     )
     words = dict(view.boxes)["Modelled"]
     assert f"A read from {named} costs " in words

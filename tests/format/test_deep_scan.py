@@ -64,18 +64,18 @@ ALL_KINDS = b"".join(
         made(50, FEW, attributes=0x08),
         made(60, []),
         legacy_messages.build(0, 70, b"k", b"v"),
-        legacy_messages.build(1, 71, None, b"value", 1234),
+        legacy_messages.build(1, 71, None, b"value", timestamp_ms=1234),
         legacy_messages.build(
             1,
             73,
             None,
             codec.compress(
                 "gzip",
-                legacy_messages.build(1, 0, b"a", b"b", 5)
-                + legacy_messages.build(1, 1, b"c", b"d", 6),
+                legacy_messages.build(1, 0, b"a", b"b", timestamp_ms=5)
+                + legacy_messages.build(1, 1, b"c", b"d", timestamp_ms=6),
             ),
-            6,
-            1,
+            timestamp_ms=6,
+            attributes=1,
         ),
         made(80, FEW),
     ]
@@ -373,7 +373,7 @@ def test_a_bomb_is_a_fault():
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
     """The checksum of zlib, chunk by chunk; a flipped byte is seen."""
-    data = legacy_messages.build(1, 0, None, bytes(5000), 5)
+    data = legacy_messages.build(1, 0, None, bytes(5000), timestamp_ms=5)
     for damaged in (0, 1):
         batches, _, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
         assert batches["crc_valid"].tolist() == [not damaged]

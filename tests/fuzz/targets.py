@@ -375,7 +375,14 @@ def _read_index(
         "entries before the damage are missing",
     )
     _tiled(
-        spans_table.rows(table, data, 0, len(data), written * layout.ENTRY.itemsize, len(data)),
+        spans_table.rows(
+            table,
+            data,
+            0,
+            len(data),
+            written_bytes=written * layout.ENTRY.itemsize,
+            size_bytes=len(data),
+        ),
         0,
         len(data),
     )
@@ -393,7 +400,14 @@ def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
         "entries before the damage are missing",
     )
     _tiled(
-        spans_table.rows(spans_table.txn_entries(), data, 0, len(data), len(data), len(data)),
+        spans_table.rows(
+            spans_table.txn_entries(),
+            data,
+            0,
+            len(data),
+            written_bytes=len(data),
+            size_bytes=len(data),
+        ),
         0,
         len(data),
     )

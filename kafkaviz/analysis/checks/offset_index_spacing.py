@@ -215,8 +215,7 @@ class EntrySpacing:
             existing_file(self._segment.index).name,
             message,
             evidence,
-            stretch * ENTRY_BYTES,
-            0,
+            (stretch * ENTRY_BYTES, 0),
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:

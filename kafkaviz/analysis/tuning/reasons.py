@@ -37,6 +37,7 @@ def standing_reasons(
     current: IntervalPrice,
     replay: IntervalPrice,
     measurement: LogMeasurement,
+    *,
     today: CurrentConfig,
     budgets: Budgets,
     costs: LookupPrices,

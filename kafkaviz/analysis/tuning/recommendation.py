@@ -75,9 +75,11 @@ def recommend(
     if is_known and exceeded_budgets(best, budgets):
         is_change, verdict_reasons = False, (_unmeetable(best, budgets),)
     else:
-        is_change, verdict_reasons = _worth(replay, best, gain, measurement, today, budgets)
+        is_change, verdict_reasons = _worth(
+            replay, best, gain, measurement=measurement, today=today, budgets=budgets
+        )
     all_reasons = (
-        *standing_reasons(current, replay, measurement, today, budgets, costs),
+        *standing_reasons(current, replay, measurement, today=today, budgets=budgets, costs=costs),
         *verdict_reasons,
     )
     return Recommendation(
@@ -141,6 +143,7 @@ def _worth(
     current: IntervalPrice,
     best: IntervalPrice,
     gain: Gain,
+    *,
     measurement: LogMeasurement,
     today: CurrentConfig,
     budgets: Budgets,

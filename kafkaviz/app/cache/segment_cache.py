@@ -101,10 +101,10 @@ def message(
         anatomy,
         key(anatomy.segment),
         language(),
-        tuple(selection),
-        shade,
-        centre_row,
-        json.dumps(address),
+        selection_values=tuple(selection),
+        shade=shade,
+        centre_row=centre_row,
+        address=json.dumps(address),
     )
 
 
@@ -113,6 +113,7 @@ def _message(
     _anatomy: Anatomy,
     key: str,
     language_code: str,
+    *,
     selection_values: tuple,
     shade: str,
     centre_row: int | None,

@@ -199,6 +199,7 @@ def state(
     finding: str,
     reason: str,
     evidence: Callable[[], None] | None = None,
+    *,
     level: int = 2,
 ) -> Generator[None]:
     """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in

@@ -45,13 +45,16 @@ def dump(path: str, options: DumpOptions, console: Console, checker: FileChecker
     with records_file.open_log(path) as log:
         stop = min(log.size_bytes, max(0, options.max_bytes))
         while position is not None:
-            position = _dump_range(log, position, stop, options, console, checker)
+            position = _dump_range(
+                log, position, stop, options=options, console=console, checker=checker
+            )
 
 
 def _dump_range(
     log: RecordsFile,
     start: int,
     stop: int,
+    *,
     options: DumpOptions,
     console: Console,
     checker: FileChecker,

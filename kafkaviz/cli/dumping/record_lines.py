@@ -64,7 +64,7 @@ class RecordLines:
         for first, end in self._runs(batches):
             chunk, bounds = batches[first:end], ends[first : end + 1]
             body = starts[first:end] + HEADER_BYTES, starts[first:end] + chunk["size_bytes"]
-            self._print_run(chunk, data, body, lines, bounds, console)
+            self._print_run(chunk, data, body, lines=lines, ends=bounds, console=console)
         self._flush_buffer(console)
 
     def _runs(self, batches: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -78,6 +78,7 @@ class RecordLines:
         batches: np.ndarray,
         data: np.ndarray,
         body: tuple[np.ndarray, np.ndarray],
+        *,
         lines: np.ndarray,
         ends: np.ndarray,
         console: Console,

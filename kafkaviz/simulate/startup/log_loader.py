@@ -158,7 +158,7 @@ class LogLoader:
         data = file.content(SMALL_BYTES)
         exception = fault(data, f"{self._log.directory}/{name}")
         if exception:
-            self._directory.fail(None, cause, exception, name, way_out)
+            self._directory.fail(None, cause, exception, name=name, way_out=way_out)
         return data
 
     # ---- every .log, and its indexes
@@ -193,8 +193,8 @@ class LogLoader:
                 base,
                 "index-corrupt",
                 BrokerException(file_records.KAFKA, words),
-                name,
-                way_outs.TXN_INDEX,
+                name=name,
+                way_out=way_outs.TXN_INDEX,
             )
         if reason:
             self._recover(base, reason.cause, reason.why, is_caught=False)
@@ -204,7 +204,9 @@ class LogLoader:
         if exception := file_records.find_exception(
             f"{self._directory.name}/{log.name}", log.size_bytes
         ):
-            self._directory.fail(base, "log-too-large", exception, log.name, way_outs.LOG_TOO_LARGE)
+            self._directory.fail(
+                base, "log-too-large", exception, name=log.name, way_out=way_outs.LOG_TOO_LARGE
+            )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
         """A phase of the load, begun again whenever it comes upon a segment that must be split."""
@@ -325,7 +327,7 @@ class LogLoader:
             if is_full:
                 self._fail_full_index(base, recovered_segment, exception)
             way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
-            self._directory.fail(base, "exception", exception, name, way_out)
+            self._directory.fail(base, "exception", exception, name=name, way_out=way_out)
         self._directory.cut(
             base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset"
         )
@@ -359,9 +361,9 @@ class LogLoader:
             base,
             "index-full",
             exception,
-            f"{file_stem(base)}.{kind}",
-            way_out,
-            because,
+            name=f"{file_stem(base)}.{kind}",
+            way_out=way_out,
+            because=because,
             **step_values,
         )
 
@@ -377,7 +379,9 @@ class LogLoader:
                     )
             except TransactionFault as fault:
                 exception = BrokerException(fault.class_name or CORRUPT_RECORD, fault.message)
-                self._directory.fail(base, "exception", exception, log.name, way_outs.PRODUCERS)
+                self._directory.fail(
+                    base, "exception", exception, name=log.name, way_out=way_outs.PRODUCERS
+                )
         refuse_corrupt(self._directory, base, log, walk)
 
     # ---- where the log starts and ends, and what goes with that
@@ -430,7 +434,9 @@ class LogLoader:
                 way_out = way_outs.INDEX_TOO_LARGE.format(
                     topic=self._log.topic, file=file.name, limit=limit
                 )
-                self._directory.fail(base, "index-too-large", exception, file.name, way_out)
+                self._directory.fail(
+                    base, "index-too-large", exception, name=file.name, way_out=way_out
+                )
 
     def _settle_epochs(self, epochs_before: list[Epoch]) -> None:
         is_written = (

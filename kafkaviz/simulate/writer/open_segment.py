@@ -30,6 +30,7 @@ class OpenSegment:
         base_offset: int,
         config: LogConfig,
         now_ms: int,
+        *,
         jitter_ms: int,
         index: bytes | None = None,
         timeindex: bytes | None = None,

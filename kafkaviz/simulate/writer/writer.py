@@ -149,7 +149,9 @@ class UnifiedLog:
                 rows[start:row], None if data is None else memoryview(data)[ends[start] : ends[row]]
             )
             if has_failed:
-                self._fail(outcome, rows, row, data, int(ends[row]), valid - row)
+                self._fail(
+                    outcome, rows, row, data=data, position=int(ends[row]), valid=valid - row
+                )
             start, is_rolled = row, outcome == append_loop.ROLLS
             if is_rolled:
                 self._roll(append_rows(rows, row), reason)
@@ -191,7 +193,7 @@ class UnifiedLog:
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
         """A new segment, which from now on is the active one."""
-        segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms())
+        segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
         if self.config.preallocate:
             segment.preallocate(self.config.segment_bytes)
@@ -258,6 +260,7 @@ class UnifiedLog:
         outcome: int,
         rows: np.ndarray,
         row: int,
+        *,
         data: bytes | memoryview | None,
         position: int,
         valid: int,
@@ -404,7 +407,12 @@ class UnifiedLog:
             )
             index, timeindex = (None if file is None else file.content() for file in indexes)
             segment = OpenSegment(
-                base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex
+                base_offset,
+                self.config,
+                now_ms,
+                jitter_ms=self._jitter_ms(),
+                index=index,
+                timeindex=timeindex,
             )
             segment.read_log(self.logs.stored(base_offset))
             aborted = files.get(f"{file_stem(base_offset)}.txnindex")

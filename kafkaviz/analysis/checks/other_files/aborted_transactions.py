@@ -79,7 +79,7 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     is_refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
     yield from findings_by_run(
         np.flatnonzero(is_refused).tolist(),
-        lambda *run: _entry_finding(entries, [], segment, facts, *run),
+        lambda *run: _entry_finding(entries, [], segment, facts, run),
     )
     if torn_bytes:
         yield _torn_finding(segment, entries, torn_bytes, facts)
@@ -175,8 +175,7 @@ def _torn_finding(
         existing_file(segment.txnindex).name,
         message,
         evidence,
-        position,
-        torn_bytes,
+        (position, torn_bytes),
     )
 
 
@@ -203,7 +202,7 @@ def _compare_entries(
         if abort.first_offset is not None and abort.marker.offset not in indexed_offsets
     ]
     yield from findings_by_run(
-        wrong_slots, lambda *run: _entry_finding(entries, missing_aborts, segment, facts, *run)
+        wrong_slots, lambda *run: _entry_finding(entries, missing_aborts, segment, facts, run)
     )
     if missing_aborts and not wrong_slots and not is_torn and not facts.compacted:
         missing_abort = missing_aborts[0]
@@ -222,8 +221,7 @@ def _compare_entries(
             existing_file(segment.txnindex).name,
             message + describe_more(len(missing_aborts) - 1),
             evidence,
-            position,
-            0,
+            (position, 0),
         )
 
 
@@ -243,10 +241,9 @@ def _entry_finding(
     missing_aborts: list[_Abort],
     segment: Segment,
     facts: PartitionFacts,
-    first: int,
-    last: int,
-    more: int,
+    run: tuple[int, int, int],
 ) -> Finding:
+    first, last, more = run
     entry = entries[first]
     is_below = int(entry["last_offset"]) < segment.base_offset
     message = f"slot {first}: {txn_index.entry_text(entry)}"
@@ -277,6 +274,6 @@ def _entry_finding(
         existing_file(segment.txnindex).name,
         message + describe_more(more),
         evidence,
-        *byte_range,
+        byte_range,
         consequence=consequence,
     )

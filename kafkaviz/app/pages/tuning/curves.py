@@ -125,10 +125,10 @@ def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
         priced_intervals,
         context.today,
         context.alternative_bytes,
-        measurement.log_bytes,
-        measurement.parts.least_batch_bytes,
-        context.budgets,
-        context.costs,
+        log_bytes=measurement.log_bytes,
+        least_batch_bytes=measurement.parts.least_batch_bytes,
+        budgets=context.budgets,
+        costs=context.costs,
     )
 
 

@@ -97,7 +97,12 @@ def _rows(context: TuningContext, alternative: IntervalPrice) -> list[before_aft
         for interval in (current, alternative)
     )
     return before_after.rows(
-        current, alternative, context.costs, context.budgets, time_entries, ends
+        current,
+        alternative,
+        context.costs,
+        budgets=context.budgets,
+        times=time_entries,
+        binding_limits=ends,
     )
 
 

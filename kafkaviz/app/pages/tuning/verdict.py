@@ -55,9 +55,9 @@ def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
         context.recommendation,
         case.measurement,
         case.today,
-        context.budgets,
-        context.costs,
-        entries,
+        budgets=context.budgets,
+        costs=context.costs,
+        entries=entries,
     )
 
 
