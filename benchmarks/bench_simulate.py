@@ -48,7 +48,7 @@ class Files(ByteCounter):
     def __init__(self, folder: Path) -> None:
         self._folder, self._files, self._open = folder, {}, ExitStack()
 
-    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+    def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         """As LogBytes."""
         if base_offset not in self._files:
             self._files[base_offset] = self._open.enter_context(
@@ -105,7 +105,7 @@ def run() -> list[str]:
     ]
 
 
-def streamed(workload: Workload, payload: bool = True) -> None:
+def streamed(workload: Workload, *, payload: bool = True) -> None:
     """Every chunk, made and dropped."""
     for _ in chunks(workload, LogConfig(), KAFKA_4_3_1, payload=payload):
         pass

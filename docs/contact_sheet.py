@@ -104,9 +104,9 @@ def made(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
                     browser,
                     f"{address}{page.path}?{urlencode(choices)}",
                     page,
-                    theme,
-                    height,
-                    errors,
+                    theme=theme,
+                    height=height,
+                    errors=errors,
                 )
             )
         rows.append([cell(image) for image in row])
@@ -123,7 +123,7 @@ def drawn_before(name: str, theme: str) -> Image.Image | None:
 
 
 def taken(
-    browser: Browser, address: str, sheet: Sheet, theme: str, height: int, errors: list[str]
+    browser: Browser, address: str, sheet: Sheet, *, theme: str, height: int, errors: list[str]
 ) -> Image.Image:
     """A picture of what is at this address; what its console said is put behind `errors`."""
     context = browser.new_context(

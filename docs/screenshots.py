@@ -42,7 +42,7 @@ class Shot:
     path: str
     height: int
     choices: dict[str, str | int]
-    prepare: Callable[[Page], None] = lambda page: None
+    prepare: Callable[[Page], None] = lambda _page: None
     of: str = ""
 
 

@@ -92,6 +92,7 @@ class Setting:
         text: str,
         release: Release,
         broker_name: str | None = None,
+        *,
         within_limits: bool = True,
     ) -> Value:
         """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if

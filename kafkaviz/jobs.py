@@ -169,8 +169,9 @@ class JobRegistry(Generic[KeyT, JobT]):
     def __init__(
         self,
         limit: int,
+        *,
         forgets_running: bool = False,
-        size_bytes: Callable[[JobT], int] = lambda job: 0,
+        size_bytes: Callable[[JobT], int] = lambda _job: 0,
         limit_bytes: int = 0,
     ) -> None:
         """limit: how many jobs. forgets_running: cancels and forgets them too, not only those that
@@ -195,7 +196,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         self,
         key: KeyT,
         start: Callable[[], JobT],
-        is_stale: Callable[[JobT], bool] = lambda job: False,
+        is_stale: Callable[[JobT], bool] = lambda _job: False,
     ) -> JobT:
         """The job of this key; it is started where there is none, and anew where it is over and
         stale.
@@ -210,7 +211,7 @@ class JobRegistry(Generic[KeyT, JobT]):
 
     def restart(self, key: KeyT, start: Callable[[], JobT]) -> JobT:
         """The job of this key, because somebody asked for it: started anew where it is over."""
-        return self.get_or_start(key, start, lambda job: True)
+        return self.get_or_start(key, start, lambda _job: True)
 
     def forget(self, matches: Callable[[KeyT], bool]) -> None:
         """Cancels and forgets the jobs of such keys."""

@@ -67,7 +67,7 @@ def rate(bytes_per_s: float | None) -> str:
     return _scale(bytes_per_s / 1000, 1000, 999.5, ("kB/s", "MB/s", "GB/s"))
 
 
-def moment(ms: int | None, fraction: bool = True) -> str:
+def moment(ms: int | None, *, fraction: bool = True) -> str:
     """A Kafka timestamp in UTC: 2026-11-21 09:29:44.123; beyond the calendar, the number itself."""
     time = _utc(ms)
     return (

@@ -10,7 +10,7 @@ from kafkaviz.report.tuning import _comparison
 def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     """And none for all brokers."""
     source = open_source(clean)
-    budgets, costs = Budgets(), cost_model.lookup_prices(source.by_base_offset)
+    budgets, costs = Budgets(), cost_model.lookup_prices(by_base_offset=source.by_base_offset)
     case = source.total
     answers, whole = tuning.recommend_all(source.cases, case, budgets, costs)
     of = ReportTuning(

@@ -78,13 +78,14 @@ class ColdSweeper:
     def __init__(
         self,
         intervals: np.ndarray,
+        *,
         by_base_offset: bool = False,
         read_ahead_bytes: int = READ_AHEAD_BYTES,
     ) -> None:
         """by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61."""
         self._intervals, self._header_and_window, self._log_bytes = (
             np.asarray(intervals, np.int64),
-            _header_and_window(by_base_offset, read_ahead_bytes),
+            _header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
             0,
         )
         self._scans, self._counts = (
@@ -114,11 +115,14 @@ class ColdSweeper:
 def cold_reads(
     batches: np.ndarray,
     intervals: np.ndarray,
+    *,
     by_base_offset: bool = False,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
     """Of one segment's batches (format.batch.BATCH), all at once."""
-    sweeper = ColdSweeper(intervals, by_base_offset, read_ahead_bytes)
+    sweeper = ColdSweeper(
+        intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
+    )
     sweeper.take(batches)
     return sweeper.end()
 
@@ -127,6 +131,7 @@ def cold_reads_from_starts(
     positions: np.ndarray,
     starts: np.ndarray,
     intervals: np.ndarray,
+    *,
     by_base_offset: bool,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
@@ -137,7 +142,7 @@ def cold_reads_from_starts(
     """
     scan, scan_limits, counts = (
         np.array([BEGIN], SCAN),
-        _header_and_window(by_base_offset, read_ahead_bytes),
+        _header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
         np.zeros(0, np.int64),
     )
     for first in range(0, len(positions), BLOCK):
@@ -152,7 +157,7 @@ def cold_reads_from_starts(
     return ColdReads(intervals, (counts,))
 
 
-def _header_and_window(by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
+def _header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
     """(bytes of a header that are read, the most pages that are read ahead)."""
     return (MAGIC_END if by_base_offset else HEADER_BYTES), max(1, read_ahead_bytes // PAGE_BYTES)
 

@@ -71,7 +71,7 @@ def offset_lookup_counts(
         page_bytes,
     )
     starts = _starts(segment, floors[:, 0], batches)
-    headers = _headers_to_offset(batches, starts, targets, by_base_offset)
+    headers = _headers_to_offset(batches, starts, targets, by_base_offset=by_base_offset)
     return _count_lookups(first, last, weights, floors, headers)
 
 
@@ -140,7 +140,7 @@ def _starts(segment: SegmentView, found_slots: np.ndarray, batches: np.ndarray) 
 
 
 def _headers_to_offset(
-    batches: np.ndarray, starts: np.ndarray, targets: np.ndarray, by_base_offset: bool
+    batches: np.ndarray, starts: np.ndarray, targets: np.ndarray, *, by_base_offset: bool
 ) -> np.ndarray:
     """How many headers each scan reads, NO_BATCH where it finds none.
 

@@ -158,6 +158,7 @@ class LookupPrices:
 
 
 def lookup_prices(
+    *,
     by_base_offset: bool,
     storage: str | None = None,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
@@ -259,7 +260,11 @@ class Footprint:
 
 
 def footprint(
-    segments: int, index_bytes: int, segment_index_bytes: Sequence[int], leaves_maps: bool = False
+    segments: int,
+    index_bytes: int,
+    segment_index_bytes: Sequence[int],
+    *,
+    leaves_maps: bool = False,
 ) -> Footprint:
     """Of so many segments, one of each partition active. segment_index_bytes: segment.index.bytes
     of each, as long as its two indexes look.

@@ -112,7 +112,7 @@ class ExistingIndexSweeper:
     """Lookups in the indexes of one segment while its .log is read, chunk by chunk."""
 
     def __init__(
-        self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, by_base_offset: bool
+        self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
     ) -> None:
         """offsets, times: its entries, log.segment.OFFSET_ENTRY and TIME_ENTRY."""
         self._keys, self._positions = (
@@ -126,7 +126,7 @@ class ExistingIndexSweeper:
         self._starts = GrowingColumn(np.int32)
         self._base_counter, self._every_counter = _HeaderCounter(), _HeaderCounter()
 
-    def take(self, batches: np.ndarray, is_end: bool) -> None:
+    def take(self, batches: np.ndarray, *, is_end: bool) -> None:
         """The next batches: format.batch.BATCH; is_end: whether they are the last."""
         self._is_usable = self._is_usable and self._match_entries(batches["position"])
         if not self._is_usable:
@@ -138,7 +138,7 @@ class ExistingIndexSweeper:
             self._clamped_floor(targets, rows, batches["position"]) for targets in (base, last)
         )
         self._base_counter.add(rows - from_base[0] + 1, batches["position"] - from_base[1])
-        self._count_every_offset(batches, rows, from_base, from_last, is_end)
+        self._count_every_offset(batches, rows, from_base, from_last, is_end=is_end)
         self._starts.add(from_base[0])
         self._add_gaps(batches)
         self._batches, self._next_offset = self._batches + len(batches), int(last[-1]) + 1
@@ -175,7 +175,11 @@ class ExistingIndexSweeper:
         positions = np.cumsum(sizes, dtype=np.int64)
         positions -= sizes
         return cold_reads.cold_reads_from_starts(
-            positions, self._starts.end(), intervals, self._by_base_offset, read_ahead_bytes
+            positions,
+            self._starts.end(),
+            intervals,
+            by_base_offset=self._by_base_offset,
+            read_ahead_bytes=read_ahead_bytes,
         )
 
     def _match_entries(self, positions: np.ndarray) -> bool:
@@ -212,12 +216,13 @@ class ExistingIndexSweeper:
         rows: np.ndarray,
         from_base: tuple,
         from_last: tuple,
+        *,
         is_end: bool,
     ) -> None:
         """Of a batch only the last offset can start from its own entry; how many headers it takes
         beyond is the sweep's own rule.
         """
-        targets = sweep.every_offset(batches, self._by_base_offset, is_end)
+        targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near, far = targets["near"] - targets["near_last"], targets["far"] - targets["far_last"]
         weighted_starts = (
             (near, from_base, 0),

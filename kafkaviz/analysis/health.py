@@ -167,7 +167,9 @@ class CheckPlan:
         find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
         policy = find("cleanup.policy")
         if self._was_compacted(partition) and self._policy(partition) == ["delete"]:
-            return RetentionLimits(False, "it was compacted once, and nothing tells its policy")
+            return RetentionLimits(
+                deletes=False, policy_source="it was compacted once, and nothing tells its policy"
+            )
         is_tiered = (
             versions.TIERED_STORAGE.applies_to(self.version.version)
             and find("remote.storage.enable").value is True
@@ -178,7 +180,8 @@ class CheckPlan:
         )
         is_tiered = is_tiered and not is_stopped
         ms, size = (
-            self._limit(find, name, is_tiered) for name in ("retention.ms", "retention.bytes")
+            self._limit(find, name, is_tiered=is_tiered)
+            for name in ("retention.ms", "retention.bytes")
         )
         return RetentionLimits(
             "delete" in self._policy(partition),
@@ -191,7 +194,7 @@ class CheckPlan:
         )
 
     @staticmethod
-    def _limit(find: Callable[[str], SettingValue], name: str, is_tiered: bool) -> SettingValue:
+    def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
         """UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1: -2 stands for the limit of the
         whole log.
         """
@@ -244,13 +247,19 @@ class CheckPlan:
             )
         except KafkavizError:
             return None
-        return join_steps(log_steps, self.is_clean, self.strange_names, directory_steps)
+        return join_steps(
+            log_steps,
+            clean=self.is_clean,
+            strange_names=self.strange_names,
+            own_steps=directory_steps,
+        )
 
 
 def check(
     broker: Broker | Path | str,
     version: str | None = None,
     now_ms: int | None = None,
+    *,
     partition: str | None = None,
     settings: Settings | None = None,
     watch: Callable[[Partition], None] | None = None,
@@ -371,16 +380,20 @@ def partition_retention(
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
         return []
     ages = retention.segment_ages(
-        summaries, check_plan.is_clean, partition.recovery_point, check_plan.version.version
-    )
-    log_offsets = (
-        partition.log_start_offset,
-        partition.high_watermark,
-        state.log_end(summaries),
+        summaries,
+        clean=check_plan.is_clean,
+        recovery_point=partition.recovery_point,
+        release=check_plan.version.version,
     )
     return [
         retention.log_retention(
-            partition.directory, ages, check_plan.limits(partition), check_plan.now_ms, *log_offsets
+            partition.directory,
+            ages,
+            check_plan.limits(partition),
+            now_ms=check_plan.now_ms,
+            log_start_offset=partition.log_start_offset,
+            high_watermark=partition.high_watermark,
+            log_end_offset=state.log_end(summaries),
         )
     ]
 
@@ -436,7 +449,9 @@ def _forecast_restart(check_plan: CheckPlan) -> Restart | None:
             [
                 (
                     log.partition.directory,
-                    restart_steps(log, check_plan.is_clean, check_plan.version.version),
+                    restart_steps(
+                        log, clean=check_plan.is_clean, release=check_plan.version.version
+                    ),
                 )
                 for log in check_plan.logs()
             ]

@@ -35,6 +35,7 @@ MOST_BYTES = 2**31 - 1
 
 def lookup(
     partition: Partition,
+    *,
     offset: int | None = None,
     timestamp_ms: int | str | None = None,
     version: str | None = None,
@@ -53,7 +54,11 @@ def lookup(
     version = version or assume_release(partition).text
     search_profile = profile(version, search)
     return searching.lookup(
-        open_log_view(partition, version, as_is), search_profile, offset, timestamp_ms, isolation
+        open_log_view(partition, version, as_is=as_is),
+        search_profile,
+        offset,
+        timestamp_ms,
+        isolation,
     )
 
 
@@ -66,7 +71,9 @@ def assume_release(partition: Partition) -> AssumedRelease:
     return assumed_version(open_broker(partition.path))
 
 
-def open_log_view(partition: Partition, version: str | None = None, as_is: bool = False) -> LogView:
+def open_log_view(
+    partition: Partition, version: str | None = None, *, as_is: bool = False
+) -> LogView:
     """What a broker of that version has open once it has started on the directory; CannotOpen where
     there is no .log.
     """
@@ -127,7 +134,7 @@ def describe_recovered(names: Sequence[str]) -> str:
     )
 
 
-def describe_failed_start(error: str, has_unopened: bool = False) -> str:
+def describe_failed_start(error: str, *, has_unopened: bool = False) -> str:
     """That no broker will serve what is shown. has_unopened: as has_unopened_log tells."""
     files_text = (
         f"a .log of more than {MOST_LOG_BYTES} bytes is read as it lies on disk, and what else"
@@ -163,12 +170,17 @@ def _recovered_log_view(partition: Partition, release: versions.Release) -> LogV
     if partition.topic == names.METADATA_TOPIC:
         # KafkaRaftLog opens it so
         log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False
-    loading = LogLoader(log, clean, start_profile(release), watch=watch)
+    loading = LogLoader(log, clean=clean, behaviour=start_profile(release), watch=watch)
     failed_step = next((step for step in loading.run() if step.action == "fail"), None)
     files_after = loading.files()
     if failed_step:
         for base in (
-            recovered_bases(partition.live, clean, checkpoints.recovery_point, release)
+            recovered_bases(
+                partition.live,
+                clean=clean,
+                recovery_point=checkpoints.recovery_point,
+                release=release,
+            )
             - finished_bases
         ):
             files_after = _recover_alone(files_after, log, base, start_profile(release))
@@ -220,8 +232,8 @@ def _recover_alone(
         StoredLog(
             log.directory, files_of_segment, replace(log.config, segment_index_bytes=MOST_BYTES)
         ),
-        False,
-        behaviour,
+        clean=False,
+        behaviour=behaviour,
     )
     loading.run()
     return {

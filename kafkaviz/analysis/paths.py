@@ -47,14 +47,14 @@ def assume_release(path: Path, advice: str = ADVICE_ANY) -> AssumedRelease:
     return lookups.assume_release(_partition_around(path))
 
 
-def open_log(path: Path, version: str, as_is: bool = False) -> LogView:
+def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
     """What a lookup in a partition, or in the one segment whose .log this is, searches.
 
     CannotOpen for any other path.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
-        return lookups.open_log_view(_partition(path), version, as_is)
+        return lookups.open_log_view(_partition(path), version, as_is=as_is)
     name = _file_name(path)
     if name.kind != "log":
         raise CannotOpen(path, "is no .log", ADVICE_ANY, kind="not-kafka")
@@ -64,10 +64,10 @@ def open_log(path: Path, version: str, as_is: bool = False) -> LogView:
             partition.directory,
             (serving.view_segment(partition.segment(name.base_offset, name.suffix)),),
         )
-    return _open_alone(partition, name.base_offset, version, as_is)
+    return _open_alone(partition, name.base_offset, version, as_is=as_is)
 
 
-def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, SegmentView]:
+def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, SegmentView]:
     """(the directory's name, the segment that the index belongs to); of the segment nothing else
     need be there.
     """
@@ -131,7 +131,7 @@ def open_segments(path: Path, advice: str = ADVICE_LOG) -> tuple[Partition, int 
     return _partition_around(path), name.base_offset
 
 
-def _open_alone(partition: Partition, base_offset: int, version: str, as_is: bool) -> LogView:
+def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: bool) -> LogView:
     """One segment as if there were no other; a log start within it counts."""
     segment = partition.segment(base_offset, _plain_state(partition, base_offset))
     if not as_is and lookups.needs_recovery(partition, versions.parse(version)):

@@ -35,6 +35,7 @@ class Probes:
 def probes(
     entries: int,
     entry_bytes: int,
+    *,
     warm: bool = True,
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,

@@ -18,6 +18,7 @@ from kafkaviz.simulate.recovery.index_check import Distrust, distrust, find_unfl
 
 def recovered_bases(
     segments: Sequence[Segment],
+    *,
     clean: bool | None,
     recovery_point: int | None,
     release: Release = (),

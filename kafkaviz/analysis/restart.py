@@ -80,11 +80,11 @@ def foretell(
     strange_names = misnamed_directories(broker.path)
     return restart(
         map(stored_log, logs),
-        broker.is_clean,
-        release_behaviour(release),
-        strange_names,
-        watch,
-        own_file_steps(broker, release),
+        clean=broker.is_clean,
+        behaviour=release_behaviour(release),
+        strange_names=strange_names,
+        watch=watch,
+        own_steps=own_file_steps(broker, release),
     )
 
 
@@ -98,8 +98,8 @@ def foretell_partition(
     """The same of one partition directory: starts speaks for it alone."""
     return restart(
         [stored_log(restart_log(broker, partition, config or IndexConfig()))],
-        broker.is_clean,
-        release_behaviour(release),
+        clean=broker.is_clean,
+        behaviour=release_behaviour(release),
         watch=watch,
     )
 
@@ -166,12 +166,12 @@ def all_logs(
 
 
 def restart_steps(
-    log: RestartLog, clean: bool, release: Release = NEWEST
+    log: RestartLog, *, clean: bool, release: Release = NEWEST
 ) -> tuple[StartupStep, ...]:
     """What a start does to one of them, whatever lies beside it; simulate.startup.restart.joined
     makes one start of all. CannotOpen.
     """
-    return steps_of(stored_log(log), clean, release_behaviour(release))
+    return steps_of(stored_log(log), clean=clean, behaviour=release_behaviour(release))
 
 
 def stored_log(log: RestartLog) -> StoredLog:

@@ -127,7 +127,7 @@ class LogRetention:
         )
 
 
-def segment_age(summary: CheckSummary, is_recovered: bool) -> SegmentAge:
+def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
     """A segment that was read. is_recovered: the next start reads its .log anew: its time entries
     do not count, and its tail is cut.
     """
@@ -152,6 +152,7 @@ def segment_age(summary: CheckSummary, is_recovered: bool) -> SegmentAge:
 
 def segment_ages(
     summaries: Sequence[CheckSummary],
+    *,
     clean: bool | None,
     recovery_point: int | None,
     release: Release = (),
@@ -160,10 +161,13 @@ def segment_ages(
     release: as of recovered.
     """
     recovered_offsets = recovered_bases(
-        [summary.segment for summary in summaries], clean, recovery_point, release
+        [summary.segment for summary in summaries],
+        clean=clean,
+        recovery_point=recovery_point,
+        release=release,
     )
     return [
-        segment_age(summary, summary.segment.base_offset in recovered_offsets)
+        segment_age(summary, is_recovered=summary.segment.base_offset in recovered_offsets)
         for summary in summaries
     ]
 
@@ -172,6 +176,7 @@ def log_retention(
     partition: str,
     segments: Sequence[SegmentAge],
     limits: RetentionLimits,
+    *,
     now_ms: int,
     log_start_offset: int | None = None,
     high_watermark: int | None = None,
@@ -283,7 +288,13 @@ def _kept_retentions(
         state = (
             "high-watermark"
             if number < watermark_count
-            else _retention_state(segment, limits, number + 1 == len(segments), gone_ms, blocked_by)
+            else _retention_state(
+                segment,
+                limits,
+                is_last=number + 1 == len(segments),
+                gone_ms=gone_ms,
+                blocked_by=blocked_by,
+            )
         )
         yield SegmentRetention(segment, state, until_ms, gone_ms, blocked_by, more_bytes)
 
@@ -291,6 +302,7 @@ def _kept_retentions(
 def _retention_state(
     segment: SegmentAge,
     limits: RetentionLimits,
+    *,
     is_last: bool,
     gone_ms: int | None,
     blocked_by: int | None,

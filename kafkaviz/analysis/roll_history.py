@@ -129,7 +129,7 @@ def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -
 
 def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> SegmentHistory:
     rows, is_active = appends[low:high], segment.roll_reason is None and high == len(appends)
-    fills = _fills(rows, segment.index.entries, segment.timeindex.entries, segment.base_offset)
+    fills = _fills(rows, segment.index.entries, segment.timeindex.entries)
     ended_ms = appends["now_ms"][min(high, len(appends) - 1)]
     return SegmentHistory(
         segment.base_offset,
@@ -144,9 +144,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
     )
 
 
-def _fills(
-    rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarray, base_offset: int
-) -> np.ndarray:
+def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarray) -> np.ndarray:
     """A segment's state after some of its appends, the last among them.
 
     A time entry was written at the first index point that had seen its timestamp; the entry of the

@@ -9,6 +9,7 @@ def segment_object(
     base_offset: int,
     log_bytes: int,
     offset_index: Sized,
+    *,
     time_index: Sized,
     roll_reason: str | None,
     files: Mapping[str, str],

@@ -52,13 +52,17 @@ def segment_retention(
     )
     ages = [
         *map(age_from_last_entry, live[:number]),
-        _age_from_anatomy(anatomy, is_recovered),
+        _age_from_anatomy(anatomy, is_recovered=is_recovered),
         *later_ages,
     ]
-    end = None if number + 1 < len(live) else _log_end_offset(anatomy)
-    log_offsets = partition.log_start_offset, partition.high_watermark, end
     log = retention.log_retention(
-        partition.directory, ages, check_plan.limits(partition), check_plan.now_ms, *log_offsets
+        partition.directory,
+        ages,
+        check_plan.limits(partition),
+        now_ms=check_plan.now_ms,
+        log_start_offset=partition.log_start_offset,
+        high_watermark=partition.high_watermark,
+        log_end_offset=None if number + 1 < len(live) else _log_end_offset(anatomy),
     )
     return log, log.segments[number]
 
@@ -94,7 +98,7 @@ def _aligned_bytes(size_bytes: int) -> int:
     return size_bytes - size_bytes % ENTRY_BYTES
 
 
-def _age_from_anatomy(anatomy: Anatomy, is_recovered: bool) -> SegmentAge:
+def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """The segment that was read; is_recovered: its batches count, and not its time entries."""
     times, batches = anatomy.times, anatomy.batches
     log = existing_file(anatomy.segment.log)

@@ -53,6 +53,7 @@ def replay(
     config: LogConfig,
     behaviour: ReleaseBehaviour,
     start_offset: int = 0,
+    *,
     is_leader: bool = True,
 ) -> WhatIf:
     """Appends every chunk's rows; the clock is theirs.
@@ -93,6 +94,7 @@ def compare(
     config: LogConfig,
     changed_settings: Mapping[str, Value],
     behaviour: ReleaseBehaviour,
+    *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
     """(as the logs are set, with the fields of LogConfig in `changed_settings`), each the sum over
@@ -101,7 +103,10 @@ def compare(
     changed_config = replace(config, **changed_settings)
     outcome_now, outcome_changed = (
         _sum_outcomes(
-            [replay(chunks(), log_config, behaviour, start, is_leader) for chunks, start in logs],
+            [
+                replay(chunks(), log_config, behaviour, start, is_leader=is_leader)
+                for chunks, start in logs
+            ],
             log_config,
         )
         for log_config in (config, changed_config)

@@ -250,9 +250,9 @@ def _foot(location: Location) -> None:
         )
         st.html(
             '<div class="kv-foot">'
-            f'<div title="{escape(directory)}">{elements.icon("folder_open", True)}'
+            f'<div title="{escape(directory)}">{elements.icon("folder_open", small=True)}'
             f"{directory_html}</div>"
-            f'<div title="{escape(status)}">{elements.icon("verified", True)}'
+            f'<div title="{escape(status)}">{elements.icon("verified", small=True)}'
             f"<span>{escape(status)}</span></div>{_newer_release_note(location)}</div>"
         )
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
@@ -276,7 +276,7 @@ def _newer_release_note(location: Location) -> str:
     title_html = f'title="{escape(version_text.describe_traces(release.reason))}"'
     text = escape(say("frame.newer", release=versions.NEWEST))
     return (
-        f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", True)}'
+        f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", small=True)}'
         f"<span>{text}</span></div>"
     )
 
@@ -329,7 +329,11 @@ def _directories(page: Page, location: Location) -> None:
     )
     label = elements.cut_middle(location.directory, max_characters) or say("frame.open_a_directory")
     directory = _menu(
-        "dir", label, go_to.directories(location), str, say("common.broker_directory")
+        "dir",
+        label,
+        go_to.directories(location),
+        get_name=str,
+        help_text=say("common.broker_directory"),
     )
     if directory:
         st.switch_page(page.script, query_params=page_state.address(directory))
@@ -341,8 +345,8 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
         "tp",
         _short_label(location.partition),
         partitions,
-        lambda partition: escape_controls(partition.directory),
-        say("common.topic_partition"),
+        get_name=lambda partition: escape_controls(partition.directory),
+        help_text=say("common.topic_partition"),
     )
     if directory and directory != location.partition.directory:
         st.switch_page(page.script, query_params=page_state.address(location.directory, directory))
@@ -362,9 +366,9 @@ def _segments(page: Page, location: SegmentLocation) -> None:
         "segment",
         location.segment.name,
         segments,
-        attrgetter("name"),
-        say("common.segment"),
-        f"{location.partition.directory} ",
+        get_name=attrgetter("name"),
+        help_text=say("common.segment"),
+        search=f"{location.partition.directory} ",
     )
     if segment_name and segment_name != location.segment.name:
         _to_segment(
@@ -378,6 +382,7 @@ def _menu(
     key: str,
     label: str,
     items: Sequence,
+    *,
     get_name: Callable[..., str],
     help_text: str,
     search: str = "",

@@ -53,6 +53,7 @@ def decompress(
     codec: str,
     data: bytes | memoryview,
     limit_bytes: int = LIMIT_BYTES,
+    *,
     lz4_header_checked: bool = True,
 ) -> bytes:
     """The data that was compressed, at most limit_bytes of it.
@@ -66,7 +67,7 @@ def decompress(
     """
     data = memoryview(data)
     if codec == "lz4":
-        data = memoryview(_normalise_lz4_frame(data, lz4_header_checked))
+        data = memoryview(_normalise_lz4_frame(data, header_checked=lz4_header_checked))
     if codec == "snappy":
         return _join(_from_snappy(data, limit_bytes), limit_bytes)
     return _join(_DECOMPRESSORS[codec](data), limit_bytes)
@@ -211,7 +212,7 @@ def _lz4_block(data: bytes) -> bytes:
     )
 
 
-def _normalise_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
+def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
     """The first frame with a header that any LZ4 library takes; CorruptBytes where Kafka refuses a
     frame.
 
@@ -219,7 +220,7 @@ def _normalise_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
     no checksum of the content and nothing behind the frame. The checksums of blocks stay, and are
     checked when the frame is decompressed.
     """
-    flags, block_bytes, start = _lz4_header(data, header_checked)
+    flags, block_bytes, start = _lz4_header(data, header_checked=header_checked)
     end = start
     while size_bytes := _lz4_size(data, end) & ~_LZ4_STORED:
         if size_bytes > block_bytes:
@@ -232,7 +233,7 @@ def _normalise_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
     return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), data[start:end]])
 
 
-def _lz4_header(data: memoryview, header_checked: bool) -> tuple[int, int, int]:
+def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
     """(flags, the largest size of a block, the position of the first block)."""
     if len(data) < 7:
         raise CorruptBytes(len(data), "lz4: Stream ended prematurely")

@@ -84,7 +84,13 @@ def field_spans(
         else:
             spans.append(
                 _field_span(
-                    displays[name], row, name, title, position + start, dtype.itemsize, is_whole
+                    displays[name],
+                    row,
+                    name,
+                    title=title,
+                    start=position + start,
+                    size_bytes=dtype.itemsize,
+                    is_whole=is_whole,
                 )
             )
     return spans
@@ -94,6 +100,7 @@ def _field_span(
     field: FieldDisplay,
     row: np.void,
     name: str,
+    *,
     title: str,
     start: int,
     size_bytes: int,

@@ -75,7 +75,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
     from kafkaviz.pipeline.job import start_ingest
 
-    ingest = start_ingest(args.directories, args.catalog, args.master, args.full, args.findings)
+    ingest = start_ingest(
+        args.directories, args.catalog, args.master, full=args.full, findings=args.findings
+    )
     try:
         info = _watch(ingest)
     except KeyboardInterrupt as interrupt:
@@ -83,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         # of a signal that ends a command as Ctrl-C does, see __main__
         _leave(ingest, getattr(interrupt, "status", INTERRUPTED))
     _say_newer(info)
-    result = _result(args.catalog, info, ingest, args.findings)
+    result = _result(args.catalog, info, ingest, findings=args.findings)
     if args.json:
         output.say_json(result)
     else:
@@ -150,7 +152,7 @@ def _render_progress(progress: "Progress") -> str:
     )
 
 
-def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool) -> dict:
+def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: bool) -> dict:
     from kafkaviz.pipeline.catalog import Catalog
 
     result = cast("IngestResult", ingest.done)

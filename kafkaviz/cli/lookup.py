@@ -98,7 +98,7 @@ def _search_log(args: argparse.Namespace) -> int:
     from kafkaviz.search.profile import profile
 
     search_profile = profile(args.kafka_version, args.search)
-    log = paths.open_log(args.path, args.kafka_version, args.as_is)
+    log = paths.open_log(args.path, args.kafka_version, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
     result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
     if args.json:
@@ -126,7 +126,7 @@ def _search_index(args: argparse.Namespace) -> int:
             f"{'a timestamp in milliseconds' if is_time else 'an offset'}"
         )
     search_profile = profile(args.kafka_version, args.search)
-    directory, segment = paths.open_index(args.path, args.kafka_version, args.as_is)
+    directory, segment = paths.open_index(args.path, args.kafka_version, as_is=args.as_is)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
     search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)
     answer = (
@@ -160,7 +160,7 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
     if error := segments[0].start_error:
         print(
             output.to_one_line(
-                f"kafkaviz: {describe_failed_start(error, has_unopened_log(segments))}"
+                f"kafkaviz: {describe_failed_start(error, has_unopened=has_unopened_log(segments))}"
             ),
             file=sys.stderr,
         )

@@ -138,9 +138,9 @@ def _as_object(
             segment.base_offset,
             segment.recovered_segment.valid_bytes,
             segment.recovered_segment.offset_entries,
-            segment.recovered_segment.time_entries,
-            reason,
-            names,
+            time_index=segment.recovered_segment.time_entries,
+            roll_reason=reason,
+            files=names,
         )
         for segment, reason, names in zip(
             rebuilt_segments, source.roll_reasons(rebuilt_segments), files, strict=True

@@ -116,7 +116,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes, and says what was written."""
     if args.list:
-        _say_presets(args.json)
+        _say_presets(as_json=args.json)
         return 0
     from kafkaviz.analysis import paths
     from kafkaviz.cli.common import simulation_text
@@ -144,7 +144,9 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     # its files are read where they were written
-    with (_live if args.live else _write_files)(plan, out, inputs, not args.crash) as simulated:
+    with (_live if args.live else _write_files)(
+        plan, out, inputs, clean=not args.crash
+    ) as simulated:
         result = simulation_text.as_object(simulated, source) if args.json else None
         lines = (
             []
@@ -203,7 +205,7 @@ def _release(args: argparse.Namespace) -> "Release":
 
 @contextmanager
 def _write_files(
-    plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], clean: bool
+    plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
     """Carries out a plan; the files appear in OUT when the block that looks at the result is
     through.
@@ -214,7 +216,7 @@ def _write_files(
     with new_files(out, inputs) as staging:
         logs = DiskLogs(staging.path / plan.directory)
         try:
-            simulated = Run(plan, logs).carry_out(clean)
+            simulated = Run(plan, logs).carry_out(clean=clean)
         finally:
             logs.close()
         write(simulated.files, staging.path, {f"{plan.directory}/{name}" for name in logs.names()})
@@ -223,15 +225,15 @@ def _write_files(
 
 @contextmanager
 def _live(
-    plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], clean: bool
+    plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
     """The same at the speed of the clock."""
     from kafkaviz.cli.common.live_simulation import live
 
-    yield live(plan, out, inputs, clean)
+    yield live(plan, out, inputs, clean=clean)
 
 
-def _say_presets(as_json: bool) -> None:
+def _say_presets(*, as_json: bool) -> None:
     """Name, title and story of each."""
     import textwrap
 

@@ -148,7 +148,9 @@ def run(args: argparse.Namespace) -> int:
     _clear()
     output.say_newer(source.version_reason)
     costs = cost_model.lookup_prices(
-        source.by_base_offset, args.storage, calibration=calibration.load_calibration()
+        by_base_offset=source.by_base_offset,
+        storage=args.storage,
+        calibration=calibration.load_calibration(),
     )
     answers, recommendation = tuning.recommend_all(source.cases, source.total, budgets, costs)
     comparison = _what_if(source, dict(args.changed)) if args.changed else None
@@ -166,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(name: str, share: float) -> None:
+def _show(name: str, _share: float) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\rreading {output.to_one_line(name)}\x1b[K")
 
@@ -244,7 +246,9 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
         if field not in type(case.today.config).__dataclass_fields__:
             raise RefusedSetting(setting_name, text, "has no effect on what is written")
         fields[field] = value
-    return what_if.compare(case.logs, case.today.config, fields, source.behaviour, case.is_leader)
+    return what_if.compare(
+        case.logs, case.today.config, fields, source.behaviour, is_leader=case.is_leader
+    )
 
 
 def _render_what_if(comparison: "tuple[WhatIf, WhatIf]") -> Iterator[str]:
@@ -288,7 +292,12 @@ def _render(
     log = f"{batches}, {units.size(parts.log_bytes)} of .log in {segments}"
     yield f"{source.kind} {source.name}: {log}, as Kafka {source.version} reads it"
     yield from filter(
-        None, [tuning_text.describe_left_out(source.inactive_segments, source.metadata_left_out)]
+        None,
+        [
+            tuning_text.describe_left_out(
+                source.inactive_segments, metadata_left_out=source.metadata_left_out
+            )
+        ],
     )
     if recommendation is None:
         yield "there is no batch: nothing can be said of a log that is empty"

@@ -58,6 +58,7 @@ def rows(
     current: IntervalPrice,
     considered: IntervalPrice,
     costs: LookupPrices,
+    *,
     budgets: Budgets,
     times: tuple[int, int],
     binding_limits: Sequence[str],
@@ -263,9 +264,9 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
             "segments",
             say("common.segments"),
             current.segments,
-            considered.segments,
-            group,
-            say("compare.writers_rules"),
+            after=considered.segments,
+            format_value=group,
+            basis=say("compare.writers_rules"),
         ),
         *(
             _neutral_row(
@@ -273,11 +274,13 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
                 say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
                 current.rolls.get(roll_cause, 0),
                 considered.rolls.get(roll_cause, 0),
-                group,
+                format_value=group,
             )
             for roll_cause in causes
         ),
-        _neutral_row("segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, size),
+        _neutral_row(
+            "segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, format_value=size
+        ),
         _row(
             "offset_entries",
             current.offset_entries,
@@ -309,6 +312,7 @@ def _neutral_row(
     name: str,
     before: float,
     after: float,
+    *,
     format_value: Callable[[float], str],
     basis: str = "",
 ) -> ComparisonRow:

@@ -132,7 +132,9 @@ def view(
     bars = tuple(
         bar
         for row_number, index in enumerate(indexes)
-        for bar in _segment_bars(overview, index, row_number, is_detailed[row_number], badges)
+        for bar in _segment_bars(
+            overview, index, row_number, is_detailed=is_detailed[row_number], badges=badges
+        )
     )
     axis_bytes = _axis_length(rows, longest_bytes)
     strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
@@ -210,6 +212,7 @@ def _segment_bars(
     overview: BrokerOverview,
     index: int,
     row: int,
+    *,
     is_detailed: bool,
     badges: Mapping[str, Sequence[Badge]],
 ) -> list[SegmentBar]:
@@ -324,7 +327,7 @@ def _title(overview: BrokerOverview) -> str:
         if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes
     ]
     if comparable:
-        return _dense_title(comparable, len(overview.partitions) == 1)
+        return _dense_title(comparable, is_alone=len(overview.partitions) == 1)
     if not overview.total.log_bytes:
         return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])
@@ -336,7 +339,7 @@ def _title(overview: BrokerOverview) -> str:
     )
 
 
-def _dense_title(comparable: Sequence[PartitionRow], is_alone: bool) -> str:
+def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
     """Which index is the densest, or how many are; comparable: those that can be compared."""
     least_bytes = min(round(cast(float, row.sums.bytes_an_entry)) for row in comparable)
     densest, *others = (
@@ -646,7 +649,7 @@ def _short(name: str) -> str:
 def _annotation(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
     style = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
     return {
-        "text": escape(text, False),
+        "text": escape(text, quote=False),
         "y": y,
         "yanchor": "middle",
         "xanchor": anchor,

@@ -138,6 +138,7 @@ def view(
     findings: Sequence[Finding],
     restart: Restart | None,
     log_bytes: Mapping[tuple[str, int], int],
+    *,
     read_bytes: ByteReader,
     logs: int,
     log_retention: Sequence[LogRetention] = (),
@@ -163,7 +164,7 @@ def view(
     if restart is None:
         return HealthView(unknown_verdict(), None, counts, *rows)
     return HealthView(
-        start_verdict(findings, restart, logs, is_left_known, release),
+        start_verdict(findings, restart, logs, is_left_known=is_left_known, release=release),
         recovery_strip(restart, log_bytes),
         counts,
         *rows,
@@ -177,6 +178,7 @@ def start_verdict(
     findings: Sequence[Finding],
     restart: Restart,
     logs: int,
+    *,
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
 ) -> StartVerdict:
@@ -421,7 +423,7 @@ def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[
         )
         for item_findings in [same_code] if is_grouped else [[finding] for finding in same_code]:
             members = tuple(
-                _finding_member(finding, read_bytes, number < dumps_left)
+                _finding_member(finding, read_bytes, is_dumped=number < dumps_left)
                 for number, finding in enumerate(item_findings[:MOST_MEMBERS])
             )
             dumps_left -= len(members)
@@ -461,7 +463,7 @@ def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...
     )
 
 
-def _finding_member(finding: Finding, read_bytes: ByteReader, is_dumped: bool) -> FindingMember:
+def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool) -> FindingMember:
     dump = (
         _hex_dump(finding, read_bytes)
         if is_dumped and finding.file and finding.position is not None and finding.length
@@ -494,7 +496,7 @@ def _finding_key(finding: Finding) -> str:
     )
 
 
-def _location_text(finding: Finding, is_short: bool = False) -> str:
+def _location_text(finding: Finding, *, is_short: bool = False) -> str:
     """File and bytes; is_short: the partition and what kind of file, as a narrow list has room for
     it.
     """

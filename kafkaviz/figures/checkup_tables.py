@@ -134,7 +134,7 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
             cells,
             ("", names, f"{units.group(size_bytes)} B" if size_text else "", ""),
             {},
-            False,
+            is_one=False,
         )
     ]
 

@@ -102,7 +102,7 @@ def step_sentence(growth: LogGrowth, index: int) -> str:
     }[step.kind](growth, step)
 
 
-def _open_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+def _open_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     return say("growth.opened", **_index_lengths(step))
 
 
@@ -156,7 +156,7 @@ def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
     return say("growth.last_entry", time=clock(timestamp_ms), offset=group(offset))
 
 
-def _trim_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+def _trim_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     before, after = step.before, step.after
     index, times = (
         f"{group(size_before)} → {group(size_after)}"
@@ -173,11 +173,11 @@ def _stop_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     return say(key, last=_last_entry_text(growth, step), **_index_lengths(step))
 
 
-def _restart_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+def _restart_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     return say("growth.restarted", forgotten=group(step.before.since_bytes), **_index_lengths(step))
 
 
-def _truncate_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     before, after = step.before, step.after
     log = f"{group(before.log_bytes)} → {group(after.log_bytes)} B"
     return say(
@@ -201,7 +201,7 @@ def _removed_entries_text(step: GrowthStep) -> str:
     return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
 
 
-def _failure_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+def _failure_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     return say("growth.refused", words=step.words)
 
 

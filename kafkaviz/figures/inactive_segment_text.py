@@ -13,7 +13,9 @@ def included_text(inactive: Sequence[InactiveSegment]) -> str:
     return _marks_text("counted_too", inactive) if inactive else ""
 
 
-def left_out_text(inactive: Sequence[InactiveSegment], is_metadata_left_out: bool = False) -> str:
+def left_out_text(
+    inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
+) -> str:
     """Of a number of logs that are in use, KRaft's own counted or not; "" where that is all there
     is.
     """

@@ -129,7 +129,16 @@ def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
             [getattr(layout, mean_name) for layout in layouts_view.layouts],
             [getattr(layout, most_name) for layout in layouts_view.layouts],
         )
-        _add_panel(chart, number, indexes, means, most_values, heading, layouts_view, colours)
+        _add_panel(
+            chart,
+            number,
+            indexes,
+            means=means,
+            most_values=most_values,
+            currency=heading,
+            layouts_view=layouts_view,
+            colours=colours,
+        )
         limit = max(means, default=1) * 1.6
         chart.update_layout(
             {f"xaxis{number if number > 1 else ''}": _x_axis(limit, HALVES[number - 1])}
@@ -161,7 +170,9 @@ def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
     return chart
 
 
-def _add_panel(chart, number, indexes, means, most_values, currency, layouts_view, colours) -> None:
+def _add_panel(
+    chart, number, indexes, *, means, most_values, currency, layouts_view, colours
+) -> None:
     limit = max(means, default=1) * 1.6
     bar_colours = [
         colours["ink"] if index == layouts_view.kafka_row else colours["log"] for index in indexes

@@ -159,7 +159,7 @@ def _find_regions(
     return tuple(regions)
 
 
-def index_size_text(limit_map: LimitMapView, measured: LogMeasurement, config: LogConfig) -> str:
+def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
     """What the map says of today's index size, in a sentence or two."""
     parts, current_limits = measured.parts, limits_at(measured, config, config.index_interval_bytes)
     index = parts.index_of(config.index_interval_bytes)

@@ -87,7 +87,7 @@ def badge_line(badge: Badge) -> str:
     return say(
         "broker.mark_line",
         severity=say(f"common.severity_{badge.severity}"),
-        title=escape(translate(CODES[badge.code].title), False),
+        title=escape(translate(CODES[badge.code].title), quote=False),
     )
 
 

@@ -181,7 +181,13 @@ def _lookup_heatmap(faults_view: PageFaultsView, colour: str) -> go.Heatmap:
     gap = 1.5 if len(faults_view.lookup_counts) <= MOST_GAP_ROWS else 0
     hover = say("page_faults.hover_touched", page="%{y:.0f}", lookups="%{z}")
     return _cell_heatmap(
-        faults_view, positive_counts, colour, gap, "touched", f"{hover}<extra></extra>", 0.75
+        faults_view,
+        positive_counts,
+        colour,
+        gap=gap,
+        name="touched",
+        hover=f"{hover}<extra></extra>",
+        opacity=0.75,
     )
 
 
@@ -189,6 +195,7 @@ def _cell_heatmap(
     faults_view: PageFaultsView,
     cells: np.ndarray,
     colour: str,
+    *,
     gap: float,
     name: str,
     hover: str,
@@ -226,7 +233,13 @@ def _fault_traces(
         hover = say("page_faults.hover_faults", page="%{y:.0f}", faults="%{z}")
         return [
             _cell_heatmap(
-                faults_view, cells, colours["ink"], 0, "faults", f"{hover}<extra></extra>", 1
+                faults_view,
+                cells,
+                colours["ink"],
+                gap=0,
+                name="faults",
+                hover=f"{hover}<extra></extra>",
+                opacity=1,
             )
         ]
     size = 9 if len(faults_view.dots) <= 100 else 6

@@ -234,9 +234,9 @@ def _find_stretches(
             bytes_per_bin[stretch_bins].sum(),
             batches_per_bin[stretch_bins].sum(),
             bin_number - stretches[-1][0],
-            bytes_per_bin[bin_number],
-            batches_per_bin[bin_number],
-            1,
+            more_content=bytes_per_bin[bin_number],
+            more_batches=batches_per_bin[bin_number],
+            more_bins=1,
         ):
             stretches[-1][1] = bin_number
         else:
@@ -258,9 +258,9 @@ def _find_stretches(
             bytes_per_bin[merged_bins].sum(),
             batches_per_bin[merged_bins].sum(),
             first_bin - merged[-1][0],
-            bytes_per_bin[stretch_bins].sum(),
-            batches_per_bin[stretch_bins].sum(),
-            last_bin + 1 - first_bin,
+            more_content=bytes_per_bin[stretch_bins].sum(),
+            more_batches=batches_per_bin[stretch_bins].sum(),
+            more_bins=last_bin + 1 - first_bin,
         ):
             merged[-1][1] = last_bin
         else:
@@ -273,6 +273,7 @@ def _is_same_rate(
     content: float,
     batches: float,
     bins: int,
+    *,
     more_content: float,
     more_batches: float,
     more_bins: int,

@@ -145,7 +145,14 @@ def file_view(
     first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
     return BytesView(
         file,
-        _read_pane(file_info, "file", 0, file_info.size_bytes, first_byte, window.outer),
+        _read_pane(
+            file_info,
+            "file",
+            0,
+            file_info.size_bytes,
+            first_look=first_byte,
+            wanted_byte=window.outer,
+        ),
         None,
         "",
         "",
@@ -160,6 +167,7 @@ def view(
     row: int,
     slot: int,
     time: int,
+    *,
     window: ByteWindow = DEFAULT_WINDOW,
     initial: InitialByte = DEFAULT_BYTE,
 ) -> BytesView:
@@ -232,8 +240,8 @@ def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: In
         "batch",
         start,
         end,
-        _initial_byte(initial.byte, start, end, key),
-        wanted_byte,
+        first_look=_initial_byte(initial.byte, start, end, key),
+        wanted_byte=wanted_byte,
     )
 
 
@@ -249,8 +257,8 @@ def _index_pane(
         "file",
         0,
         index_file.size_bytes,
-        _initial_byte(byte, 0, index_file.size_bytes, key),
-        wanted_byte,
+        first_look=_initial_byte(byte, 0, index_file.size_bytes, key),
+        wanted_byte=wanted_byte,
     )
     entries = {".index": anatomy.index.entries, ".timeindex": anatomy.times.entries}.get(file)
     if entries is None:
@@ -271,7 +279,13 @@ def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
 
 
 def _read_pane(
-    file_info: FileInfo, kind: str, start: int, end: int, first_look: int, wanted_byte: int | None
+    file_info: FileInfo,
+    kind: str,
+    start: int,
+    end: int,
+    *,
+    first_look: int,
+    wanted_byte: int | None,
 ) -> Pane:
     """The stretch around a byte; of more than can be scrolled through, a part."""
     if end - start > PANE_BYTES:

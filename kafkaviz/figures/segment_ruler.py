@@ -104,7 +104,7 @@ def view(
 def _index_lane(anatomy: Anatomy) -> IndexLane:
     is_missing = anatomy.segment.index is None
     text = say("ruler.without_index" if is_missing else "ruler.no_entry")
-    return _lane(anatomy, anatomy.index, text, is_missing)
+    return _lane(anatomy, anatomy.index, text, is_missing=is_missing)
 
 
 def _time_lane(anatomy: Anatomy) -> IndexLane:
@@ -114,11 +114,11 @@ def _time_lane(anatomy: Anatomy) -> IndexLane:
         anatomy,
         anatomy.times,
         say("ruler.without_timeindex" if is_missing else empty_key),
-        is_missing,
+        is_missing=is_missing,
     )
 
 
-def _lane(anatomy: Anatomy, index: Index, text: str, is_missing: bool) -> IndexLane:
+def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> IndexLane:
     unwritten = "never_written" if anatomy.segment.state == "active" else "zeros"
     return IndexLane(
         len(index.entries), index.slots, unwritten, text, is_missing, index.trailing_bytes

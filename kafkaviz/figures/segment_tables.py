@@ -122,12 +122,12 @@ def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
     aim = anatomy.links.entry_aim
     wrong_slots = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
     return [
-        _batch_row(anatomy, row, row == pinned.row, wrong_slots)
+        _batch_row(anatomy, row, is_pinned=row == pinned.row, wrong_slots=wrong_slots)
         for row in rows_around(len(anatomy.batches), pinned.row)
     ]
 
 
-def _batch_row(anatomy: Anatomy, row: int, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
+def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
     """wrong: slots whose entries point where they should not."""
     batch, links = anatomy.batches[row], anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
@@ -182,12 +182,12 @@ def offset_range_text(batch: np.void) -> str:
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
     """The slots of .index around the one that goes with the pin; the first ones if none does."""
     return [
-        _index_row(anatomy, slot, slot == pinned.slot)
+        _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
         for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
     ]
 
 
-def _index_row(anatomy: Anatomy, slot: int, is_pinned: bool) -> IndexRow:
+def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
     entries, links = anatomy.index.entries, anatomy.links
     position, relative = int(entries["position"][slot]), int(entries["relative_offset"][slot])
     gap = position - (int(entries["position"][slot - 1]) if slot else 0)
@@ -213,12 +213,12 @@ def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[T
     render_segment.closing.
     """
     return [
-        _time_row(anatomy, slot, slot == pinned.time_slot, closing_event)
+        _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
         for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))
     ]
 
 
-def _time_row(anatomy: Anatomy, slot: int, is_pinned: bool, closing_event: str) -> TimeRow:
+def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: str) -> TimeRow:
     times, index_slot = anatomy.times.entries, int(anatomy.links.time_slot[slot])
     timestamp_ms, no_slot_text = (
         int(times["timestamp_ms"][slot]),

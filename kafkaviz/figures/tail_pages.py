@@ -155,28 +155,31 @@ def _lane_traces(
 ) -> list:
     """What is hatched, and the dots."""
     end = pages_view.entries / ENTRIES_A_PAGE
-    free_area = (
-        end,
-        pages_view.pages - 0.025,
-        top + 1,
-        LANE_PX - 2,
-        ".",
-        colours["unwritten"],
-        colours["unwritten_soft"],
-        say("tail_pages.free"),
-    )
-    hatched_areas = [free_area] if pages_view.entries % ENTRIES_A_PAGE else []
+    bars = []
+    if pages_view.entries % ENTRIES_A_PAGE:
+        bars.append(
+            _hatched_bar(
+                end,
+                pages_view.pages - 0.025,
+                top + 1,
+                LANE_PX - 2,
+                shape=".",
+                colour=colours["unwritten"],
+                background=colours["unwritten_soft"],
+                name=say("tail_pages.free"),
+            )
+        )
     if lane.warm_from is not None:
-        hatched_areas.append(
-            (
+        bars.append(
+            _hatched_bar(
                 lane.warm_from / ENTRIES_A_PAGE,
                 end,
                 top + LANE_PX - 6,
                 6,
-                "/",
-                colours["warm"],
-                colours["warm_soft"],
-                say("tail_pages.section"),
+                shape="/",
+                colour=colours["warm"],
+                background=colours["warm_soft"],
+                name=say("tail_pages.section"),
             )
         )
     hover = say(
@@ -198,11 +201,19 @@ def _lane_traces(
         ],
         hovertemplate=f"{hover}<extra></extra>",
     )
-    return [*(_hatched_bar(*area) for area in hatched_areas), dots]
+    return [*bars, dots]
 
 
 def _hatched_bar(
-    x0: float, x1: float, top: int, height: int, shape: str, colour: str, background: str, name: str
+    x0: float,
+    x1: float,
+    top: int,
+    height: int,
+    *,
+    shape: str,
+    colour: str,
+    background: str,
+    name: str,
 ) -> go.Bar:
     pattern = {
         "shape": shape,

@@ -90,6 +90,7 @@ def view(
     costs_by_interval: Sequence[IntervalPrice],
     current: IntervalPrice,
     considered_bytes: int,
+    *,
     log_bytes: int,
     least_batch_bytes: int | None,
     budgets: Budgets,

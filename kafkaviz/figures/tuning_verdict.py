@@ -58,6 +58,7 @@ def view(
     recommendation: Recommendation,
     measured: LogMeasurement,
     today: CurrentConfig,
+    *,
     budgets: Budgets,
     costs: LookupPrices,
     entries: EntryCounts,
@@ -203,7 +204,7 @@ def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
 
 
 def _batch_first_text(
-    recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets
+    recommendation: Recommendation, measured: LogMeasurement, _budgets: Budgets
 ) -> str:
     current = recommendation.current_price
     return say(
@@ -217,7 +218,9 @@ def _batch_first_text(
     )
 
 
-def _change_text(recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets) -> str:
+def _change_text(
+    recommendation: Recommendation, _measured: LogMeasurement, budgets: Budgets
+) -> str:
     gain = recommendation.gain
     if recommendation.value < recommendation.current_price.interval_bytes:
         growth = share(max(-gain.index_share.typical, 0.0), 1)

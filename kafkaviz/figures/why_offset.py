@@ -298,7 +298,8 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
     }
     target_annotation["text"] = say("why_offset.target")
     annotations = [
-        _mark_annotation(why_view, *mark[0], mark[1], mark[4], mark[5]) for mark in marks
+        _mark_annotation(why_view, *mark[0], key=mark[1], colour=mark[4], yshift=mark[5])
+        for mark in marks
     ]
     x_title = {"text": say("why_offset.offset"), "standoff": 4}
     chart.update_layout(
@@ -379,6 +380,7 @@ def _mark_annotation(
     why_view: OffsetExplanationView,
     offset: int,
     timestamp_ms: int,
+    *,
     key: str,
     colour: str,
     yshift: int,

@@ -342,7 +342,14 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
     if type_ is None:
         text = f"Unknown record type {number} at offset {offset}, skipping."
         return CoordinatorRecord(
-            None, None, None, None, False, text, None, f"Unknown record type {number}"
+            None,
+            None,
+            None,
+            None,
+            is_tombstone=False,
+            key_text=text,
+            payload_text=None,
+            problem=f"Unknown record type {number}",
         )
     try:
         key_values, _ = message.read(type_.key, key, flexible=False, position=VERSION_BYTES)
@@ -350,7 +357,15 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
         return _skip(offset, _read_error_text(number, "key", fault), type_)
     key_text = f'{{"type":"{number}","data":{message.text(type_.key, key_values)}}}'
     if value is None:
-        return CoordinatorRecord(type_, None, key_values, None, True, key_text, TOMBSTONE)
+        return CoordinatorRecord(
+            type_,
+            None,
+            key_values,
+            None,
+            is_tombstone=True,
+            key_text=key_text,
+            payload_text=TOMBSTONE,
+        )
     return _decode_value(type_, key_values, key_text, value, offset)
 
 
@@ -374,11 +389,15 @@ def _decode_value(
         )
     is_flexible = type_.flexible_from is not None and version >= type_.flexible_from
     try:
-        values, _ = message.read(type_.value, value, version, is_flexible, VERSION_BYTES)
+        values, _ = message.read(
+            type_.value, value, version, flexible=is_flexible, position=VERSION_BYTES
+        )
     except KafkaParseError as fault:
         return _skip(offset, _read_error_text(version, "value", fault), type_, key)
     payload = f'{{"version":"{version}","data":{_value_text(type_, values, version)}}}'
-    return CoordinatorRecord(type_, version, key, values, False, key_text, payload)
+    return CoordinatorRecord(
+        type_, version, key, values, is_tombstone=False, key_text=key_text, payload_text=payload
+    )
 
 
 def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
@@ -414,7 +433,12 @@ def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
     """(values, version) of a member's "subscription" or "assignment"; KafkaParseError if it is none."""
     version, position = message.read(notation.schema("version i16"), data, flexible=False)
     values, _ = message.read(
-        EMBEDDED[name], data, version["version"], False, position, EMBEDDED_VERSION
+        EMBEDDED[name],
+        data,
+        version["version"],
+        flexible=False,
+        position=position,
+        newest_version=EMBEDDED_VERSION,
     )
     return values, version["version"]
 
@@ -448,10 +472,10 @@ def _skip(
         None,
         key,
         None,
-        False,
-        f"Error at offset {offset}, skipping. {problem}",
-        None,
-        problem,
+        is_tombstone=False,
+        key_text=f"Error at offset {offset}, skipping. {problem}",
+        payload_text=None,
+        problem=problem,
     )
 
 

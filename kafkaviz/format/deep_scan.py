@@ -128,6 +128,7 @@ class DeepScan:
         read: ReadInto,
         start: int,
         stop: int,
+        *,
         include_records: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
         limit_bytes: int = LIMIT_BYTES,
@@ -213,9 +214,15 @@ class DeepScan:
         # one type of array, so that one compiled version serves chunks and what was decompressed
         chunk.flags.writeable = False
         batches = _table(positions, headers)
-        pieces = [_read_plain(chunk, self._position, batches, self._include_records)]
+        pieces = [
+            _read_plain(chunk, self._position, batches, include_records=self._include_records)
+        ]
         pieces += _read_compressed(
-            chunk, self._position, batches, self._include_records, self._limit_bytes
+            chunk,
+            self._position,
+            batches,
+            include_records=self._include_records,
+            limit_bytes=self._limit_bytes,
         )
         pieces += _read_messages(chunk, self._position, batches, self._limit_bytes)
         faults = [
@@ -299,7 +306,7 @@ def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
 
 
 def _allocate_records(
-    record_counts: np.ndarray, records_bytes: np.ndarray, include_records: bool
+    record_counts: np.ndarray, records_bytes: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
     """A table for as many records as the batches can hold, whatever they say; for none if they are
     not asked for.
@@ -312,14 +319,16 @@ def _allocate_records(
 
 
 def _read_plain(
-    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, include_records: bool
+    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
     """Checks every batch of magic 2, and decodes those that are not compressed; their records, if
     asked for.
     """
     is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
     records = _allocate_records(
-        batches["record_count"][is_plain], batches["size_bytes"][is_plain], include_records
+        batches["record_count"][is_plain],
+        batches["size_bytes"][is_plain],
+        include_records=include_records,
     )
     return records[: _check(chunk, chunk_position, batches, records)]
 
@@ -328,6 +337,7 @@ def _read_compressed(
     chunk: np.ndarray,
     chunk_position: int,
     batches: np.ndarray,
+    *,
     include_records: bool,
     limit_bytes: int,
 ) -> Iterator[np.ndarray]:
@@ -355,18 +365,20 @@ def _read_compressed(
         places.append(place)
         pending_bytes += len(bodies[-1])
         if pending_bytes >= _DECODE_BYTES:
-            yield _decode(bodies, places, batches, include_records)
+            yield _decode(bodies, places, batches, include_records=include_records)
             places, bodies, pending_bytes = [], [], 0
     if places:
-        yield _decode(bodies, places, batches, include_records)
+        yield _decode(bodies, places, batches, include_records=include_records)
 
 
 def _decode(
-    bodies: list[bytes], places: list[int], batches: np.ndarray, include_records: bool
+    bodies: list[bytes], places: list[int], batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
     """The records of some batches, decompressed, if asked for."""
     sizes = np.array([len(body) for body in bodies], np.int64)
-    records = _allocate_records(batches["record_count"][places], sizes, include_records)
+    records = _allocate_records(
+        batches["record_count"][places], sizes, include_records=include_records
+    )
     data = np.frombuffer(b"".join(bodies), np.uint8)
     return records[
         : _read_decompressed(data, np.cumsum(sizes), np.array(places, np.int64), batches, records)

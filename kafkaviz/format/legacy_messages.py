@@ -117,6 +117,7 @@ def build(
     offset: int,
     key: bytes | None,
     value: bytes | None,
+    *,
     timestamp_ms: int = -1,
     attributes: int = 0,
 ) -> bytes:

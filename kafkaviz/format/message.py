@@ -90,7 +90,7 @@ class Reader:
     __slots__ = ("at", "data", "flexible", "newest", "version")
 
     def __init__(
-        self, data: bytes, at: int, version: int, flexible: bool, newest: int | None
+        self, data: bytes, at: int, version: int, *, flexible: bool, newest: int | None
     ) -> None:
         self.data, self.at, self.version, self.flexible, self.newest = (
             data,
@@ -152,7 +152,7 @@ class Scalar:
         """What a field holds that was not in the bytes."""
         return {"uuid": ZERO_UUID, "bool": False, "f64": 0.0}.get(self.kind, 0)
 
-    def read(self, reader: Reader, name: str, tagged: bool = False) -> Any:
+    def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Any:
         """The value at the reader's place."""
         number = reader.read_number(self.kind)
         if self.kind == "uuid":
@@ -181,11 +181,11 @@ class SizedValue:
         """What a field holds that was not in the bytes."""
         return "" if self.kind == "str" else b""
 
-    def read(self, reader: Reader, name: str, tagged: bool = False) -> str | bytes | None:
+    def read(self, reader: Reader, name: str, *, tagged: bool = False) -> str | bytes | None:
         """The value at the reader's place."""
         start, size = reader.at, reader.read_length("i16" if self.kind == "str" else "i32")
         if size < 0:
-            return _check_nullable(self.nullable, start, name)
+            return _check_nullable(start, name, nullable=self.nullable)
         if self.kind == "bytes":
             return reader.read_bytes(size)
         if size > LONGEST_STRING:
@@ -213,13 +213,13 @@ class Array:
         """What a field holds that was not in the bytes."""
         return []
 
-    def read(self, reader: Reader, name: str, tagged: bool = False) -> list | None:
+    def read(self, reader: Reader, name: str, *, tagged: bool = False) -> list | None:
         """The items at the reader's place; each takes at least a byte, so the bytes that are left
         bound their count.
         """
         start, count = reader.at, reader.read_length("i32")
         if count < 0:
-            return _check_nullable(self.nullable, start, name)
+            return _check_nullable(start, name, nullable=self.nullable)
         available = len(reader.data) - reader.at
         if count > available:
             problem = (
@@ -278,7 +278,7 @@ class Structure:
         """The tagged fields."""
         return {child.tag: child for child in self.fields if child.tag is not None}
 
-    def read(self, reader: Reader, name: str, tagged: bool = False) -> Values | None:
+    def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Values | None:
         """The values at the reader's place, one a field of the reader's version."""
         if self.nullable and (
             reader.read_unsigned() <= 0 if tagged else reader.read_number("i8") < 0
@@ -339,6 +339,7 @@ def read(
     schema_: Structure,
     data: bytes | memoryview,
     version: int = 0,
+    *,
     flexible: bool = True,
     position: int = 0,
     newest_version: int | None = None,
@@ -346,7 +347,7 @@ def read(
     """(the values, the byte behind them) of a message; KafkaParseError, a CorruptBytes, where
     Kafka's generated class raises.
     """
-    reader = Reader(bytes(data), position, version, flexible, newest_version)
+    reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the whole is never null
 
 
@@ -365,7 +366,7 @@ def uuid_text(data: bytes) -> str:
     return base64.urlsafe_b64encode(data)[:22].decode()
 
 
-def _check_nullable(nullable: bool, position: int, name: str) -> None:
+def _check_nullable(position: int, name: str, *, nullable: bool) -> None:
     if not nullable:
         raise kafka_error(position, f"non-nullable field {name} was serialized as null")
 

@@ -295,7 +295,14 @@ def read_framed_record(
             ),
         )
     try:
-        values, end = message.read(type_.body, data, version, True, position, type_.newest_version)
+        values, end = message.read(
+            type_.body,
+            data,
+            version,
+            flexible=True,
+            position=position,
+            newest_version=type_.newest_version,
+        )
     except KafkaParseError as fault:
         raise _parse_error(
             fault.position, f"Failed to deserialize record with type {number}"

@@ -115,9 +115,11 @@ def _wrap_fault(fault: CorruptBytes) -> CorruptBytes:
     return CorruptBytes(0, f"byte {fault.position} of the decompressed records: {fault.what}")
 
 
-def parse(data: bytes | memoryview, record_count: int, is_compressed: bool = False) -> list[Record]:
+def parse(
+    data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
+) -> list[Record]:
     """The records in bytes that are not, or no longer, compressed; CorruptBytes as rows says."""
-    return records_from_rows(data, rows(data, record_count, is_compressed))
+    return records_from_rows(data, rows(data, record_count, is_compressed=is_compressed))
 
 
 def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
@@ -150,7 +152,7 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
     ]
 
 
-def rows(data: bytes | memoryview, record_count: int, is_compressed: bool = False) -> np.ndarray:
+def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
     """One ROW a record, from bytes that are not, or no longer, compressed; fast, and safe on any
     bytes.
 
@@ -158,25 +160,29 @@ def rows(data: bytes | memoryview, record_count: int, is_compressed: bool = Fals
     of a compressed batch by itself and one of an uncompressed batch from the rest of the batch, so
     the same damage is told in other words.
     """
-    table, fault = readable_rows(data, record_count, is_compressed)
+    table, fault = readable_rows(data, record_count, is_compressed=is_compressed)
     if fault:
         raise fault
     return table
 
 
 def readable_rows(
-    data: bytes | memoryview, record_count: int, is_compressed: bool = False
+    data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> tuple[np.ndarray, CorruptBytes | None]:
     """The rows before the first fault, and that fault; of a batch that is in order all of them, and
     None.
     """
-    return _read_run(_array(data), 0, record_count, is_compressed, _max_rows(data, record_count))[
-        :2
-    ]
+    return _read_run(
+        _array(data),
+        0,
+        record_count,
+        is_compressed=is_compressed,
+        max_rows=_max_rows(data, record_count),
+    )[:2]
 
 
 def row_runs(
-    data: bytes | memoryview, record_count: int, is_compressed: bool = False
+    data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> Iterator[np.ndarray]:
     """The rows that Kafka's iterator gives, RUN_ROWS at a time; raises CorruptBytes behind them, as
     rows does.
@@ -188,13 +194,17 @@ def row_runs(
     if (
         is_compressed
         and max_rows > RUN_ROWS
-        and (fault := first_fault(data, record_count, is_compressed))
+        and (fault := first_fault(data, record_count, is_compressed=is_compressed))
     ):
         raise fault
     position, remaining = 0, record_count
     while True:
         table, fault, position = _read_run(
-            buffer, position, remaining, is_compressed, min(max_rows, RUN_ROWS)
+            buffer,
+            position,
+            remaining,
+            is_compressed=is_compressed,
+            max_rows=min(max_rows, RUN_ROWS),
         )
         remaining -= len(table)
         if fault and is_compressed:
@@ -207,7 +217,7 @@ def row_runs(
 
 
 def first_fault(
-    data: bytes | memoryview, record_count: int, is_compressed: bool = False
+    data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> CorruptBytes | None:
     """What rows raises, without any row of it."""
     if record_count < 0:
@@ -216,14 +226,19 @@ def first_fault(
         _array(data), record_count, is_compressed, np.zeros(1, ROW)[0]
     )
     return (
-        CorruptBytes(position, _text(fault, is_compressed, found_number, available))
+        CorruptBytes(
+            position,
+            _text(
+                fault, is_compressed=is_compressed, found_number=found_number, available=available
+            ),
+        )
         if fault
         else None
     )
 
 
 def _read_run(
-    buffer: np.ndarray, position: int, remaining: int, is_compressed: bool, max_rows: int
+    buffer: np.ndarray, position: int, remaining: int, *, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
     """At most that many of the records that are left, from a byte on; what is wrong behind them,
     and the byte behind them.
@@ -239,7 +254,15 @@ def _read_run(
     if fault:
         return (
             table[: np.count_nonzero(table["size_bytes"])],
-            CorruptBytes(position, _text(fault, is_compressed, found_number, available)),
+            CorruptBytes(
+                position,
+                _text(
+                    fault,
+                    is_compressed=is_compressed,
+                    found_number=found_number,
+                    available=available,
+                ),
+            ),
             position,
         )
     return table, None, position
@@ -336,7 +359,7 @@ _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
 LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 
-def _text(fault: int, is_compressed: bool, found_number: int, available: int) -> str:
+def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> str:
     """What Kafka says of a fault."""
     if fault == _LENGTH_TOO_LONG:
         return varint.too_long_text(found_number, varint.VARINT_BYTES)

@@ -121,7 +121,7 @@ def decompress(
     return DecompressedRecords(
         body,
         spans_record.records(
-            body, int(header["record_count"]), _record_base(header), 0, start, stop
+            body, int(header["record_count"]), _record_base(header), 0, start=start, stop=stop
         ),
     )
 
@@ -186,7 +186,7 @@ def _magic_2_spans(
             ),
         ]
     return result + spans_record.records(
-        records, int(header["record_count"]), _record_base(header), first, start, stop
+        records, int(header["record_count"]), _record_base(header), first, start=start, stop=stop
     )
 
 
@@ -302,7 +302,7 @@ FIELDS = {
         "partitionLeaderEpoch",
         PRODUCER,
         None,
-        lambda header: "Written by the leader; not covered by the CRC.",
+        lambda _header: "Written by the leader; not covered by the CRC.",
     ),
     "magic": FieldDisplay(
         "magic",
@@ -321,7 +321,7 @@ FIELDS = {
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda header: "CRC-32C of everything from byte 21 to the end of the batch.",
+        lambda _header: "CRC-32C of everything from byte 21 to the end of the batch.",
     ),
     "attributes": FieldDisplay(
         "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}", _codec
@@ -512,7 +512,7 @@ LEGACY_FIELDS = {
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda header: "CRC-32 of everything from byte 16 on.",
+        lambda _header: "CRC-32 of everything from byte 16 on.",
     ),
     "magic": FieldDisplay(
         "magic",

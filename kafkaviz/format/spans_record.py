@@ -35,6 +35,7 @@ def records(
     count: int,
     batch: RecordBase,
     position: int = 0,
+    *,
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
@@ -160,7 +161,7 @@ class _RecordReader:
         self._append_span(end, name, str(number), kind, note(number))
         return number
 
-    def _read_sized(self, name: str, is_nullable: bool = True) -> None:
+    def _read_sized(self, name: str, *, is_nullable: bool = True) -> None:
         """A length and as many bytes; a negative length is null, where that is allowed."""
         null_note = f"The {name} is null." if is_nullable else f"A {name} cannot be null."
         size = self._read_number(

@@ -83,22 +83,22 @@ def txn_entries() -> RowFormat:
         txn_index.ENTRY,
         {
             "version": FieldDisplay(
-                "version", CHECK, None, lambda entry: "Kafka looks at its first byte alone."
+                "version", CHECK, None, lambda _entry: "Kafka looks at its first byte alone."
             ),
             "producer_id": FieldDisplay(
-                "producerId", PRODUCER, None, lambda entry: "Whose transaction was aborted."
+                "producerId", PRODUCER, None, lambda _entry: "Whose transaction was aborted."
             ),
             "first_offset": FieldDisplay(
                 "firstOffset",
                 OFFSET,
                 _group_field("first_offset"),
-                lambda entry: "Where the transaction began.",
+                lambda _entry: "Where the transaction began.",
             ),
             "last_offset": FieldDisplay(
                 "lastOffset",
                 OFFSET,
                 _group_field("last_offset"),
-                lambda entry: "Of the marker that aborted it.",
+                lambda _entry: "Of the marker that aborted it.",
             ),
             "last_stable_offset": FieldDisplay(
                 "lastStableOffset",
@@ -119,6 +119,7 @@ def rows(
     data: bytes | memoryview,
     position: int,
     stop: int,
+    *,
     written_bytes: int,
     size_bytes: int,
 ) -> list[Span]:
@@ -212,29 +213,29 @@ def _offset_note(base_offset: int) -> Callable[[np.void], str]:
 
 
 SNAPSHOT_FIELDS = {
-    "version": FieldDisplay("version", CHECK, None, lambda header: "1 is the only one there is."),
+    "version": FieldDisplay("version", CHECK, None, lambda _header: "1 is the only one there is."),
     "crc": FieldDisplay(
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda header: "CRC-32C of everything behind it.",
+        lambda _header: "CRC-32C of everything behind it.",
     ),
     "producer_count": FieldDisplay(
-        "producerCount", SIZE, None, lambda header: "Producers, in the order of a hash map."
+        "producerCount", SIZE, None, lambda _header: "Producers, in the order of a hash map."
     ),
 }
 PRODUCER_FIELDS = {
     "producer_id": FieldDisplay(
-        "producerId", PRODUCER, None, lambda producer: "Whose state this is."
+        "producerId", PRODUCER, None, lambda _producer: "Whose state this is."
     ),
     "producer_epoch": FieldDisplay(
         "producerEpoch",
         PRODUCER,
         None,
-        lambda producer: "An older one of the same id is fenced off.",
+        lambda _producer: "An older one of the same id is fenced off.",
     ),
     "last_sequence": FieldDisplay(
-        "lastSequence", PRODUCER, None, lambda producer: "The next batch must go on from it."
+        "lastSequence", PRODUCER, None, lambda _producer: "The next batch must go on from it."
     ),
     "last_offset": FieldDisplay(
         "lastOffset",
@@ -248,7 +249,7 @@ PRODUCER_FIELDS = {
         "offsetDelta",
         OFFSET,
         None,
-        lambda producer: "How far the last batch’s first offset lies before its last.",
+        lambda _producer: "How far the last batch’s first offset lies before its last.",
     ),
     "timestamp_ms": FieldDisplay(
         "timestamp",
@@ -260,7 +261,7 @@ PRODUCER_FIELDS = {
         "coordinatorEpoch",
         PRODUCER,
         None,
-        lambda producer: "Of the last transaction marker; −1: none was seen.",
+        lambda _producer: "Of the last transaction marker; −1: none was seen.",
     ),
     "current_txn_first_offset": FieldDisplay(
         "currentTxnFirstOffset",

@@ -16,11 +16,12 @@ def lines(data: bytes, name: str) -> list[Span]:
     is_checkpoint = name.endswith("-checkpoint")
     cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
     return [
-        _line(data, start, end, number, is_checkpoint) for number, (start, end) in enumerate(cuts)
+        _line(data, start, end, number, is_checkpoint=is_checkpoint)
+        for number, (start, end) in enumerate(cuts)
     ]
 
 
-def _line(data: bytes, start: int, end: int, number: int, is_checkpoint: bool) -> Span:
+def _line(data: bytes, start: int, end: int, number: int, *, is_checkpoint: bool) -> Span:
     value = spans.text(data[start:end].rstrip(b"\r\n"))
     if is_checkpoint and number < 2:
         title, kind = (("version", CHECK), ("number of entries", SIZE))[number]

@@ -167,9 +167,9 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
         partitions,
         _read_properties(root, problems),
         *_read_clean_marker(root, problems),
-        tuple(problems),
-        True,
-        _is_simulated(root),
+        problems=tuple(problems),
+        is_lone=True,
+        is_simulated=_is_simulated(root),
     )
 
 

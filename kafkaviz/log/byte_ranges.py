@@ -150,7 +150,9 @@ def _row_spans(
     row_bytes = row_format.layout.itemsize
     first, last = start - start % row_bytes, stop + -stop % row_bytes
     data = file.read(info.path, first, max(0, min(last, written_bytes) - first))
-    return spans_table.rows(row_format, data, first, last, written_bytes, info.size_bytes)
+    return spans_table.rows(
+        row_format, data, first, last, written_bytes=written_bytes, size_bytes=info.size_bytes
+    )
 
 
 def _small_file_spans(info: FileInfo, kind: str) -> list[Span]:

@@ -41,7 +41,7 @@ class FileInfo:
         return self.directory / self.name
 
 
-def absolute_path(path: Path | str, expands_home: bool = True) -> Path:
+def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     """The whole path, a home directory put in; CannotOpen where the text names none."""
     try:
         target = (Path(path).expanduser() if expands_home else Path(path)).absolute()

@@ -270,7 +270,7 @@ class _Replay:
             assignment.replicas
         )
 
-    def _add_topic(self, values: Values, file: str, offset: int) -> None:
+    def _add_topic(self, values: Values, _file: str, _offset: int) -> None:
         self._state.topic_ids[values["name"]] = values["topicId"]
         self._names_by_id.setdefault(values["topicId"], set()).add(values["name"])
 
@@ -283,7 +283,7 @@ class _Replay:
         else:
             resource[values["name"]] = ConfigValue(values["value"], file, offset)
 
-    def _remove_topic(self, values: Values, file: str, offset: int) -> None:
+    def _remove_topic(self, values: Values, _file: str, _offset: int) -> None:
         for name in self._names_by_id.pop(values["topicId"], ()):
             # else another topic has the name by now
             if self._state.topic_ids.get(name) == values["topicId"]:
@@ -291,7 +291,7 @@ class _Replay:
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)
         self._state.replicas.pop(values["topicId"], None)
 
-    def _set_feature_level(self, values: Values, file: str, offset: int) -> None:
+    def _set_feature_level(self, values: Values, _file: str, _offset: int) -> None:
         if values["featureLevel"]:
             self._state.features[values["name"]] = values["featureLevel"]
         else:

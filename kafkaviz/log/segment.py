@@ -90,6 +90,7 @@ class Segment:
         start: int = 0,
         stop: int | None = None,
         chunk_bytes: int = CHUNK_BYTES,
+        *,
         look_inside: bool = False,
     ) -> "BatchScan":
         """The batches from one byte of the .log to another, array by array; its .end says where it
@@ -101,7 +102,11 @@ class Segment:
         """
         log = self._require_log()
         return BatchScan(
-            log, start, log.size_bytes if stop is None else stop, chunk_bytes, look_inside
+            log,
+            start,
+            log.size_bytes if stop is None else stop,
+            chunk_bytes,
+            look_inside=look_inside,
         )
 
     def full_scan(self) -> "BatchScan":
@@ -203,7 +208,7 @@ class BatchScan:
     """A pass over a stretch of a .log that is open only while it is read."""
 
     def __init__(
-        self, log: FileInfo, start: int, stop: int, chunk_bytes: int, look_inside: bool
+        self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, look_inside: bool
     ) -> None:
         self._log, self._start, self._stop, self._chunk_bytes, self._look_inside = (
             log,

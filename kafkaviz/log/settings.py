@@ -108,7 +108,9 @@ class Settings:
             return self._typed_value(definition, name)
         for origin, values in config_records.items():
             candidate_names = (
-                (name,) if origin == Origin.TOPIC else _broker_names(definition, is_metadata)
+                (name,)
+                if origin == Origin.TOPIC
+                else _broker_names(definition, is_metadata=is_metadata)
             )
             for source_name in (candidate for candidate in candidate_names if candidate in values):
                 value = self._broker_value(definition, source_name, values[source_name].value)
@@ -122,13 +124,13 @@ class Settings:
                     )
         for source_name in (
             candidate
-            for candidate in _broker_names(definition, is_metadata)
+            for candidate in _broker_names(definition, is_metadata=is_metadata)
             if candidate in self.overrides
         ):
             return self._typed_value(definition, source_name)
         for source_name in (
             candidate
-            for candidate in _broker_names(definition, is_metadata)
+            for candidate in _broker_names(definition, is_metadata=is_metadata)
             if candidate in self.properties
         ):
             value = self._broker_value(definition, source_name, self.properties[source_name])
@@ -222,7 +224,7 @@ def _properties(path: Path) -> dict[str, str]:
         raise fault.in_file(path) if isinstance(fault, CorruptBytes) else fault from None
 
 
-def _broker_names(definition: Setting, is_metadata: bool) -> Iterable[str]:
+def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
     """The names under which a broker has the setting; the metadata log has two of its own, and of
     the rest Kafka's defaults.
     """

@@ -94,7 +94,7 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
     ValueError for damage, and for a kind of member that is not known: its size may mean anything.
     """
     stream, global_fields, notes = TarStream(source, budget), {}, _MemberNotes()
-    while block := _header(stream, notes.is_begun):
+    while block := _header(stream, is_expected=notes.is_begun):
         kind, size = block[156:157], _number(block[124:136], "size")
         if size < 0:
             raise ValueError(
@@ -119,7 +119,7 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
         notes.is_begun = True
 
 
-def _header(stream: TarStream, is_expected: bool) -> bytes | None:
+def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
     """The next header's block; None at the end, which only a block of zeros is.
 
     A checksum of the whole comes behind it.
@@ -224,13 +224,18 @@ def _member(
     end = stream.position + _pad_to_block(max(stored_bytes, 0))
     is_folder = kind in FOLDERS or (kind in REGULAR and path.endswith("/"))
     if is_folder:
-        yield ArchiveMember(PurePosixPath(path), True, 0, mtime_ns), iter(())
+        yield (
+            ArchiveMember(PurePosixPath(path), is_directory=True, size_bytes=0, mtime_ns=mtime_ns),
+            iter(()),
+        )
     elif kind in REGULAR or kind == SPARSE:
         _check_map(chunks, real_bytes, stored_bytes, path)
         # holes are not read here, but by all who open the file
         stream.budget.add_bytes(real_bytes - stored_bytes)
         yield (
-            ArchiveMember(PurePosixPath(path), False, real_bytes, mtime_ns),
+            ArchiveMember(
+                PurePosixPath(path), is_directory=False, size_bytes=real_bytes, mtime_ns=mtime_ns
+            ),
             _iterate_chunks(stream, chunks),
         )
     stream.skip(end - stream.position)

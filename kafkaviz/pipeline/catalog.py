@@ -61,7 +61,7 @@ class Catalog:
             )
         return info, rows
 
-    def is_fresh(self, brokers: "Iterable[Broker]", findings: bool = False) -> bool:
+    def is_fresh(self, brokers: "Iterable[Broker]", *, findings: bool = False) -> bool:
         """Whether these directories, no more and no fewer, lie there as they were read, and the
         catalog's files are all there.
 
@@ -70,7 +70,9 @@ class Catalog:
         from kafkaviz.pipeline.inventory import inventory
 
         info = self.info
-        return inventory(brokers).is_in(info, findings) and not missing_files(self.path, info)
+        return inventory(brokers).is_in(info, findings=findings) and not missing_files(
+            self.path, info
+        )
 
     def health(self, broker: str) -> "StoredHealth":
         """What was found about a broker, by its name in the tables: what analysis.health.check says

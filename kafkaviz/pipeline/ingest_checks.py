@@ -79,7 +79,9 @@ def load_log(load: LogLoad) -> LoadResult:
     try:
         return LoadResult(
             load.key,
-            check_cache.steps_to_json(restart.restart_steps(load.log, load.clean, load.release)),
+            check_cache.steps_to_json(
+                restart.restart_steps(load.log, clean=load.clean, release=load.release)
+            ),
         )
     except KafkavizError:
         return LoadResult(load.key, None)

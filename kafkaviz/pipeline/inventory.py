@@ -42,7 +42,7 @@ class Inventory:
     segments: tuple[InventoryEntry, ...]
     problems: tuple[Problem, ...]
 
-    def is_in(self, catalog: CatalogInfo, findings: bool = False) -> bool:
+    def is_in(self, catalog: CatalogInfo, *, findings: bool = False) -> bool:
         """Whether the catalog was read from exactly this, and, where they are asked for, holds its
         findings.
         """
@@ -60,6 +60,7 @@ class Inventory:
         self,
         old: CatalogInfo | None,
         missing: Collection[tuple[str, str]] = (),
+        *,
         needs_sweep: bool = False,
     ) -> list[int | None]:
         """For each segment the number of the catalog's own that still holds, or None where it must
@@ -82,7 +83,7 @@ class Inventory:
         numbers = {
             segment.key: number
             for number, segment in enumerate(old.segments)
-            if segment.broker in brokers and _has_rows(segment, missing, needs_sweep)
+            if segment.broker in brokers and _has_rows(segment, missing, needs_sweep=needs_sweep)
         }
         candidates = [numbers.get(entry.stored.key) for entry in self.segments]
         return [
@@ -238,7 +239,7 @@ def _has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
 
 
 def _has_rows(
-    segment: StoredSegment, missing: Collection[tuple[str, str]], needs_sweep: bool
+    segment: StoredSegment, missing: Collection[tuple[str, str]], *, needs_sweep: bool
 ) -> bool:
     """Whether the files that hold its rows are all there."""
     if needs_sweep and "batches" in segment.spans and "sweep" not in segment.spans:

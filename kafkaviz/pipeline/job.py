@@ -56,9 +56,9 @@ def start_ingest(
     directories: Iterable[Path | str],
     catalog_path: Path | str,
     master: str | None = None,
+    *,
     full: bool = False,
     findings: bool = True,
-    *,
     spark: "SparkSession | None" = None,
 ) -> Ingest:
     """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes
@@ -77,7 +77,12 @@ def start_ingest(
     )
     return Ingest(
         lambda run: ingest(
-            run, directories, catalog_path, master if spark is None else spark, full, findings
+            run,
+            directories,
+            catalog_path,
+            master if spark is None else spark,
+            full=full,
+            findings=findings,
         )
     )
 
@@ -87,6 +92,7 @@ def ingest(
     directories: Sequence[Path],
     catalog_path: Path,
     spark: "SparkSession | str | None",
+    *,
     full: bool,
     findings: bool,
 ) -> CatalogInfo:
@@ -101,7 +107,7 @@ def ingest(
     with catalog_transaction(catalog_path) as transaction:
         old = None if full else transaction.old
         missing = missing_files(catalog_path, old) if old is not None else set()
-        if old is not None and not missing and disk_inventory.is_in(old, findings):
+        if old is not None and not missing and disk_inventory.is_in(old, findings=findings):
             run.finish("fresh", kept_segments=len(disk_inventory.segments))
             return old
         catalog_numbers = disk_inventory.catalog_numbers(old, missing, needs_sweep=findings)
@@ -116,7 +122,7 @@ def ingest(
         )
         staging = transaction.make_staging()
         segment_summaries = (
-            read_segments(run, segment_tasks, loads, staging, spark, checks)
+            read_segments(run, segment_tasks, loads, staging=staging, spark=spark, checks=checks)
             if segment_tasks or loads
             else {}
         )
@@ -196,6 +202,7 @@ def read_segments(
     run: Ingest,
     segment_tasks: Sequence[SegmentTask],
     loads: Sequence[LogLoad],
+    *,
     staging: Path,
     spark: "SparkSession | str | None",
     checks: IngestChecks | None,

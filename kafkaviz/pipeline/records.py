@@ -268,10 +268,10 @@ def _decode_single(
         and selection.times_ms.has(batch_record.timestamp_ms)
     )
     while chunk := list(islice(matches, record.RUN_ROWS)):
-        yield _columns_of(row, chunk, selection.payload)
+        yield _columns_of(row, chunk, payload=selection.payload)
 
 
-def _columns_of(row: np.void, chunk: Sequence[BatchRecord], payload: bool) -> Columns:
+def _columns_of(row: np.void, chunk: Sequence[BatchRecord], *, payload: bool) -> Columns:
     columns: Columns = {
         "batch_position": np.full(len(chunk), row["position"]),
         "offset": np.array([batch_record.offset for batch_record in chunk]),

@@ -142,7 +142,12 @@ def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> Ra
         else None
     )
     log = _log(
-        segment_range, segment, _sort_by_position(offsets), files.get("batches"), problems, sweeper
+        segment_range,
+        segment,
+        _sort_by_position(offsets),
+        rows=files.get("batches"),
+        problems=problems,
+        sweeper=sweeper,
     )
     if sweeper:
         _add_sweep(segment_range, sweeper, files["sweep"])
@@ -191,6 +196,7 @@ def _log(
     segment_range: SegmentRange,
     segment: Segment,
     entries: np.ndarray,
+    *,
     rows: RowFile | None,
     problems: list[Problem],
     sweeper: Sweeper | None,

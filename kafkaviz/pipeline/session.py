@@ -86,7 +86,7 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
         if not submit_settings:
             # with these alone: what a JVM is started with, each later session of it inherits
             SparkContext._ensure_initialized(
-                conf=SparkConf(False).setAll(list(JVM_SETTINGS.items()))
+                conf=SparkConf(loadDefaults=False).setAll(list(JVM_SETTINGS.items()))
             )
         builder = SparkSession.builder.master(master).appName("kafkaviz")
         for name, value in settings(master).items():

@@ -73,12 +73,14 @@ def register(spark: "SparkSession") -> None:
     pushes_filters = pushdown_probe.is_safe(spark)
     for source in SOURCES:
         spark.dataSource.register(
-            session_source(source, pushes_filters, master.startswith("local"))
+            session_source(
+                source, pushes_filters=pushes_filters, is_local=master.startswith("local")
+            )
         )
 
 
 def session_source(
-    source: type["KafkaSource"], pushes_filters: bool, is_local: bool
+    source: type["KafkaSource"], *, pushes_filters: bool, is_local: bool
 ) -> type["KafkaSource"]:
     """The format as this session may use it; Spark sends a class that was made here along, with
     what is said in it.
@@ -127,7 +129,7 @@ class KafkaSource(DataSource):
                     f"{', '.join(map(_describe_field, available_schema))}"
                 )
         return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(
-            self.FORMAT, dict(self.options), schema, self.IS_LOCAL
+            self.FORMAT, dict(self.options), schema, is_local=self.IS_LOCAL
         )
 
 
@@ -178,7 +180,12 @@ class KafkaReader(DataSourceReader):
     """
 
     def __init__(
-        self, name: str, option_values: dict[str, str], schema: "StructType", is_local: bool = True
+        self,
+        name: str,
+        option_values: dict[str, str],
+        schema: "StructType",
+        *,
+        is_local: bool = True,
     ) -> None:
         """given: the options, with the directory as path, or several as paths. is_local: the
         workers are on this machine.
@@ -217,9 +224,9 @@ class KafkaReader(DataSourceReader):
             self._name,
             disk_inventory,
             self._filters,
-            reads,
-            self.options,
-            decide if needs_transactions else None,
+            reads_log=reads,
+            options=self.options,
+            transactions_of=decide if needs_transactions else None,
         )
         return [ReadTask(splits) for splits in read_tasks] + (
             [ReadTask([], rows)] if rows or not read_tasks else []
@@ -276,7 +283,9 @@ class KafkaReader(DataSourceReader):
         """The row of a problem, where the mode makes it one."""
         what = f"{problem.path}: {problem.what}"
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
-        return [row] if becomes_row(what, problem.is_unread, self.options.mode) else []
+        return (
+            [row] if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode) else []
+        )
 
 
 class PushingReader(KafkaReader):

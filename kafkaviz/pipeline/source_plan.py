@@ -96,6 +96,7 @@ def tasks(
     name: str,
     inventory: Inventory,
     filters: PushedFilters,
+    *,
     reads_log: bool,
     options: SourceOptions,
     transactions_of: TransactionLookup | None = None,

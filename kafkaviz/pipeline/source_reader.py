@@ -313,10 +313,11 @@ class SourceReader:
         segment_task: SegmentTask,
         what: str,
         trouble: UnreadableBatch | None = None,
+        *,
         is_unread: bool = False,
     ) -> Rows:
         """What cannot be read, as the mode has it."""
-        if not becomes_row(what, is_unread, self._options.mode):
+        if not becomes_row(what, is_unread=is_unread, mode=self._options.mode):
             return
         row: dict[str, Any] = {
             "broker": segment_task.broker,
@@ -333,7 +334,7 @@ class SourceReader:
         yield problem_row(row, self._schema)
 
 
-def becomes_row(what: str, is_unread: bool, mode: str) -> bool:
+def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
     """Whether what cannot be read is a row; if not, it ends the query by Malformed, or, of bytes
     that are wrong, is a line in the log.
 

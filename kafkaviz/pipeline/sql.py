@@ -111,7 +111,9 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
             # at an end that comes too early the parser names the last word that is there
             retry = parse(f"{text}\nx")
             raise _parse_error(
-                tree, text, not retry["error"] or retry.get("location") != tree.get("location")
+                tree,
+                text,
+                ends_early=not retry["error"] or retry.get("location") != tree.get("location"),
             )
         raise QueryError(
             "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
@@ -146,7 +148,7 @@ def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryErro
     return QueryError(*_describe(details, message), *_locate(details, text, prefix_bytes))
 
 
-def _parse_error(details: Mapping[str, Any], text: str, ends_early: bool) -> QueryError:
+def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> QueryError:
     """A fault of the parser's."""
     match = re.search(r'near "(.*)"', details["error_message"], re.DOTALL)
     what = (

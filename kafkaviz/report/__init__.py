@@ -46,9 +46,10 @@ def report(
     version: str | None = None,
     setting_overrides: Mapping[str, str] | None = None,
     checkup: Health | None = None,
+    *,
     include_payload: bool = False,
     include_sha256: bool = False,
-    on_progress: Callable[[str], None] = lambda what: None,
+    on_progress: Callable[[str], None] = lambda _what: None,
 ) -> str:
     """The report of a broker directory, or of one that was opened as one partition. created_ms: the
     date that it bears.
@@ -63,9 +64,9 @@ def report(
             version,
             setting_overrides,
             checkup,
-            include_payload,
-            include_sha256,
-            on_progress,
+            with_payload=include_payload,
+            with_sha256=include_sha256,
+            watch=on_progress,
         ),
         created_ms,
     )
@@ -165,7 +166,7 @@ def _footer() -> Html:
 # ---- the document
 
 
-def _document(title: str, body: Html, has_figures: bool) -> str:
+def _document(title: str, body: Html, *, has_figures: bool) -> str:
     """The whole file. Of scripts only the two whose checksums the policy names are run."""
     script = _read_asset("page.js")
     scripts = (

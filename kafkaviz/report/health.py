@@ -72,9 +72,15 @@ def view(subject: Subject) -> checkup.HealthView:
             return file.read(broker.path / name, position, length)
         return b""
 
-    options = health.retention, broker.shutdown_state != "unknown", health.version.version
     return checkup.view(
-        health.findings, health.restart, logs, read, len(broker.partitions), *options
+        health.findings,
+        health.restart,
+        logs,
+        read_bytes=read,
+        logs=len(broker.partitions),
+        log_retention=health.retention,
+        is_left_known=broker.shutdown_state != "unknown",
+        release=health.version.version,
     )
 
 

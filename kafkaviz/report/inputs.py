@@ -31,7 +31,7 @@ class Digest:
     is_archive: bool = False
 
 
-def digests(broker: Broker, watch: Callable[[str], None] = lambda what: None) -> Iterator[Digest]:
+def digests(broker: Broker, watch: Callable[[str], None] = lambda _what: None) -> Iterator[Digest]:
     """The archive first, if there is one; then each file of the directory, or of the one partition
     that was opened, by name.
     """

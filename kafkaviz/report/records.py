@@ -32,7 +32,7 @@ class Sample:
     fault: str = ""
 
 
-def samples(broker: Broker, watch: Callable[[str], None] = lambda what: None) -> Iterator[Sample]:
+def samples(broker: Broker, watch: Callable[[str], None] = lambda _what: None) -> Iterator[Sample]:
     """Of each topic but Kafka's own, by name; of one without a record nothing."""
     largest: dict[str, Partition] = {}
     for partition in broker.partitions:

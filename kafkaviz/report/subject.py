@@ -75,9 +75,10 @@ def gather(
     version: str | None = None,
     typed: Mapping[str, str] | None = None,
     checkup: Health | None = None,
+    *,
     with_payload: bool = False,
     with_sha256: bool = False,
-    watch: ProgressListener = lambda what: None,
+    watch: ProgressListener = lambda _what: None,
 ) -> Subject:
     """Reads the directory. version, typed: as for a checkup. checkup: a checkup that there is
     already, by the same release.
@@ -190,10 +191,12 @@ def _tune(
     """(the tuning, ""), or (None, why there is none)."""
     try:
         source = open_source(
-            broker.source, version, typed, on_progress=lambda name, share: watch(f"tuning {name}")
+            broker.source, version, typed, on_progress=lambda name, _share: watch(f"tuning {name}")
         )
         costs = cost_model.lookup_prices(
-            source.by_base_offset, None, calibration=calibration.load_calibration()
+            by_base_offset=source.by_base_offset,
+            storage=None,
+            calibration=calibration.load_calibration(),
         )
     except KafkavizError as fault:
         return None, str(fault)

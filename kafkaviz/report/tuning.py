@@ -49,7 +49,8 @@ def section(subject: Subject) -> ReportSection:
     curves, other_drawings = _curves(report_tuning), _other_drawings(report_tuning)
     drawings = (*curves, *other_drawings)
     omissions = inactive_segment_text.left_out_text(
-        report_tuning.source.inactive_segments, report_tuning.source.metadata_left_out
+        report_tuning.source.inactive_segments,
+        is_metadata_left_out=report_tuning.source.metadata_left_out,
     )
     middle = _intervals(report_tuning), _topics(report_tuning), _comparison(report_tuning)
     body = (
@@ -76,9 +77,9 @@ def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
         report_tuning.overall,
         report_tuning.case.measurement,
         report_tuning.case.today,
-        report_tuning.budgets,
-        report_tuning.costs,
-        entries,
+        budgets=report_tuning.budgets,
+        costs=report_tuning.costs,
+        entries=entries,
     )
 
 
@@ -143,10 +144,10 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         report_tuning.intervals,
         overall.current_price,
         overall.considered_bytes,
-        measured.log_bytes,
-        least,
-        report_tuning.budgets,
-        report_tuning.costs,
+        log_bytes=measured.log_bytes,
+        least_batch_bytes=least,
+        budgets=report_tuning.budgets,
+        costs=report_tuning.costs,
     )
     draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
     captions = tuning_curve.captions()
@@ -276,9 +277,9 @@ def _comparison(report_tuning: ReportTuning) -> Html:
             today,
             other,
             report_tuning.costs,
-            report_tuning.budgets,
-            times,
-            (limit_before, limit_after),
+            budgets=report_tuning.budgets,
+            times=times,
+            binding_limits=(limit_before, limit_after),
         )
     ]
     head = tag("h3", f"{names[0]}, as it is, beside {names[1]}")
@@ -335,7 +336,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
     limits = limit_map.view(
         report_tuning.case.measurement, config, overall.considered_bytes, config.segment_index_bytes
     )
-    words = limit_map.index_size_text(limits, report_tuning.case.measurement, config)
+    words = limit_map.index_size_text(report_tuning.case.measurement, config)
     heads = ("Interval", "Safe segment.index.bytes", "First with today’s")
     rows = (
         (units.group(interval), units.group(safe), cause)

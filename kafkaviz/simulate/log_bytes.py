@@ -14,7 +14,7 @@ from kafkaviz.units import file_stem
 class LogBytes(Protocol):
     """The .log files of one partition, by base offset."""
 
-    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+    def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         """Puts bytes at the end of a .log; the first ones make it. data: None of a stream without
         payload.
         """
@@ -35,7 +35,7 @@ class ByteCounter:
     It cannot be truncated or loaded again.
     """
 
-    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+    def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         """As LogBytes."""
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
@@ -55,7 +55,7 @@ class MemoryLogs:
     def __init__(self) -> None:
         self._logs: dict[int, bytearray] = {}
 
-    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+    def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         """As LogBytes; ValueError without bytes."""
         if data is None:
             raise ValueError("a batch came without its bytes")

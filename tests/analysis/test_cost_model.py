@@ -17,7 +17,9 @@ def test_a_warm_lookup_is_the_fit():
 
 def test_one_read_a_header_is_half_and_called_modelled():
     """From 4.1 on: nobody measured it, so half of the older scan is a model."""
-    old, new = (cost_model.lookup_prices(by_base_offset) for by_base_offset in (False, True))
+    old, new = (
+        cost_model.lookup_prices(by_base_offset=by_base_offset) for by_base_offset in (False, True)
+    )
     assert (
         new.header_us == Range(*(us / 2 for us in old.header_us)) and new.first_us == old.first_us
     )
@@ -30,9 +32,9 @@ def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
         storage=cost_model.Storage("measured", Range(103, 103, 103), "")
     )
     assert costs.cold_us(2, 5).typical - costs.warm_us(2).typical == pytest.approx(110 + 5 * 87)
-    assert cost_model.lookup_prices(False, "memory").cold_us(10, 3) == cost_model.lookup_prices(
-        False
-    ).warm_us(10)
+    assert cost_model.lookup_prices(by_base_offset=False, storage="memory").cold_us(
+        10, 3
+    ) == cost_model.lookup_prices(by_base_offset=False).warm_us(10)
 
 
 def test_a_cold_index_is_read_too():
@@ -49,7 +51,9 @@ def test_a_cold_index_is_read_too():
 
 def test_batches_of_magic_0_and_1_take_one_read():
     """Half of what others take up to 4.0; from 4.1 on all take one."""
-    old, new = (cost_model.lookup_prices(by_base_offset) for by_base_offset in (False, True))
+    old, new = (
+        cost_model.lookup_prices(by_base_offset=by_base_offset) for by_base_offset in (False, True)
+    )
     assert old.with_one_read_share(1.0).each_us == old.header_us.times(
         0.5
     ) and old.with_one_read_share(0.5).each_us.typical == pytest.approx(1.35)
@@ -71,7 +75,10 @@ def test_a_calibrated_disk_that_seeks_is_one():
             "pread_61_us": hit,
             "random_read_us": slow,
         }
-        assert cost_model.lookup_prices(False, calibration=measured).storage.seeks == seeks
+        assert (
+            cost_model.lookup_prices(by_base_offset=False, calibration=measured).storage.seeks
+            == seeks
+        )
     assert cost_model.STORAGES["hdd"].seeks and not cost_model.STORAGES["object-store"].seeks
 
 
@@ -87,7 +94,7 @@ def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
         "pread_61_us": other,
         "minor_fault_us": fault,
     }
-    costs = cost_model.lookup_prices(True, calibration=measured)
+    costs = cost_model.lookup_prices(by_base_offset=True, calibration=measured)
     assert (
         costs.header_us.typical == pytest.approx(2.0 + (1.8 - 0.61 - 0.68) / 2)
         and costs.is_modelled
@@ -111,7 +118,7 @@ def test_every_preset_is_a_range():
 
 def test_cores_of_ten_thousand_fetches():
     """Batches of 1 KB: 0.1 core at 4 KiB, 0.65 at 64 KiB, 9.5 at 1 MiB."""
-    costs = cost_model.lookup_prices(False)
+    costs = cost_model.lookup_prices(by_base_offset=False)
     assert [round(costs.cores(headers, 10_000).typical, 2) for headers in (4.12, 34.9, 527)] == [
         0.10,
         0.65,
@@ -128,17 +135,22 @@ def test_a_calibration_replaces_the_machine_and_not_java():
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    costs = cost_model.lookup_prices(False, calibration=measured)
+    costs = cost_model.lookup_prices(by_base_offset=False, calibration=measured)
     assert costs.header_us.typical == pytest.approx(2.0 + 1.8 - 0.61 - 0.68)
     assert (costs.calibrated, costs.storage.name, costs.storage.read_us) == (
         "2026-11-21",
         "calibrated",
         Range(0.5, 1.0, 2.0),
     )
-    assert cost_model.lookup_prices(False, "hdd", calibration=measured).storage.name == "hdd"
     assert (
         cost_model.lookup_prices(
-            False, calibration=measured | {"random_read_us": None}
+            by_base_offset=False, storage="hdd", calibration=measured
+        ).storage.name
+        == "hdd"
+    )
+    assert (
+        cost_model.lookup_prices(
+            by_base_offset=False, calibration=measured | {"random_read_us": None}
         ).storage.name
         == "nvme"
     )

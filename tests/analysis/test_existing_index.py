@@ -30,7 +30,7 @@ def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = Tru
     """Held, against the replay of an interval."""
     how = {"by_base_offset": by_base_offset}
     every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
-    cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset)
+    cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset=by_base_offset)
     again = existing_index.cost_from_replay(
         sweep.parts(batches, [interval], **how),
         every,
@@ -39,7 +39,9 @@ def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = Tru
         interval,
     )
     there, middle = (
-        existing_index.ExistingIndexSweeper(offsets, times, interval, by_base_offset),
+        existing_index.ExistingIndexSweeper(
+            offsets, times, interval, by_base_offset=by_base_offset
+        ),
         len(batches) // 2,
     )
     there.take(batches[:middle], is_end=False)
@@ -163,7 +165,7 @@ def test_today_is_what_the_index_has():
     gathering = MeasurementBuilder({4096}, by_base_offset=True, current_interval_bytes=4096)
     gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
     measured, today = gathering.result(), CurrentConfig(4096, "as typed", topic="orders")
-    one = tuning.recommend(measured, today, Budgets(), lookup_prices(True))
+    one = tuning.recommend(measured, today, Budgets(), lookup_prices(by_base_offset=True))
     assert one.verdict == TuningVerdict.KEEP and one.current_price.row["headers_p99"] > 900
     assert [reason.code for reason in one.reasons] == ["plateau", "over-budget", "coarser"]
     words = tuning_text.describe_reason(one.reasons[-1])
@@ -172,7 +174,7 @@ def test_today_is_what_the_index_has():
         and "replayed batch by batch 4096 has 399 and 6" in words
     )
     coarse = tuning.recommend(
-        measured, replace(today, is_coarse=True), Budgets(), lookup_prices(True)
+        measured, replace(today, is_coarse=True), Budgets(), lookup_prices(by_base_offset=True)
     )
     assert [reason.code for reason in coarse.reasons][-2:] == ["on-disk", "coarse"]
 
@@ -187,9 +189,11 @@ def test_directories_of_real_brokers(shared, name, topics):
     source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:
         if case.name in topics:
-            one = tuning.recommend(case.measurement, case.today, Budgets(), lookup_prices(False))
+            one = tuning.recommend(
+                case.measurement, case.today, Budgets(), lookup_prices(by_base_offset=False)
+            )
             again = tuning.price_interval(
-                case.measurement, lookup_prices(False), case.today.interval_bytes
+                case.measurement, lookup_prices(by_base_offset=False), case.today.interval_bytes
             )
             told, real = int(again.row["headers_p99"]), int(one.current_price.row["headers_p99"])
             assert (told, real) == topics[case.name], case.name

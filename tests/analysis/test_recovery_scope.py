@@ -22,7 +22,7 @@ def test_they_are_those_that_the_steps_name(request, sample):
     planned = health.plan(open_broker(request.getfixturevalue(sample)))
     steps = {
         log.partition.directory: health.restart_steps(
-            log, planned.is_clean, planned.version.version
+            log, clean=planned.is_clean, release=planned.version.version
         )
         for log in planned.logs()
     }
@@ -38,7 +38,10 @@ def test_they_are_those_that_the_steps_name(request, sample):
         named = {one.segment for one in told if one.cause in (*RECOVERY_CAUSES, "after-truncation")}
         assert (
             recovered_bases(
-                partition.live, planned.is_clean, partition.recovery_point, planned.version.version
+                partition.live,
+                clean=planned.is_clean,
+                recovery_point=partition.recovery_point,
+                release=planned.version.version,
             )
             == named
         ), partition.directory
@@ -78,7 +81,7 @@ def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
     index.write_bytes(index.read_bytes()[:13])
     live = open_broker(tmp_path / "orders-0").partitions[0].live
     assert [
-        recovered_bases(live, clean, 0, release)
+        recovered_bases(live, clean=clean, recovery_point=0, release=release)
         for clean, release in ((None, (2, 2)), (None, ()), (False, ()))
     ] == [
         {0},

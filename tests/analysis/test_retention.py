@@ -98,7 +98,15 @@ def test_a_pass_deletes_what_the_plain_loop_does(
 ):
     """All three rules, the high watermark and an empty last segment."""
     segments, by = made(rows), limits(ms, size, deletes)
-    told = log_retention("a-0", segments, by, now_ms, log_start, high_watermark, 10 * len(segments))
+    told = log_retention(
+        "a-0",
+        segments,
+        by,
+        now_ms=now_ms,
+        log_start_offset=log_start,
+        high_watermark=high_watermark,
+        log_end_offset=10 * len(segments),
+    )
     assert [(one.age.base_offset, one.state) for one in told.segments if one.is_due] == plainly(
         segments, by, now_ms, log_start, high_watermark
     )
@@ -116,7 +124,7 @@ def test_a_pass_deletes_what_kafka_did(data, request):
         segments = [SegmentAge(base, size, time, "record") for base, size, time in one["segments"]]
         by = limits(one["retention_ms"], one["retention_bytes"], "delete" in one["policy"])
         told = log_retention(
-            one["partition"], segments, by, *(one[name] for name in ("now_ms", *PLACES))
+            one["partition"], segments, by, **{name: one[name] for name in ("now_ms", *PLACES)}
         )
         assert [kept.age.base_offset for kept in told.segments if kept.is_due] == one["deleted"], (
             one
@@ -157,7 +165,7 @@ def test_a_pass_deletes_what_kafka_did(data, request):
 def test_a_segment_is_gone_at_the_moment_that_is_told(rows, ms):
     """A pass at gone_ms keeps it, one a millisecond later takes it; no pass before does."""
     segments, by = made([(time, size + 1) for time, size in rows]), limits(ms)
-    for one in log_retention("a-0", segments, by, -1).segments:
+    for one in log_retention("a-0", segments, by, now_ms=-1).segments:
         for now_ms, is_gone in ((one.gone_ms, False), (one.gone_ms + 1, True)):
             gone = [base for base, _ in plainly(segments, by, now_ms, 0, 10 * len(segments))]
             assert (one.age.base_offset in gone) == is_gone
@@ -171,7 +179,7 @@ def test_a_segment_is_gone_once_so_much_more_is_written(rows, most_bytes):
     """more_bytes in the last segment make retention.bytes take it, one byte less does not."""
     segments = made([(0, size + 1) for _, size in rows])
     for at, one in enumerate(
-        log_retention("a-0", segments, limits(NO_LIMIT, most_bytes), 0).segments
+        log_retention("a-0", segments, limits(NO_LIMIT, most_bytes), now_ms=0).segments
     ):
         for more_bytes, is_gone in ((one.more_bytes, True), ((one.more_bytes or 0) - 1, False)):
             if more_bytes is None or more_bytes < 0 or at == len(segments) - 1:
@@ -199,10 +207,16 @@ def kept(directory, name: str, **given_limits):
         if one.is_in_use
     ]
     aged = segment_ages(
-        [one.summary for one in checked], planned.is_clean, partition.recovery_point
+        [one.summary for one in checked],
+        clean=planned.is_clean,
+        recovery_point=partition.recovery_point,
     )
     return log_retention(
-        name, aged, limits(**given_limits), planned.now_ms, partition.log_start_offset
+        name,
+        aged,
+        limits(**given_limits),
+        now_ms=planned.now_ms,
+        log_start_offset=partition.log_start_offset,
     )
 
 
@@ -219,7 +233,7 @@ def test_what_a_real_broker_deleted_by_size(clean):
         SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
         *(one.age for one in left.segments),
     ]
-    told = log_retention("weblogs-0", before, left.limits, left.now_ms)
+    told = log_retention("weblogs-0", before, left.limits, now_ms=left.now_ms)
     assert [one.state for one in told.segments] == ["size", "bytes", "bytes"]
 
 
@@ -235,7 +249,9 @@ def test_what_a_real_broker_deleted_below_the_log_start(clean):
         SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
         *(one.age for one in left.segments),
     ]
-    told = log_retention("device-events.v2-0", before, left.limits, left.now_ms, 9037)
+    told = log_retention(
+        "device-events.v2-0", before, left.limits, now_ms=left.now_ms, log_start_offset=9037
+    )
     assert [one.state for one in told.segments] == ["log-start", "unlimited"]
 
 
@@ -258,7 +274,7 @@ def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, n
             log.partition,
             [one.age for one in log.segments],
             limits(NO_LIMIT, log.limits.retention_bytes),
-            log.now_ms,
+            now_ms=log.now_ms,
         )
         assert not any(one.is_due for one in ran.segments), log.partition
 
@@ -326,7 +342,10 @@ def test_another_unit_is_remarked(clean):
     (log,) = health.check(clean, partition="sensors-seconds-0").retention
     assert log.segments[0].state == "time" and "no milliseconds" in newest_text(log.segments[0].age)
     far = log_retention(
-        "a-0", [SegmentAge(0, 5, 1_790_000_000_000_000_000, "record", 3)], limits(2**63 - 1), 0
+        "a-0",
+        [SegmentAge(0, 5, 1_790_000_000_000_000_000, "record", 3)],
+        limits(2**63 - 1),
+        now_ms=0,
     )
     assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest_text(
         far.segments[0].age
@@ -354,14 +373,22 @@ def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
             SegmentAge(20, 5, 0, "record"),
         ],
         limits(10),
-        100,
+        now_ms=100,
     )
     assert [one.state for one in told.segments] == ["time", "unknown", "unknown"]
 
 
 def test_what_the_high_watermark_holds():
     """Nothing at or beyond it goes, however old."""
-    told = log_retention("a-0", made([(0, 5), (0, 5), (90, 5)]), limits(20), 100, 0, 15, 30)
+    told = log_retention(
+        "a-0",
+        made([(0, 5), (0, 5), (90, 5)]),
+        limits(20),
+        now_ms=100,
+        log_start_offset=0,
+        high_watermark=15,
+        log_end_offset=30,
+    )
     assert [one.state for one in told.segments] == ["time", "high-watermark", "until"]
 
 
@@ -369,7 +396,10 @@ def test_the_worst_comes_first_and_is_counted():
     """What goes, then what waits long, then the rest."""
     day = DAY_MS
     log = log_retention(
-        "a-0", made([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]), limits(7 * day), 10 * day
+        "a-0",
+        made([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]),
+        limits(7 * day),
+        now_ms=10 * day,
     )
     assert [one.state for _, one in sort_by_urgency([log])] == ["time", "behind", "until", "until"]
     assert headline_text([log]).endswith(

@@ -94,7 +94,11 @@ def test_a_picker_of_very_many_names_none(monkeypatch):
     for count in (100_000, frame.MAX_MENU_ENTRIES):
         assert (
             frame._menu(
-                "segment", "one", range(count), lambda one: named.append(one) or str(one), "Segment"
+                "segment",
+                "one",
+                range(count),
+                get_name=lambda one: named.append(one) or str(one),
+                help_text="Segment",
             )
             is None
         )

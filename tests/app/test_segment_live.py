@@ -148,7 +148,7 @@ def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
 def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
     """The tab says so; the ruler is drawn of what was read."""
 
-    def gone(*_):
+    def gone(*_, **__):
         raise CannotOpen(log, "is not there", kind="missing")
 
     monkeypatch.setattr(segment_bytes, "view", gone)

@@ -213,7 +213,7 @@ def test_the_log_once_more():
 def test_settings_that_kafka_does_not_take_are_explained(monkeypatch):
     """Kafka's words in their place; the rest of the page stands."""
 
-    def refuses(*_):
+    def refuses(*_, **__):
         raise KafkavizError("with these settings Kafka ends in X: too large")
 
     monkeypatch.setattr(what_if, "compare", refuses)

@@ -266,7 +266,7 @@ def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
         def settle(self, timeout_s: float) -> None:
             pass
 
-    monkeypatch.setattr(job, "start_ingest", lambda *given: Run())
+    monkeypatch.setattr(job, "start_ingest", lambda *given, **options: Run())
     try:
         with pytest.raises(SystemExit) as stop:
             main(["ingest", str(broker), "--catalog", str(out)])

@@ -309,7 +309,7 @@ def test_the_dump_begins_a_little_before_the_finding():
 
 def test_a_start_that_cannot_be_foretold_is_said():
     """The findings are still there."""
-    shown = checkup.view([found("log-torn-tail")], None, LOGS, nothing, 3)
+    shown = checkup.view([found("log-torn-tail")], None, LOGS, read_bytes=nothing, logs=3)
     assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.unknown_verdict(), None, 1)
 
 
@@ -327,7 +327,11 @@ def test_the_message_is_plain_values():
 
     torn = found("log-torn-tail", position=1, length=5)
     shown = checkup.view(
-        [torn], Restart(False, True, (*AGAIN, TORN)), LOGS, lambda *_: b"\x01\x02", 3
+        [torn],
+        Restart(False, True, (*AGAIN, TORN)),
+        LOGS,
+        read_bytes=lambda *_: b"\x01\x02",
+        logs=3,
     )
     sent = json.loads(json.dumps(checkup.message(shown, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"

@@ -124,9 +124,11 @@ def test_what_keeps_each_segment():
         "b-1",
         [SegmentAge(0, 5, 0, "record", 9)],
         RetentionLimits(False, "cleanup.policy"),
-        10 * DAY_MS,
+        now_ms=10 * DAY_MS,
     )
-    shown = tables.retention_table([log_retention("a-0", segments, limits, 10 * DAY_MS), compacted])
+    shown = tables.retention_table(
+        [log_retention("a-0", segments, limits, now_ms=10 * DAY_MS), compacted]
+    )
     assert [(row.kind, row.cells[0], row.cells[2]) for row in shown.rows] == [
         ("info", "a-0 0", "offset 9"),
         ("warning", "a-0 20", "offset 29"),
@@ -156,7 +158,7 @@ def test_only_so_many_rows_are_sent():
                 "a-0",
                 [SegmentAge(number, 1, 0, "record", number) for number in range(400)],
                 limits,
-                0,
+                now_ms=0,
             )
         ]
     )

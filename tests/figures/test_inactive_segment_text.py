@@ -36,7 +36,7 @@ FOUND = (
 )
 def test_what_is_left_out_is_said(found, metadata, says):
     """Each mark once; of nothing nothing is said."""
-    assert inactive_segment_text.left_out_text(found, metadata) == says
+    assert inactive_segment_text.left_out_text(found, is_metadata_left_out=metadata) == says
 
 
 def test_what_is_counted_and_what_has_no_rows():

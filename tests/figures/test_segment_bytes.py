@@ -134,7 +134,9 @@ def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
     for place in torn:
         found = read(killed, *place)
         last = len(found.batches) - 1
-        shown = view(found, ".log", last, -1, -1, ByteWindow(outer=found.segment.log.size_bytes))
+        shown = view(
+            found, ".log", last, -1, -1, window=ByteWindow(outer=found.segment.log.size_bytes)
+        )
         assert shown.outer.end == found.segment.log.size_bytes
         assert {kind for kind, _ in legend(shown)} & {"torn", "unwritten"}
         is_whole(shown.outer)
@@ -142,7 +144,7 @@ def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
 
 def test_a_place_far_on_is_sent_when_it_is_wanted(payments):
     """The stretch begins at a row of sixteen, some rows before the byte."""
-    index = view(payments, ".index", 0, -1, -1, ByteWindow(outer=1600)).outer
+    index = view(payments, ".index", 0, -1, -1, window=ByteWindow(outer=1600)).outer
     assert (index.first, index.first % 16) == (576, 0) and index.first + len(index.data) == 209 * 8
 
 

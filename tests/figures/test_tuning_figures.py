@@ -20,7 +20,10 @@ from tests.analysis import made
 
 MODES = ("light", "dark")
 T = "\u202f"
-OLD, NEW = cost_model.lookup_prices(False), cost_model.lookup_prices(True)
+OLD, NEW = (
+    cost_model.lookup_prices(by_base_offset=False),
+    cost_model.lookup_prices(by_base_offset=True),
+)
 USUAL = Budgets()
 
 
@@ -47,7 +50,13 @@ def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = US
     every = tuning.price_all(of, costs, budgets)
     now = tuning.price_current(of, costs, today, budgets)
     return tuning_curve.view(
-        every, now, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs
+        every,
+        now,
+        considered,
+        log_bytes=of.log_bytes,
+        least_batch_bytes=of.parts.least_batch_bytes,
+        budgets=budgets,
+        costs=costs,
     )
 
 
@@ -224,10 +233,10 @@ def test_an_index_of_whole_appends_is_held_against_its_replay():
         every,
         replace(coarse, interval_bytes=4096),
         4096,
-        of.log_bytes,
-        of.parts.least_batch_bytes,
-        USUAL,
-        OLD,
+        log_bytes=of.log_bytes,
+        least_batch_bytes=of.parts.least_batch_bytes,
+        budgets=USUAL,
+        costs=OLD,
     )
     assert (
         view.titles[0]
@@ -314,7 +323,7 @@ def test_the_map_agrees_with_the_closed_forms(mode):
     )
     safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, of.log_bytes / 799, 1.0))
     assert view.title == "Today size ends segments; from 3.07 MiB of index on no index does"
-    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(view, of, config)
+    assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(of, config)
     figure = limit_map.figure(view, mode)
     assert trace(figure, "first limit").z.shape == (
         len(view.index_sizes),
@@ -407,7 +416,9 @@ def compared(of, other: int, **given):
     times = tuple(int(of.parts.time_entries[of.parts.index_of(one)]) for one in (4096, other))
     return {
         one.name: one
-        for one in before_after.rows(now, then, NEW, budgets, times, ("size", "time-index-full"))
+        for one in before_after.rows(
+            now, then, NEW, budgets=budgets, times=times, binding_limits=("size", "time-index-full")
+        )
     }
 
 
@@ -516,7 +527,12 @@ def said(
     place = of.parts.index_of(today.interval_bytes)
     ours = int(of.parts.entries[place]), int(of.parts.time_entries[place])
     return tuning_verdict.view(
-        found, of, today, budgets, costs, EntryCounts(ours, ours if held else None, **more)
+        found,
+        of,
+        today,
+        budgets=budgets,
+        costs=costs,
+        entries=EntryCounts(ours, ours if held else None, **more),
     )
 
 
@@ -613,7 +629,7 @@ def test_what_can_be_held_against_the_replay():
     for theirs, is_coarse, why in said_of:
         today = CurrentConfig(4096, "", topic="orders", is_coarse=is_coarse)
         view = tuning_verdict.view(
-            found, of, today, Budgets(), NEW, EntryCounts((799, 800), theirs)
+            found, of, today, budgets=Budgets(), costs=NEW, entries=EntryCounts((799, 800), theirs)
         )
         assert (
             f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"]
@@ -660,15 +676,18 @@ def test_the_prices_name_the_device_that_was_measured(storage, named):
         "pread_61_us": measure,
         "random_read_us": measure,
     }
-    costs, of = cost_model.lookup_prices(False, storage, calibration=own), measured(1000)
+    costs, of = (
+        cost_model.lookup_prices(by_base_offset=False, storage=storage, calibration=own),
+        measured(1000),
+    )
     found = tuning.recommend(of, CurrentConfig(4096, "", topic="orders"), Budgets(), costs)
     view = tuning_verdict.view(
         found,
         of,
         CurrentConfig(4096, "", topic="orders"),
-        Budgets(),
-        costs,
-        EntryCounts((1, 1), (1, 1)),
+        budgets=Budgets(),
+        costs=costs,
+        entries=EntryCounts((1, 1), (1, 1)),
     )
     words = dict(view.boxes)["Modelled"]
     assert f"A read from {named} costs " in words

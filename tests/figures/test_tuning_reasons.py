@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.figures import tuning_reasons
 from tests.figures.test_tuning_figures import measured
 
-COSTS = cost_model.lookup_prices(True)
+COSTS = cost_model.lookup_prices(by_base_offset=True)
 LESS, MORE, EITHER = Range(15.8, 18.9, 42.0), Range(-42.0, -18.9, -15.8), Range(-3.0, 1.0, 4.0)
 SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
 

@@ -11,13 +11,13 @@ class Structure(Exception):
     """A field that its record has no room for, or a number that is none, at a byte."""
 
 
-def parse(data: bytes, record_count: int, compressed: bool) -> list[Record]:
+def parse(data: bytes, record_count: int, is_compressed: bool) -> list[Record]:
     """The records, or CorruptBytes as the iterator of Kafka's DefaultRecordBatch raises."""
     if record_count < 0:
         raise CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
     records, position = [], 0
     for _ in range(record_count):
-        record = one(data, position, compressed)
+        record = one(data, position, is_compressed)
         records.append(record)
         position += record.size_bytes
     if record_count and position < len(data):
@@ -27,31 +27,31 @@ def parse(data: bytes, record_count: int, compressed: bool) -> list[Record]:
     return records
 
 
-def one(data: bytes, start: int, compressed: bool) -> Record:
+def one(data: bytes, start: int, is_compressed: bool) -> Record:
     """The record at a byte, its body read from the rest of the data, or of the record if the batch
     was compressed.
     """
     try:
         size, body = varint.read_varint(data, start)
     except CorruptBytes as fault:
-        ends = compressed or "end within" in fault.what
+        ends = is_compressed or "end within" in fault.what
         raise CorruptBytes(
             start, "Incorrect declared batch size, premature EOF reached" if ends else fault.what
         ) from None
-    if compressed and size < 0:
+    if is_compressed and size < 0:
         raise CorruptBytes(start, "Incorrect declared batch size, premature EOF reached")
     rest = len(data) - body
     if rest < size:
         told = (
             "the record payload reached EOF."
-            if compressed
+            if is_compressed
             else f"instead the buffer has only {rest} remaining bytes."
         )
         raise CorruptBytes(
             start, f"Invalid record size: expected {size} bytes in record payload, but {told}"
         )
     try:
-        fields, end = read_body(data[: body + size] if compressed else data, body)
+        fields, end = read_body(data[: body + size] if is_compressed else data, body)
     except Structure as fault:
         raise CorruptBytes(fault.args[0], "Found invalid record structure") from None
     if end - body != size:

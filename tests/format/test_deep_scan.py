@@ -64,18 +64,18 @@ ALL_KINDS = b"".join(
         made(50, FEW, attributes=0x08),
         made(60, []),
         legacy_messages.build(0, 70, b"k", b"v"),
-        legacy_messages.build(1, 71, None, b"value", 1234),
+        legacy_messages.build(1, 71, None, b"value", timestamp_ms=1234),
         legacy_messages.build(
             1,
             73,
             None,
             codec.compress(
                 "gzip",
-                legacy_messages.build(1, 0, b"a", b"b", 5)
-                + legacy_messages.build(1, 1, b"c", b"d", 6),
+                legacy_messages.build(1, 0, b"a", b"b", timestamp_ms=5)
+                + legacy_messages.build(1, 1, b"c", b"d", timestamp_ms=6),
             ),
-            6,
-            1,
+            timestamp_ms=6,
+            attributes=1,
         ),
         made(80, FEW),
     ]
@@ -86,7 +86,7 @@ def scan(
     data: bytes, with_records: bool = True, **options
 ) -> tuple[np.ndarray, np.ndarray | None, list, WalkEnd]:
     """All parts as one: batches, records, faults, end."""
-    steps = DeepScan(reader(data), 0, len(data), with_records, **options)
+    steps = DeepScan(reader(data), 0, len(data), include_records=with_records, **options)
     parts = list(steps)
     return (
         joined(parts, CHECKED_BATCH, "batches"),
@@ -373,7 +373,7 @@ def test_a_bomb_is_a_fault():
 
 def test_a_large_message_of_magic_1_has_its_own_checksum():
     """The checksum of zlib, chunk by chunk; a flipped byte is seen."""
-    data = legacy_messages.build(1, 0, None, bytes(5000), 5)
+    data = legacy_messages.build(1, 0, None, bytes(5000), timestamp_ms=5)
     for damaged in (0, 1):
         batches, _, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
         assert batches["crc_valid"].tolist() == [not damaged]
@@ -385,7 +385,12 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     """A log cut by its broker while it is read ends in front of the batch that lost its end."""
     data = made(0, FEW) + made(3, [Record(0, 0, None, bytes(3000))])
     steps = DeepScan(
-        reader(data[:-lost]), 0, len(data), True, chunk_bytes=128, limit_bytes=limit_bytes
+        reader(data[:-lost]),
+        0,
+        len(data),
+        include_records=True,
+        chunk_bytes=128,
+        limit_bytes=limit_bytes,
     )
     assert sum(len(part.records) for part in steps) == 3 and steps.end == WalkEnd(
         len(made(0, FEW)), "short"

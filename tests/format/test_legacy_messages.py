@@ -31,7 +31,7 @@ def wrapper(
     """A wrapper around messages."""
     compressed = codec.compress(codec.CODECS[codec_id], inner)
     return legacy_messages.build(
-        magic, offset, None, compressed, timestamp_ms, codec_id | attributes
+        magic, offset, None, compressed, timestamp_ms=timestamp_ms, attributes=codec_id | attributes
     )
 
 
@@ -57,7 +57,7 @@ def test_a_message_byte_by_byte():
     data = bytes.fromhex(
         "0000000000000007 0000001a 2472569a 01 00 0000000000000005 00000002 6b31 00000002 7631"
     )
-    assert legacy_messages.build(1, 7, b"k1", b"v1", 5) == data
+    assert legacy_messages.build(1, 7, b"k1", b"v1", timestamp_ms=5) == data
     rows = legacy_messages.read(data).rows
     assert rows[
         [
@@ -87,7 +87,9 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
     (old librdkafka).
     """
     inner = {
-        magic: b"".join(legacy_messages.build(magic, offset, b"k", b"v", 9) for offset in (0, 2, 5))
+        magic: b"".join(
+            legacy_messages.build(magic, offset, b"k", b"v", timestamp_ms=9) for offset in (0, 2, 5)
+        )
         for magic in (0, 1)
     }
     assert [one[0] for one in answer(wrapper(0, 5, inner[0]))[0]] == [0, 2, 5]
@@ -99,7 +101,9 @@ def test_offsets_inside_magic_0_are_real_and_inside_magic_1_relative():
 
 def test_a_cut_last_message_inside_moves_the_offsets():
     """It is left out without a word, and the wrapper's offset goes to the last that is whole."""
-    inner = b"".join(legacy_messages.build(1, offset, b"k", b"v", 9) for offset in range(3))
+    inner = b"".join(
+        legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=9) for offset in range(3)
+    )
     assert [one[0] for one in answer(wrapper(1, 10, inner[:-1]))[0]] == [9, 10]
     assert [one[0] for one in answer(wrapper(0, 10, inner[:-1]))[0]] == [0, 1]
 
@@ -109,8 +113,8 @@ def test_the_wrapper_says_whose_clock_it_was():
     whatever it says of itself.
     """
     inner = (
-        legacy_messages.build(1, 0, b"k", b"v", 5)
-        + legacy_messages.build(1, 1, b"k", b"v", 6, APPEND_TIME)
+        legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
+        + legacy_messages.build(1, 1, b"k", b"v", timestamp_ms=6, attributes=APPEND_TIME)
         + legacy_messages.build(0, 2, b"k", b"v")
     )
     times = {
@@ -128,7 +132,8 @@ def test_the_wrapper_says_whose_clock_it_was():
 def test_a_wrong_checksum_inside_is_said_and_stops_nothing():
     """Kafka's iterator does not look at it."""
     inner = bytearray(
-        legacy_messages.build(1, 0, b"k", b"v", 5) + legacy_messages.build(1, 1, b"k", b"v", 5)
+        legacy_messages.build(1, 0, b"k", b"v", timestamp_ms=5)
+        + legacy_messages.build(1, 1, b"k", b"v", timestamp_ms=5)
     )
     inner[12] ^= 1
     batch = wrapper(1, 1, bytes(inner))
@@ -271,7 +276,12 @@ def batches(draw) -> bytes:
     """A message or a wrapper, as it is or with bytes changed in it, outside or inside the
     compression.
     """
-    inner = bytearray(b"".join(legacy_messages.build(*one) for one in draw(MESSAGES)))
+    inner = bytearray(
+        b"".join(
+            legacy_messages.build(*one, timestamp_ms=timestamp_ms, attributes=attributes)
+            for *one, timestamp_ms, attributes in draw(MESSAGES)
+        )
+    )
     for _ in range(draw(st.integers(0, 2)) if inner else 0):
         inner[draw(st.integers(0, len(inner) - 1))] = draw(
             st.sampled_from([0, 1, 2, 5, 0x7F, 0x80, 0xFF])
@@ -282,7 +292,9 @@ def batches(draw) -> bytes:
     codec_id = draw(st.sampled_from([1, 2, 3]))
     if draw(st.booleans()):
         batch = bytearray(
-            legacy_messages.build(magic, offset, draw(SIZED), draw(SIZED), timestamp_ms, clock)
+            legacy_messages.build(
+                magic, offset, draw(SIZED), draw(SIZED), timestamp_ms=timestamp_ms, attributes=clock
+            )
         )
     else:
         batch = bytearray(wrapper(magic, offset, bytes(inner), codec_id, timestamp_ms, clock))
@@ -310,12 +322,13 @@ def test_cut_anywhere_or_with_any_bit_flipped_only_corrupt_bytes(magic, codec_id
     and no right checksum.
     """
     inner = b"".join(
-        legacy_messages.build(magic, offset, b"key", b"value" * 3, 9) for offset in range(3)
+        legacy_messages.build(magic, offset, b"key", b"value" * 3, timestamp_ms=9)
+        for offset in range(3)
     )
     batch = (
         wrapper(magic, 5, inner, codec_id)
         if codec_id
-        else legacy_messages.build(magic, 5, b"key", b"value" * 3, 9)
+        else legacy_messages.build(magic, 5, b"key", b"value" * 3, timestamp_ms=9)
     )
     assert batch_records.is_crc_valid(batch)
     for cut in range(len(batch)):
@@ -342,7 +355,7 @@ def test_any_bytes_give_messages_or_a_fault(data, magic):
 
 def test_the_buffer_of_the_caller_stays_as_it_is():
     """From any buffer; a bytearray stays writable."""
-    data = bytearray(legacy_messages.build(1, 7, b"k1", b"v1", 5))
+    data = bytearray(legacy_messages.build(1, 7, b"k1", b"v1", timestamp_ms=5))
     for buffer in (data, memoryview(data), np.frombuffer(data, np.uint8)):
         assert batch_records.read_batch(buffer)[0].key == b"k1"
     data[-1] = 0

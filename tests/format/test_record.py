@@ -260,7 +260,7 @@ def test_records_cut_anywhere_are_corrupt(compressed):
     data = record.build(records)
     for cut in range(len(data)):
         with pytest.raises(CorruptBytes) as fault:
-            record.parse(data[:cut], 3, compressed)
+            record.parse(data[:cut], 3, is_compressed=compressed)
         assert 0 <= fault.value.position <= cut
         assert answer(record.parse, data[:cut], 3, compressed) == answer(
             plain_record.parse, data[:cut], 3, compressed
@@ -298,7 +298,7 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(compressed, case):
 def answer(parse, data: bytes, count: int, compressed: bool) -> object:
     """What a reader gives, or what it says is wrong."""
     try:
-        return [without_text(found) for found in parse(data, count, compressed)]
+        return [without_text(found) for found in parse(data, count, is_compressed=compressed)]
     except CorruptBytes as fault:
         return fault.position, fault.what
 

@@ -37,7 +37,7 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
         written * row_bytes,
     )
     data = bytes(range(1, 251))[:written_bytes]
-    whole = rows(table, data, 0, size_bytes, written_bytes, size_bytes)
+    whole = rows(table, data, 0, size_bytes, written_bytes=written_bytes, size_bytes=size_bytes)
     check(whole, 0, size_bytes)
     kinds = [span.kind for span in whole]
     assert (kinds.count(UNWRITTEN), kinds.count(TORN)) == (
@@ -46,7 +46,12 @@ def test_any_stretch_is_tiled(kind, written, unwritten, trailing, start, length)
     )
     first, stop = start - start % row_bytes, min(size_bytes, start + length)
     part = rows(
-        table, data[first : stop + -stop % row_bytes], first, stop, written_bytes, size_bytes
+        table,
+        data[first : stop + -stop % row_bytes],
+        first,
+        stop,
+        written_bytes=written_bytes,
+        size_bytes=size_bytes,
     )
     assert find_overlapping(part, start, stop) == find_overlapping(whole, start, stop)
 
@@ -57,7 +62,9 @@ def test_an_index_entry_in_words():
     """
     entries = np.zeros(6, offset_index.ENTRY)
     entries[5] = (171, 21310)
-    found = rows(TABLES["index"], offset_index.build(entries), 0, 48, 48, 48)[-2:]
+    found = rows(
+        TABLES["index"], offset_index.build(entries), 0, 48, written_bytes=48, size_bytes=48
+    )[-2:]
     assert [span[:5] for span in found] == [
         (40, 44, "slot 5 relativeOffset", "171", "offset"),
         (44, 48, "position", "21\u202f310", "position"),

@@ -201,7 +201,7 @@ def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
                 continue
             version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
             log, of = (
-                open_log_view(partition, version, draw.random() < 0.3),
+                open_log_view(partition, version, as_is=draw.random() < 0.3),
                 profile(version, draw.choice((None, PLAIN, WARM))),
             )
             isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))

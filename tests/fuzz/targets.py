@@ -236,7 +236,14 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def _deep(data: bytes, chunk_bytes: int) -> tuple[list[ScanChunk], Any]:
-    scan = DeepScan(reader_of(data), 0, len(data), True, chunk_bytes, LIMIT_BYTES)
+    scan = DeepScan(
+        reader_of(data),
+        0,
+        len(data),
+        include_records=True,
+        chunk_bytes=chunk_bytes,
+        limit_bytes=LIMIT_BYTES,
+    )
     return list(scan), scan.end
 
 
@@ -329,7 +336,9 @@ def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
         StoredLog(directory, tuple(files), _config(draw), *points)
         for directory, files in grouped.items()
     ]
-    told = restart(logs, draw.random() < 0.3, release_behaviour(draw.choice(RELEASES)))
+    told = restart(
+        logs, clean=draw.random() < 0.3, behaviour=release_behaviour(draw.choice(RELEASES))
+    )
     for step in told.steps:
         f"{step.why}{step.error}{step.way_out}".encode()
 
@@ -366,7 +375,14 @@ def _read_index(
         "entries before the damage are missing",
     )
     _tiled(
-        spans_table.rows(table, data, 0, len(data), written * layout.ENTRY.itemsize, len(data)),
+        spans_table.rows(
+            table,
+            data,
+            0,
+            len(data),
+            written_bytes=written * layout.ENTRY.itemsize,
+            size_bytes=len(data),
+        ),
         0,
         len(data),
     )
@@ -384,7 +400,14 @@ def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
         "entries before the damage are missing",
     )
     _tiled(
-        spans_table.rows(spans_table.txn_entries(), data, 0, len(data), len(data), len(data)),
+        spans_table.rows(
+            spans_table.txn_entries(),
+            data,
+            0,
+            len(data),
+            written_bytes=len(data),
+            size_bytes=len(data),
+        ),
         0,
         len(data),
     )
@@ -501,7 +524,12 @@ def read_packed(seed: seeds.Packed, packed: seeds.Packed, draw: Random) -> None:
     limit = draw.choice((100, 10_000, LIMIT_BYTES))
     with suppress(CorruptBytes):
         expect(
-            len(codec.decompress(packed.codec, packed.data, limit, draw.random() < 0.5)) <= limit,
+            len(
+                codec.decompress(
+                    packed.codec, packed.data, limit, lz4_header_checked=draw.random() < 0.5
+                )
+            )
+            <= limit,
             "more than the limit",
         )
 

@@ -94,7 +94,12 @@ def message(
     """A single message of magic 0 or 1."""
     attributes = 0 if append_ms is None or magic == 0 else batch.LOG_APPEND_TIME
     return legacy_messages.build(
-        magic, offset, key, value, timestamp_ms if append_ms is None else append_ms, attributes
+        magic,
+        offset,
+        key,
+        value,
+        timestamp_ms=timestamp_ms if append_ms is None else append_ms,
+        attributes=attributes,
     )
 
 
@@ -112,6 +117,6 @@ def wrapper(base_offset: int, values: list[bytes], timestamps_ms: list[int], pac
         last_offset,
         None,
         codec.compress(packed, inner),
-        max(timestamps_ms),
-        codec.CODECS.index(packed),
+        timestamp_ms=max(timestamps_ms),
+        attributes=codec.CODECS.index(packed),
     )

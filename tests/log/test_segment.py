@@ -96,12 +96,14 @@ def test_a_stretch_of_a_file_stops_at_its_end():
 def test_records_of_every_magic_from_one_log(tmp_path):
     """A message of magic 0, a wrapper of magic 1 and a batch of magic 2, one behind the other."""
     stem = tmp_path / "00000000000000000000"
-    inner = legacy_messages.build(1, 0, b"k1", b"v1", 5) + legacy_messages.build(
-        1, 1, b"k2", None, 6
+    inner = legacy_messages.build(1, 0, b"k1", b"v1", timestamp_ms=5) + legacy_messages.build(
+        1, 1, b"k2", None, timestamp_ms=6
     )
     old = [
         legacy_messages.build(0, 0, b"k0", b"v0"),
-        legacy_messages.build(1, 2, None, codec.compress("gzip", inner), 6, attributes=1),
+        legacy_messages.build(
+            1, 2, None, codec.compress("gzip", inner), timestamp_ms=6, attributes=1
+        ),
     ]
     new = Path(f"{TINY}.log").read_bytes()[:119]
     Path(f"{stem}.log").write_bytes(b"".join([*old, new]))
@@ -126,10 +128,12 @@ def wrapped(tmp_path: Path) -> Segment:
     bytes are damaged.
     """
     inner = b"".join(
-        legacy_messages.build(1, offset, b"k", b"v", 5 + offset) for offset in range(3)
+        legacy_messages.build(1, offset, b"k", b"v", timestamp_ms=5 + offset) for offset in range(3)
     )
     batches = [
-        legacy_messages.build(1, offset, None, codec.compress("gzip", inner), 7, attributes=1)
+        legacy_messages.build(
+            1, offset, None, codec.compress("gzip", inner), timestamp_ms=7, attributes=1
+        )
         for offset in (2, 9, 12)
     ]
     batches[2] = batches[2][:50] + b"\xff" * 9 + batches[2][59:]

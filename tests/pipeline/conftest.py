@@ -69,7 +69,7 @@ def _ingest(
     findings: bool = False,
 ) -> job.Ingest:
     """Without findings, for tests of the rows: test_findings asks for them."""
-    run = job.start_ingest(directories, catalog, master, full, findings)
+    run = job.start_ingest(directories, catalog, master, full=full, findings=findings)
     run.wait()
     return run
 

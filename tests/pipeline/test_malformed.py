@@ -232,7 +232,7 @@ def test_an_archive_is_refused_on_a_cluster(tmp_path, made):
         for pushes_filters in (True, False):
             format_ = session_source(
                 next(one for one in source.SOURCES if name == one.FORMAT),
-                pushes_filters,
+                pushes_filters=pushes_filters,
                 is_local=False,
             )
             reader = format_({"path": str(packed)}).reader(format_({"path": str(packed)}).schema())

@@ -385,7 +385,7 @@ def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean):
     """
     worst = ask(made, QUESTION_BY_NAME["worst-lookup"].sql)
     for row in worst[1:4]:  # the first is the metadata log, which is no topic of a consumer
-        log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", True)
+        log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", as_is=True)
 
         def headers(offset: int, log=log) -> int:
             return len(

@@ -108,7 +108,7 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
         pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == asked[0]
         and len(asked) == 1
     )
-    pushing.dataSource.register(session_source(RecordsSource, True, True))
+    pushing.dataSource.register(session_source(RecordsSource, pushes_filters=True, is_local=True))
     frame = (
         pushing.read.format("kafka_records")
         .option("columns", "topic")
@@ -139,9 +139,11 @@ def test_a_reader_takes_filters_only_where_it_was_said(clean):
 
     source = RecordsSource({"path": str(clean)})
     assert type(source.reader(source.schema())).pushFilters is DataSourceReader.pushFilters
-    pushing = session_source(RecordsSource, True, True)({"path": str(clean)})
+    pushing = session_source(RecordsSource, pushes_filters=True, is_local=True)(
+        {"path": str(clean)}
+    )
     assert (
         isinstance(pushing.reader(pushing.schema()), PushingReader)
         and pushing.name() == "kafka_records"
     )
-    assert session_source(RecordsSource, False, True) is RecordsSource
+    assert session_source(RecordsSource, pushes_filters=False, is_local=True) is RecordsSource

@@ -456,7 +456,14 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
             source_plan, "_bases", lambda partition: worked_out.append(1) or ends(partition)
         )
         assert (
-            sum(map(len, source_plan.tasks("kafka_records", found, asked, True, SourceOptions())))
+            sum(
+                map(
+                    len,
+                    source_plan.tasks(
+                        "kafka_records", found, asked, reads_log=True, options=SourceOptions()
+                    ),
+                )
+            )
             == 2
         )
     assert len(worked_out) == 1
@@ -600,14 +607,24 @@ def test_many_small_segments_share_tasks(tmp_path):
     found = inventory([open_broker(directory)])
     assert (
         len(
-            tasks("kafka_batches", found, PushedFilters(), True, SourceOptions(task_bytes=16 << 20))
+            tasks(
+                "kafka_batches",
+                found,
+                PushedFilters(),
+                reads_log=True,
+                options=SourceOptions(task_bytes=16 << 20),
+            )
         )
         == 4
     )
     assert (
         len(
             tasks(
-                "kafka_segments", found, PushedFilters(), False, SourceOptions(task_bytes=16 << 20)
+                "kafka_segments",
+                found,
+                PushedFilters(),
+                reads_log=False,
+                options=SourceOptions(task_bytes=16 << 20),
             )
         )
         == 1

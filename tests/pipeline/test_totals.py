@@ -138,7 +138,9 @@ def test_the_samples_numbers(clean):
         90,
         54_196,
     ]
-    words = tuning_text.describe_left_out(source.inactive_segments, source.metadata_left_out)
+    words = tuning_text.describe_left_out(
+        source.inactive_segments, metadata_left_out=source.metadata_left_out
+    )
     assert (
         words == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
     )

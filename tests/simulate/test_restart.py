@@ -58,8 +58,8 @@ def loading(line: dict, broker: Path) -> LogLoader:
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
     return LogLoader(
         StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]),
-        line["clean"],
-        KAFKA_4_3_1,
+        clean=line["clean"],
+        behaviour=KAFKA_4_3_1,
     )
 
 
@@ -154,7 +154,9 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     """
     name = "00000000000000000000.log"
     long = in_memory(name, b"").pad(2**31)
-    (step,) = LogLoader(StoredLog("t-0", (long,), IndexConfig()), clean, KAFKA_4_3_1).run()
+    (step,) = LogLoader(
+        StoredLog("t-0", (long,), IndexConfig()), clean=clean, behaviour=KAFKA_4_3_1
+    ).run()
     words = (
         f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment "
         "size of 2147483647"
@@ -167,8 +169,8 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
     steps = LogLoader(
         StoredLog("t-0", (in_memory(name, b"").pad(2**31 - 1),), IndexConfig()),
-        clean,
-        KAFKA_4_3_1,
+        clean=clean,
+        behaviour=KAFKA_4_3_1,
     ).run()
     assert "fail" not in {one.action for one in steps}
 

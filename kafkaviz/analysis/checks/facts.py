@@ -71,14 +71,15 @@ class PartitionFacts:
         file: str | None,
         message: str,
         evidence: Evidence,
-        position: int | None = None,
-        length: int | None = None,
+        byte_range: tuple[int | None, int | None] = (None, None),
+        *,
         consequence: str = "",
         next_step: str = "",
     ) -> Finding:
         """A finding about a file of this partition; file: its name in the directory, None for the
-        directory itself.
+        directory itself; byte_range: where in it, and how many bytes, as far as that is known.
         """
+        position, length = byte_range
         path = f"{self.partition}/{file}" if file else self.partition
         return finding(
             code,

@@ -133,7 +133,7 @@ class LogCheck:
             existing_file(self._segment.log).name,
             f"{where} {message}{describe_more(more)}",
             evidence,
-            *byte_range,
+            byte_range,
         )
 
     def _crc_finding(self, row: np.void, more: int) -> Finding:
@@ -288,8 +288,7 @@ class LogCheck:
             existing_file(self._segment.log).name,
             message,
             evidence,
-            log_break.position,
-            length,
+            (log_break.position, length),
         )
 
     def _tail_findings(self, scan_state: ScanState) -> Iterator[Finding]:
@@ -329,8 +328,7 @@ class LogCheck:
             name,
             message,
             evidence,
-            position,
-            length,
+            (position, length),
             consequence=advice[0],
             next_step=advice[1],
         )

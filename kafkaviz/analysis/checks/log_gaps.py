@@ -73,7 +73,7 @@ def _gap_finding(summary: CheckSummary, gap: Gap, facts: PartitionFacts) -> Find
         f"{group(gap.offsets)} offsets missing", "offsets that go on, or a compacted topic"
     )
     return facts.make_finding(
-        "segment-gap", existing_file(summary.segment.log).name, message, evidence, gap.position, 0
+        "segment-gap", existing_file(summary.segment.log).name, message, evidence, (gap.position, 0)
     )
 
 

@@ -355,7 +355,7 @@ class _BatchValidator:
         is_sound = rows["crc_valid"].copy()
         is_sound[self._misplaced_rows(rows)] = False
         first, last = len(self._previous_rows), len(rows) - keep
-        self._note(rows[first:last], is_sound[first:last], rows[:first])
+        self._note(rows[first:last], is_sound[first:last])
         self._previous_rows, self._rows, self._count = (
             rows[max(0, last - 2) : last],
             [rows[last:]],
@@ -401,7 +401,7 @@ class _BatchValidator:
             else index
         )
 
-    def _note(self, rows: np.ndarray, is_sound: np.ndarray, previous_rows: np.ndarray) -> None:
+    def _note(self, rows: np.ndarray, is_sound: np.ndarray) -> None:
         """Remembers what was misplaced, and the offsets that cannot be judged by."""
         room = MOST_MISPLACED - len(self._state.misplaced_batches)
         for index in np.flatnonzero(rows["crc_valid"] & ~is_sound)[:room].tolist():

@@ -98,7 +98,7 @@ class OffsetIndexCheck:
             yield from self._missing_finding()
             return
         verdicts = self._verdicts(scan_state)
-        yield from self._length_findings(scan_state)
+        yield from self._length_findings()
         yield from self._entry_findings(verdicts)
         yield from self._order_findings(verdicts)
         yield from self._release_findings(verdicts)
@@ -121,7 +121,7 @@ class OffsetIndexCheck:
             Evidence("no file", name),
         )
 
-    def _length_findings(self, scan_state: ScanState) -> Iterator[Finding]:
+    def _length_findings(self) -> Iterator[Finding]:
         index, name = self._index, existing_file(self._segment.index).name
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
@@ -132,7 +132,7 @@ class OffsetIndexCheck:
                 f"{ENTRY_BYTES}"
             )
             yield self._facts.make_finding(
-                "index-size-not-multiple", name, message, evidence, position, index.trailing_bytes
+                "index-size-not-multiple", name, message, evidence, (position, index.trailing_bytes)
             )
         if not index.unwritten_slots:
             return
@@ -155,8 +155,7 @@ class OffsetIndexCheck:
             name,
             message,
             Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
-            position,
-            length,
+            (position, length),
         )
 
     def _verdicts(self, scan_state: ScanState) -> np.ndarray:
@@ -247,7 +246,7 @@ class OffsetIndexCheck:
             existing_file(self._segment.index).name,
             message,
             evidence,
-            *byte_range,
+            byte_range,
             consequence=self._describe_skipped(code, first),
         )
 
@@ -302,7 +301,7 @@ class OffsetIndexCheck:
             existing_file(self._segment.index).name,
             message,
             evidence,
-            *byte_range,
+            byte_range,
         )
 
     def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
@@ -345,7 +344,7 @@ class OffsetIndexCheck:
                     existing_file(self._segment.index).name,
                     message,
                     evidence,
-                    *byte_range,
+                    byte_range,
                 )
 
 

@@ -119,13 +119,21 @@ class EntrySpacing:
         ].tolist():
             missing_entries = self._in_stretch(recovery_entries, stretch)
             if len(missing_entries) and self._is_decided(
-                stretch, missing_entries, high_bytes, bool(has_other_interval[stretch])
+                stretch,
+                missing_entries,
+                high_bytes,
+                has_other_interval=bool(has_other_interval[stretch]),
             ):
                 yield self._missing_finding(stretch, missing_entries, high_bytes)
                 return
 
     def _is_decided(
-        self, stretch: int, missing_entries: np.ndarray, high_bytes: int, has_other_interval: bool
+        self,
+        stretch: int,
+        missing_entries: np.ndarray,
+        high_bytes: int,
+        *,
+        has_other_interval: bool,
     ) -> bool | np.bool_:
         """Whether neither a restart nor another interval explains that the entries are lacking."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MOST_EPOCH)
@@ -207,8 +215,7 @@ class EntrySpacing:
             existing_file(self._segment.index).name,
             message,
             evidence,
-            stretch * ENTRY_BYTES,
-            0,
+            (stretch * ENTRY_BYTES, 0),
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:

@@ -85,8 +85,7 @@ def _full_index_findings(
                 existing_file(index_file).name,
                 message,
                 Evidence(f"{group(count)} entries in each of them", "room for more"),
-                0,
-                length,
+                (0, length),
             )
 
 
@@ -146,9 +145,8 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
             index_file.name,
             message,
             evidence,
-            entry_bytes,
-            index_file.size_bytes - entry_bytes,
-            consequence,
+            (entry_bytes, index_file.size_bytes - entry_bytes),
+            consequence=consequence,
         )
 
 

@@ -33,16 +33,21 @@ def check_partition(
     start, recovery_point = partition.checkpoints.log_start, partition.checkpoints.recovery_point
     if end is not None and start is not None and start > end:
         yield _beyond_finding(
-            "log-start-beyond-end", "log_start", "log start offset", start, end, facts
+            "log-start-beyond-end",
+            "log_start",
+            "log start offset",
+            offset=start,
+            end=end,
+            facts=facts,
         )
     if end is not None and recovery_point is not None and recovery_point > end:
         yield _beyond_finding(
             "recovery-point-beyond-end",
             "recovery_point",
             "recovery point",
-            recovery_point,
-            end,
-            facts,
+            offset=recovery_point,
+            end=end,
+            facts=facts,
         )
     yield from _hanging_findings(summaries, facts)
 
@@ -56,7 +61,7 @@ def log_end(summaries: Sequence[CheckSummary]) -> int | None:
 
 
 def _beyond_finding(
-    code: str, checkpoint: str, offset_name: str, offset: int, end: int, facts: PartitionFacts
+    code: str, checkpoint: str, offset_name: str, *, offset: int, end: int, facts: PartitionFacts
 ) -> Finding:
     message = f"the {offset_name} is {group(offset)}, and the log ends at {group(end)}"
     evidence = Evidence(
@@ -104,7 +109,7 @@ def _hanging_findings(
                 existing_file(summary.segment.log).name,
                 message,
                 evidence,
-                begin.position,
+                (begin.position, None),
             )
 
 
@@ -130,12 +135,14 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
                 "recovery-will-fail",
                 step,
                 version,
-                step.error or step.why,
-                step.why,
-                step.way_out or "",
+                found_text=step.error or step.why,
+                message=step.why,
+                next_step=step.way_out or "",
             )
         elif step.cause == "becomes-stray":
-            yield _step_finding("becomes-stray", step, version, step.why, step.why)
+            yield _step_finding(
+                "becomes-stray", step, version, found_text=step.why, message=step.why
+            )
         elif step.action == "truncate":
             message = (
                 f"{group(step.size_bytes)} bytes from byte {group(step.from_position)} on will be "
@@ -145,16 +152,16 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
                 "recovery-will-truncate",
                 step,
                 version,
-                f"{group(step.size_bytes)} bytes that are no valid batch",
-                message,
+                found_text=f"{group(step.size_bytes)} bytes that are no valid batch",
+                message=message,
             )
         elif step.action == "delete" and not step.is_expected and step.cause not in COVERED_CAUSES:
             yield _step_finding(
                 "recovery-will-delete",
                 step,
                 version,
-                step.why,
-                f"{step.file or step.partition} will be deleted: {step.why}",
+                found_text=step.why,
+                message=f"{step.file or step.partition} will be deleted: {step.why}",
             )
         elif step.action == "rebuild" and not step.is_expected and step.cause not in COVERED_CAUSES:
             rebuild_steps[step.partition].append(step)
@@ -166,6 +173,7 @@ def _step_finding(
     code: str,
     step: StartupStep,
     version: Version,
+    *,
     found_text: str,
     message: str,
     next_step: str = "",

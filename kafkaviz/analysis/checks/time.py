@@ -43,7 +43,7 @@ def check_partition(
         and not any(summary.read_fault or summary.unreadable_indexes for summary in summaries)
     ):
         aged_segments = retention.segment_ages(
-            summaries, facts.clean, recovery_point, facts.version
+            summaries, clean=facts.clean, recovery_point=recovery_point, release=facts.version
         )
         yield from _blocked_findings(summaries, aged_segments, facts)
         yield from _mtime_findings(summaries, aged_segments, facts)
@@ -74,7 +74,7 @@ def _future_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
     evidence = Evidence(
         moment(anomaly.timestamp_ms), f"a time up to {moment(facts.now_ms + HOUR_MS)}", digits
     )
-    return facts.make_finding("timestamp-in-future", file, message, evidence, *byte_range)
+    return facts.make_finding("timestamp-in-future", file, message, evidence, byte_range)
 
 
 def _unit_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
@@ -92,7 +92,7 @@ def _unit_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> F
     evidence = Evidence(
         found_text, f"{corrected_ms}", f"{anomaly.timestamp_ms:016x}", f"{corrected_ms:016x}"
     )
-    return facts.make_finding("timestamp-unit-suspect", file, message, evidence, *byte_range)
+    return facts.make_finding("timestamp-unit-suspect", file, message, evidence, byte_range)
 
 
 def _late_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
@@ -107,7 +107,7 @@ def _late_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> F
         moment(anomaly.timestamp_ms),
         f"a time near {moment(anomaly.reference_ms)}, which came before it",
     )
-    return facts.make_finding("timestamps-out-of-order", file, message, evidence, *byte_range)
+    return facts.make_finding("timestamps-out-of-order", file, message, evidence, byte_range)
 
 
 def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
@@ -115,7 +115,7 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
     file, byte_range = _file_range(summary, anomaly)
     message = f"{count} without a timestamp, the first in {file}"
     return facts.make_finding(
-        "timestamps-missing", file, message, Evidence("timestamp -1", "a time"), *byte_range
+        "timestamps-missing", file, message, Evidence("timestamp -1", "a time"), byte_range
     )
 
 
@@ -126,7 +126,10 @@ def _blocked_findings(
     themselves.
     """
     segment_retentions = retention.log_retention(
-        facts.partition, aged_segments, RetentionLimits(True, "", facts.retention_ms), NEVER
+        facts.partition,
+        aged_segments,
+        RetentionLimits(deletes=True, policy_source="", retention_ms=facts.retention_ms),
+        now_ms=NEVER,
     ).segments
     # whatever an index says
     newest = {
@@ -166,7 +169,7 @@ def _blocked_findings(
             existing_file(summary.segment.log).name,
             message,
             evidence,
-            position,
+            (position, None),
         )
 
 

@@ -138,8 +138,7 @@ class TimeIndexCheck:
                 name,
                 message,
                 evidence,
-                position,
-                index.trailing_bytes,
+                (position, index.trailing_bytes),
             )
         if index.unwritten_slots and not (
             self._facts.active_is_untrimmed and self._segment.state == "active"
@@ -162,8 +161,7 @@ class TimeIndexCheck:
                 name,
                 message,
                 Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
-                position,
-                length,
+                (position, length),
             )
 
     def _verdicts(self, scan_state: ScanState) -> np.ndarray:
@@ -254,7 +252,7 @@ class TimeIndexCheck:
             existing_file(self._segment.timeindex).name,
             message,
             Evidence(found_text, expected, found_digits, digits),
-            *byte_range,
+            byte_range,
         )
 
     def _digits(self, timestamp_ms: int, offset: int) -> str:
@@ -292,7 +290,7 @@ class TimeIndexCheck:
             existing_file(self._segment.timeindex).name,
             message,
             evidence,
-            *byte_range,
+            byte_range,
         )
 
     def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
@@ -315,8 +313,7 @@ class TimeIndexCheck:
                 existing_file(self._segment.timeindex).name,
                 message,
                 evidence,
-                position,
-                ENTRY_BYTES,
+                (position, ENTRY_BYTES),
             )
 
     def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
@@ -339,8 +336,7 @@ class TimeIndexCheck:
                 name,
                 message,
                 Evidence("no entry", self._describe_entry(offset)),
-                0,
-                0,
+                (0, 0),
             )
             return
         last = self._entries[-1]
@@ -358,7 +354,7 @@ class TimeIndexCheck:
             newest = f"the batch at byte {group(position)} of {moment(self._newest_ms)}"
             message = f"the last entry is of {moment(int(last['timestamp_ms']))}, {newest}"
             yield self._facts.make_finding(
-                "timeindex-max-missed", name, message, evidence, entry_position, ENTRY_BYTES
+                "timeindex-max-missed", name, message, evidence, (entry_position, ENTRY_BYTES)
             )
 
     def _describe_entry(self, offset: int, timestamp_ms: int | None = None) -> str:

@@ -140,7 +140,7 @@ class Sweeper:
             return np.arange(1, batches.shape[1] + 1)
         return fill_appends(batches[0], self._append_bytes)
 
-    def _sweep_batches(self, batches: np.ndarray, ends: np.ndarray, is_end: bool) -> None:
+    def _sweep_batches(self, batches: np.ndarray, ends: np.ndarray, *, is_end: bool) -> None:
         if not batches.shape[1]:
             return
         sizes, base, last, newest = batches

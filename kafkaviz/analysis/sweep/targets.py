@@ -20,7 +20,7 @@ TARGETS: np.dtype = np.dtype(
 )
 
 
-def every_offset(batches: np.ndarray, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
+def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
     """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up:
     near, far, near_last, far_last of each.
 
@@ -39,13 +39,13 @@ def every_offset(batches: np.ndarray, by_base_offset: bool, is_end: bool = True)
 
 
 def _count_base_offsets(
-    targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
+    targets: np.ndarray, base: np.ndarray, last: np.ndarray, _reads_next: np.ndarray
 ) -> None:
     targets["near"], targets["near_last"] = 1, base == last
 
 
 def _count_last_offsets(
-    targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
+    targets: np.ndarray, _base: np.ndarray, _last: np.ndarray, reads_next: np.ndarray
 ) -> None:
     targets["far"] = targets["far_last"] = reads_next
     targets["near"] = targets["near_last"] = ~reads_next

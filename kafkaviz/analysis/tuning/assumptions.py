@@ -68,7 +68,15 @@ def tornado(
             )
         )
     assumptions = [
-        _move(name, unit, cost_range, measurement, costs_at, today, budgets)
+        _move(
+            name,
+            unit,
+            cost_range,
+            measurement=measurement,
+            costs_at=costs_at,
+            today=today,
+            budgets=budgets,
+        )
         for name, unit, cost_range, costs_at in moves
     ]
     return tuple(
@@ -84,6 +92,7 @@ def _move(
     name: str,
     unit: str,
     cost_range: Range,
+    *,
     measurement: LogMeasurement,
     costs_at: Callable[[float], LookupPrices],
     today: CurrentConfig,

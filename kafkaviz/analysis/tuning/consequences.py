@@ -66,7 +66,7 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 
 
 def tiered_cost(
-    current: IntervalPrice, other: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig
+    current: IntervalPrice, other: IntervalPrice, today: CurrentConfig
 ) -> dict[str, float]:
     """Of a topic with remote storage: segments whose indexes fit the remote index cache, and what a
     remote read carries for nothing.
@@ -98,7 +98,7 @@ def footprint_at(
     )
     index_rooms = today.index_rooms or (today.config.segment_index_bytes,) * today.partitions
     total = footprint(
-        measurement.segments, int(parts.index_bytes[0]), index_rooms, today.leaves_maps
+        measurement.segments, int(parts.index_bytes[0]), index_rooms, leaves_maps=today.leaves_maps
     )
     return {
         "segments": total.segments,

@@ -243,7 +243,7 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
     )
     footprint = footprint_at(case.measurement, case.today, total.value) | files
     tiered_values = (
-        tiered_cost(total.current_price, total.proposed_price, case.measurement, case.today)
+        tiered_cost(total.current_price, total.proposed_price, case.today)
         if case.today.is_tiered
         else None
     )

@@ -49,7 +49,7 @@ class MeasurementBuilder:
         self,
         chunks: Iterable[np.ndarray],
         indexes: tuple[np.ndarray, np.ndarray] | None = None,
-        report_share: Callable[[float], None] = lambda share: None,
+        report_share: Callable[[float], None] = lambda _share: None,
     ) -> None:
         """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
         workload).
@@ -61,19 +61,19 @@ class MeasurementBuilder:
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
             index_sweeper = ExistingIndexSweeper(
-                *indexes, self.current_interval_bytes, self.by_base_offset
+                *indexes, self.current_interval_bytes, by_base_offset=self.by_base_offset
             )
         followers = self.extra_intervals if self.per_append else ()
         segment = SegmentMeasurement(
             self._intervals,
             followers,
-            self.by_base_offset,
-            self.read_ahead_bytes,
-            self.by_append,
-            index_sweeper,
+            by_base_offset=self.by_base_offset,
+            read_ahead_bytes=self.read_ahead_bytes,
+            by_append=self.by_append,
+            index_sweeper=index_sweeper,
         )
         for batches, is_end in _with_end(chunk for chunk in chunks if len(chunk)):
-            segment.take(batches, is_end)
+            segment.take(batches, is_end=is_end)
         if not segment.batches:
             self._empty_segments += 1
             return

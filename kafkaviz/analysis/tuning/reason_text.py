@@ -328,7 +328,7 @@ _DESCRIPTIONS: dict[str, Callable[[Mapping], str]] = {
     "on-disk": _describe_on_disk,
     "coarser": lambda values: _describe_other_index(values, "farther apart"),
     "denser": lambda values: _describe_other_index(values, "closer together"),
-    "coarse": lambda values: COARSE,
+    "coarse": lambda _values: COARSE,
     "followers": _describe_followers,
     "too-little-data": _describe_too_little_data,
     "unmeetable": _describe_unmeetable,
@@ -341,16 +341,16 @@ _DESCRIPTIONS: dict[str, Callable[[Mapping], str]] = {
     "smaller-for-tiered": _describe_tiered,
     "topic-by-topic": _describe_topics,
     "tiny-batches": _describe_tiny,
-    "two-headers": lambda values: TWO_HEADERS,
+    "two-headers": lambda _values: TWO_HEADERS,
     "cold": _describe_cold,
-    "old-segments": lambda values: OLD_SEGMENTS,
+    "old-segments": lambda _values: OLD_SEGMENTS,
 }
 
 
 CODES = tuple(_DESCRIPTIONS)
 
 
-def describe_left_out(names: Sequence[InactiveSegment], metadata_left_out: bool) -> str:
+def describe_left_out(names: Sequence[InactiveSegment], *, metadata_left_out: bool) -> str:
     """What no number of a source counts: without 3 segments not in use (-delete, .deleted); ""
     where that is nothing.
     """

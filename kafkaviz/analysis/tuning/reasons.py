@@ -37,6 +37,7 @@ def standing_reasons(
     current: IntervalPrice,
     replay: IntervalPrice,
     measurement: LogMeasurement,
+    *,
     today: CurrentConfig,
     budgets: Budgets,
     costs: LookupPrices,
@@ -113,7 +114,7 @@ def _on_disk(
 
 
 def not_fixed(
-    price: IntervalPrice, measurement: LogMeasurement, today: CurrentConfig, costs: LookupPrices
+    price: IntervalPrice, measurement: LogMeasurement, costs: LookupPrices
 ) -> tuple[Reason, ...]:
     """What no interval changes, as far as it weighs for this log."""
     reasons = []

@@ -70,14 +70,16 @@ def recommend(
         if is_known
         else [replay]
     )
-    best = _best(choices, replay, budgets, bool(upper_bounds(measurement, today, costs)))
+    best = _best(choices, replay, budgets, is_bound=bool(upper_bounds(measurement, today, costs)))
     gain = estimate_gain(measurement, costs, replay, best, budgets)
     if is_known and exceeded_budgets(best, budgets):
         is_change, verdict_reasons = False, (_unmeetable(best, budgets),)
     else:
-        is_change, verdict_reasons = _worth(replay, best, gain, measurement, today, budgets)
+        is_change, verdict_reasons = _worth(
+            replay, best, gain, measurement=measurement, today=today, budgets=budgets
+        )
     all_reasons = (
-        *standing_reasons(current, replay, measurement, today, budgets, costs),
+        *standing_reasons(current, replay, measurement, today=today, budgets=budgets, costs=costs),
         *verdict_reasons,
     )
     return Recommendation(
@@ -85,7 +87,7 @@ def recommend(
         best.interval_bytes if is_change else current.interval_bytes,
         best.interval_bytes,
         all_reasons,
-        not_fixed(best if is_change else current, measurement, today, costs),
+        not_fixed(best if is_change else current, measurement, costs),
         gain,
         current,
         best,
@@ -94,7 +96,7 @@ def recommend(
 
 
 def _best(
-    choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, is_bound: bool
+    choices: Sequence[IntervalPrice], current: IntervalPrice, budgets: Budgets, *, is_bound: bool
 ) -> IntervalPrice:
     """Of the intervals that meet every budget the largest; where none does, the one that comes
     nearest.
@@ -141,6 +143,7 @@ def _worth(
     current: IntervalPrice,
     best: IntervalPrice,
     gain: Gain,
+    *,
     measurement: LogMeasurement,
     today: CurrentConfig,
     budgets: Budgets,
@@ -170,9 +173,7 @@ def _worth(
     if saved_part > LEAST_GAIN and saved_share > LEAST_INDEX_GAIN:
         return True, (Reason("smaller", values),)
     if today.is_tiered and saved_part > 0.5:
-        return True, (
-            Reason("smaller-for-tiered", values | tiered_cost(current, best, measurement, today)),
-        )
+        return True, (Reason("smaller-for-tiered", values | tiered_cost(current, best, today)),)
     if "index" in exceeded_budgets(current, budgets) and saved_part > LEAST_GAIN:
         return True, (Reason("smaller", values),)
     return False, (Reason("smaller-too-little", values),)

@@ -23,6 +23,7 @@ class SegmentMeasurement:
         self,
         intervals: np.ndarray,
         follower_intervals: Collection[int],
+        *,
         by_base_offset: bool,
         read_ahead_bytes: int,
         by_append: bool,
@@ -45,7 +46,9 @@ class SegmentMeasurement:
             "append_bytes": sweep.FOLLOWER_APPEND_BYTES,
         }
         self._followers = sweeper(**follower_options) if follower_intervals else None
-        self._cold = ColdSweeper(intervals, by_base_offset, read_ahead_bytes)
+        self._cold = ColdSweeper(
+            intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
+        )
         self._index_sweeper, self._read_ahead_bytes = index_sweeper, read_ahead_bytes
         self._columns, self._statistics = sweep.Columns(), _BatchStatistics()
 
@@ -54,7 +57,7 @@ class SegmentMeasurement:
         """Taken so far."""
         return self._statistics.batches
 
-    def take(self, batches: np.ndarray, is_end: bool) -> None:
+    def take(self, batches: np.ndarray, *, is_end: bool) -> None:
         """The next batches: format.batch.BATCH; is_end: whether they are the last."""
         self._base_offsets.take(batches, batches["append"] if self._by_batch else None)
         for observer in (
@@ -68,7 +71,7 @@ class SegmentMeasurement:
             if observer:
                 observer.take(batches)
         if self._index_sweeper:
-            self._index_sweeper.take(batches, is_end)
+            self._index_sweeper.take(batches, is_end=is_end)
 
     def result(
         self, current_interval_bytes: int | None, report_share: Callable[[float], None]

@@ -206,7 +206,7 @@ def open_source(
     version: str | None = None,
     overrides: Mapping[str, str] | None = None,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
-    on_progress: MeasureProgress = lambda name, share: None,
+    on_progress: MeasureProgress = lambda _name, _share: None,
 ) -> TuningSource:
     """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or
     KafkavizError of a workload's file.
@@ -223,7 +223,14 @@ def open_source(
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
         return _open_partition(path, version, overrides, read_ahead_bytes, on_progress)
-    return _open_broker(open_broker(path), topic, version, overrides, read_ahead_bytes, on_progress)
+    return _open_broker(
+        open_broker(path),
+        topic,
+        version,
+        overrides=overrides,
+        read_ahead_bytes=read_ahead_bytes,
+        on_progress=on_progress,
+    )
 
 
 # ---- what was given
@@ -279,8 +286,8 @@ def _open_partition(
         logs,
         _open_settings(partition, release, overrides),
         kafka_version,
-        read_ahead_bytes,
-        on_progress,
+        read_ahead_bytes=read_ahead_bytes,
+        on_progress=on_progress,
     )
     if faults:
         raise faults[0]
@@ -302,6 +309,7 @@ def _open_broker(
     broker: Broker,
     topic: str | None,
     version: str | None,
+    *,
     overrides: dict[str, str],
     read_ahead_bytes: int,
     on_progress: MeasureProgress,
@@ -320,9 +328,9 @@ def _open_broker(
         by_topic,
         settings,
         assumed_release.text,
-        read_ahead_bytes,
-        on_progress,
-        {int(default_interval.value)} if default_interval else set(),
+        read_ahead_bytes=read_ahead_bytes,
+        on_progress=on_progress,
+        extra_intervals={int(default_interval.value)} if default_interval else set(),
     )
     problems = [*broker.problems, *(Problem.from_fault(fault.path, fault) for fault in faults)]
     if not cases:
@@ -377,6 +385,7 @@ def _measure_cases(
     by_name: Mapping[str, Sequence[current_config.TunedSegments]],
     settings: Settings,
     version: str,
+    *,
     read_ahead_bytes: int,
     on_progress: MeasureProgress,
     extra_intervals: Iterable[int] = (),
@@ -398,11 +407,11 @@ def _measure_cases(
                         name,
                         logs,
                         settings,
-                        version,
-                        read_ahead_bytes,
-                        on_progress,
-                        intervals[name],
-                        {*extra_intervals, *intervals.values()},
+                        version=version,
+                        read_ahead_bytes=read_ahead_bytes,
+                        on_progress=on_progress,
+                        estimated_interval=intervals[name],
+                        all_intervals={*extra_intervals, *intervals.values()},
                     )
                 )
             except CannotOpen as fault:
@@ -417,6 +426,7 @@ def _measure_case(
     name: str,
     logs: Sequence[current_config.TunedSegments],
     settings: Settings,
+    *,
     version: str,
     read_ahead_bytes: int,
     on_progress: MeasureProgress,

@@ -141,6 +141,7 @@ def _broker_map(
     key: str,
     stamp: int | None,
     order: str,
+    *,
     page: int,
     mode: str,
     language: str,
@@ -156,7 +157,13 @@ def _broker_map(
 def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
     """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
     return _broker_map(
-        snapshot.key, catalog_stamp(snapshot.broker), order, page, mode, words.language(), snapshot
+        snapshot.key,
+        catalog_stamp(snapshot.broker),
+        order,
+        page=page,
+        mode=mode,
+        language=words.language(),
+        _snapshot=snapshot,
     )
 
 

@@ -37,7 +37,7 @@ def read(segment: Segment) -> Anatomy:
     current = replace(
         segment,
         **{
-            name: _current_info(getattr(segment, name), name == "log")
+            name: _current_info(getattr(segment, name), is_required=name == "log")
             for name in ("log", "index", "timeindex", "txnindex")
         },
     )
@@ -69,7 +69,7 @@ def _read(_segment: Segment, key: str) -> Anatomy:
     return anatomy.read(_segment)
 
 
-def _current_info(info: FileInfo | None, is_required: bool) -> FileInfo | None:
+def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | None:
     """The file as it is now; one that is gone is None, unless nothing can be shown without it."""
     if info is None:
         return None
@@ -101,10 +101,10 @@ def message(
         anatomy,
         key(anatomy.segment),
         language(),
-        tuple(selection),
-        shade,
-        centre_row,
-        json.dumps(address),
+        selection_values=tuple(selection),
+        shade=shade,
+        centre_row=centre_row,
+        address=json.dumps(address),
     )
 
 
@@ -113,6 +113,7 @@ def _message(
     _anatomy: Anatomy,
     key: str,
     language_code: str,
+    *,
     selection_values: tuple,
     shade: str,
     centre_row: int | None,

@@ -46,7 +46,7 @@ def page_name(name: str) -> str:
     return say(f"common.page_{name.lower().replace(' ', '_')}")
 
 
-def icon(name: str, small: bool = False) -> str:
+def icon(name: str, *, small: bool = False) -> str:
     """A Material symbol as inline HTML."""
     return f'<span class="kv-ic{" s" if small else ""}" aria-hidden="true">{escape(name)}</span>'
 
@@ -88,7 +88,7 @@ def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
     )
 
 
-def metrics(cells: Sequence[tuple[str, str, str]], is_pending: bool = False) -> None:
+def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) -> None:
     """A strip of figures: label, value with its unit, and a line of detail.
 
     is_pending: numbers are still being worked out; a dash then keeps the room of one and shows it.
@@ -199,6 +199,7 @@ def state(
     finding: str,
     reason: str,
     evidence: Callable[[], None] | None = None,
+    *,
     level: int = 2,
 ) -> Generator[None]:
     """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in

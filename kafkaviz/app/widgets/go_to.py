@@ -72,7 +72,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
             if entry.heading != heading:
                 st.html(f'<div class="kv-group">{entry.heading}</div>')
             heading = entry.heading
-            _entry(number, entry, pages[entry.page][0], entry.page == current)
+            _entry(number, entry, pages[entry.page][0], is_current=entry.page == current)
         nothing = f'<div class="kv-group">{say("go_to.nothing")}</div>' if heading is None else ""
         any_word = "" if heading is None else "any"
         # Enter waits for it, in keys.js
@@ -87,7 +87,7 @@ def directories(location: Location) -> list[str]:
     return [directory for directory in candidates if directory != location.directory]
 
 
-def _entry(number: int, entry: GoToEntry, page: "Page", is_current: bool) -> None:
+def _entry(number: int, entry: GoToEntry, page: "Page", *, is_current: bool) -> None:
     """A link; on the page itself a button, because Streamlit 1.67 tells a page's components of a
     link's address too late.
     """

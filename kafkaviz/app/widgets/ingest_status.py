@@ -27,10 +27,10 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
         progress_strip.render_strip(
             "kv_strip_work",
             progress_text.html(ingest.progress(), pending_texts),
-            say(RETRY_LABELS[ingest.state]),
-            "kv_work_again",
-            ingests.restart,
-            (snapshot,),
+            button_label=say(RETRY_LABELS[ingest.state]),
+            button_key="kv_work_again",
+            on_click=ingests.restart,
+            args=(snapshot,),
         )
     elif snapshot.broker.source in watched_sources:
         # It keeps its place: what stands below must not jump away under the pointer.
@@ -46,7 +46,7 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
     progress_strip.render_strip(
         "kv_strip_work",
         progress_text.html(ingest.progress(), pending_texts),
-        say("progress.cancel"),
-        "kv_work_cancel",
-        ingest.cancel,
+        button_label=say("progress.cancel"),
+        button_key="kv_work_cancel",
+        on_click=ingest.cancel,
     )

@@ -11,6 +11,7 @@ from kafkaviz.app.widgets import elements
 def render_strip(
     key: str,
     line: str,
+    *,
     button_label: str = "",
     button_key: str = "",
     on_click: Callable[..., Any] | None = None,
@@ -34,7 +35,7 @@ def line_html(text: str, aside: str, share: float | None = None, mark: str = "")
         else f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
     )
     return (
-        f'<div class="kv-work" role="status">{mark or elements.icon("bolt", True)}'
+        f'<div class="kv-work" role="status">{mark or elements.icon("bolt", small=True)}'
         f"<span>{elements.escape(text)}</span>{bar}"
         f'<span class="kv-fnt">{elements.escape(aside)}</span></div>'
     )

@@ -140,9 +140,9 @@ def _table(
     head = "".join(
         f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True)
     )
-    elements.table(head, (_row(is_chosen, cells, kinds) for is_chosen, cells in rows))
+    elements.table(head, (_row(cells, kinds, is_chosen=is_chosen) for is_chosen, cells in rows))
 
 
-def _row(is_chosen: bool, cells: Sequence[str], kinds: Sequence[str]) -> str:
+def _row(cells: Sequence[str], kinds: Sequence[str], *, is_chosen: bool) -> str:
     inner = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, cells, strict=True))
     return f'<tr class="on" aria-selected="true">{inner}</tr>' if is_chosen else f"<tr>{inner}</tr>"

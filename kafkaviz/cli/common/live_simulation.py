@@ -25,7 +25,7 @@ TICK_S = 0.25  # between two looks at the clock
 MS = 1000
 
 
-def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], clean: bool) -> Simulated:
+def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bool) -> Simulated:
     """Writes until the plan or Ctrl-C ends it; each roll is told on stderr.
 
     The directory is a running broker's until then.
@@ -51,7 +51,7 @@ def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], clean: bool)
         finally:
             logs.close()
     run.silence(plan.start_ms + int(MS * (time.monotonic() - started_s)))
-    return live_directory.end(clean)
+    return live_directory.end(clean=clean)
 
 
 def pace(
@@ -109,9 +109,9 @@ class _LiveDirectory:
             simulated.segments[-1].base_offset,
         )
 
-    def end(self, clean: bool) -> Simulated:
+    def end(self, *, clean: bool) -> Simulated:
         """What the broker leaves."""
-        simulated = self._run.end(clean)
+        simulated = self._run.end(clean=clean)
         self._write(simulated.files)
         if names.LOCK not in {file.name for file in simulated.files}:
             (self._out / names.LOCK).unlink(missing_ok=True)

@@ -85,9 +85,9 @@ def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
             segment.base_offset,
             segment.log_bytes,
             segment.offset_index,
-            segment.time_index,
-            str(segment.roll_reason.cause) if segment.roll_reason else None,
-            simulated.digests(segment.base_offset),
+            time_index=segment.time_index,
+            roll_reason=str(segment.roll_reason.cause) if segment.roll_reason else None,
+            files=simulated.digests(segment.base_offset),
         )
         for segment in simulated.segments
     ]

@@ -88,6 +88,7 @@ def write(
     data: np.ndarray,
     starts: np.ndarray,
     ends: np.ndarray,
+    *,
     compressed: bool,
     prints: bool,
     lines: np.ndarray,
@@ -124,6 +125,7 @@ def write_large(
     batch: np.void,
     data: np.ndarray,
     byte_range: tuple[int, int],
+    *,
     compressed: bool,
     prints: bool,
 ) -> Iterator[None]:

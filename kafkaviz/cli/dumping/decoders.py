@@ -88,7 +88,7 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
     return decode
 
 
-def _identity(data: bytes) -> bytes:
+def _identity(_data: bytes) -> bytes:
     """Java prints where an array lies, another number each time; here it is always 0."""
     return b"[B@0"
 

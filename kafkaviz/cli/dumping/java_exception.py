@@ -81,7 +81,9 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
     return JavaException(KAFKA, cause, (cause,), fault=fault)
 
 
-def from_records(what: str, is_legacy: bool = False, position: int | None = None) -> JavaException:
+def from_records(
+    what: str, *, is_legacy: bool = False, position: int | None = None
+) -> JavaException:
     """What iterating over damaged records throws, told by the words of the fault.
 
     Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
@@ -89,7 +91,7 @@ def from_records(what: str, is_legacy: bool = False, position: int | None = None
     """
     words = _DECOMPRESSED_PREFIX.sub("", what)
     if is_codec_fault(words):
-        return _from_codec(words, is_legacy, position)
+        return _from_codec(words, is_legacy=is_legacy, position=position)
     if words == _OUT_OF_BOUNDS:
         return JavaException(f"java.lang.{words}", position=position)
     return JavaException(
@@ -104,7 +106,7 @@ def is_codec_fault(what: str) -> bool:
     return what.startswith(_CODEC_WORDS)
 
 
-def _from_codec(words: str, is_legacy: bool, position: int | None) -> JavaException:
+def _from_codec(words: str, *, is_legacy: bool, position: int | None) -> JavaException:
     """Data that cannot be decompressed: noticed when the stream is opened, or while its records are
     read.
     """

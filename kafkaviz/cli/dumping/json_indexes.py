@@ -39,7 +39,13 @@ def dump_offset_index(
         console.write(render(*objects("offset_entry", columns)).data)
     _print_unwritten(data, count, offset_index.ENTRY.itemsize, console)
     _print_problems(
-        path, index, offset_index.ENTRY.itemsize, has_base_offset, options, console, checker
+        path,
+        index,
+        offset_index.ENTRY.itemsize,
+        has_base_offset=has_base_offset,
+        options=options,
+        console=console,
+        checker=checker,
     )
 
 
@@ -60,7 +66,13 @@ def dump_time_index(
         console.write(render(*objects("time_entry", columns)).data)
     _print_unwritten(data, count, time_index.ENTRY.itemsize, console)
     _print_problems(
-        path, times, time_index.ENTRY.itemsize, has_base_offset, options, console, checker
+        path,
+        times,
+        time_index.ENTRY.itemsize,
+        has_base_offset=has_base_offset,
+        options=options,
+        console=console,
+        checker=checker,
     )
 
 
@@ -138,6 +150,7 @@ def _print_problems(
     path: str,
     entries: OffsetEntries | TimeEntries,
     entry_bytes: int,
+    *,
     has_base_offset: bool,
     options: DumpOptions,
     console: Console,

@@ -45,13 +45,16 @@ def dump(path: str, options: DumpOptions, console: Console, checker: FileChecker
     with records_file.open_log(path) as log:
         stop = min(log.size_bytes, max(0, options.max_bytes))
         while position is not None:
-            position = _dump_range(log, position, stop, options, console, checker)
+            position = _dump_range(
+                log, position, stop, options=options, console=console, checker=checker
+            )
 
 
 def _dump_range(
     log: RecordsFile,
     start: int,
     stop: int,
+    *,
     options: DumpOptions,
     console: Console,
     checker: FileChecker,
@@ -140,7 +143,10 @@ def _print(
             _print_problems(row, console)
         if options.deep:
             _print_records(
-                row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), is_valid, console
+                row,
+                log.bytes_at(int(row["position"]), int(row["size_bytes"])),
+                is_valid=is_valid,
+                console=console,
             )
 
 
@@ -158,7 +164,7 @@ def _print_problems(row: np.void, console: Console) -> None:
         console.write(problem(CRC, *byte_range, f"the checksum of the batch is not {row['crc']}"))
 
 
-def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) -> None:
+def _print_records(row: np.void, data: bytes, *, is_valid: bool, console: Console) -> None:
     """The records of a batch, and what keeps the rest from being read: where its checksum is wrong,
     that.
     """
@@ -166,7 +172,7 @@ def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) 
     try:
         for record in iterate(data):
             fields, fault_text = _control(record) if is_control else (None, None)
-            console.write(_record_line(record, bool(has_time), fields))
+            console.write(_record_line(record, has_time=bool(has_time), fields=fields))
             if fault_text:
                 what = f"control record at offset {record.offset}: {fault_text}"
                 console.write(
@@ -192,7 +198,7 @@ def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) 
         )
 
 
-def _record_line(record: BatchRecord, has_time: bool, fields: dict | None) -> bytes:
+def _record_line(record: BatchRecord, *, has_time: bool, fields: dict | None) -> bytes:
     return line(
         "record",
         offset=record.offset,

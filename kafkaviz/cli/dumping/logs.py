@@ -76,7 +76,14 @@ def _print(
         if lines is None:
             console.write(text.data)
         else:
-            _print_deep(batches[:count], log, console, lines, text, np.concatenate([[0], ends]))
+            _print_deep(
+                batches[:count],
+                log,
+                console,
+                lines=lines,
+                text=text,
+                ends=np.concatenate([[0], ends]),
+            )
     if count < len(batches):
         text, fault = fatal_line(batches[count : count + 1])
         console.write(text.tobytes())
@@ -87,6 +94,7 @@ def _print_deep(
     batches: np.ndarray,
     log: RecordsFile,
     console: Console,
+    *,
     lines: "RecordLines",
     text: np.ndarray,
     ends: np.ndarray,

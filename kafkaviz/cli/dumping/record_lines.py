@@ -64,7 +64,7 @@ class RecordLines:
         for first, end in self._runs(batches):
             chunk, bounds = batches[first:end], ends[first : end + 1]
             body = starts[first:end] + HEADER_BYTES, starts[first:end] + chunk["size_bytes"]
-            self._print_run(chunk, data, body, lines, bounds, console)
+            self._print_run(chunk, data, body, lines=lines, ends=bounds, console=console)
         self._flush_buffer(console)
 
     def _runs(self, batches: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -78,6 +78,7 @@ class RecordLines:
         batches: np.ndarray,
         data: np.ndarray,
         body: tuple[np.ndarray, np.ndarray],
+        *,
         lines: np.ndarray,
         ends: np.ndarray,
         console: Console,
@@ -98,10 +99,10 @@ class RecordLines:
                     batches[index:],
                     plain,
                     *bounds,
-                    plain is not data,
-                    self._options.prints,
-                    lines,
-                    ends[index:],
+                    compressed=plain is not data,
+                    prints=self._options.prints,
+                    lines=lines,
+                    line_ends=ends[index:],
                 )
                 index += count
             if code != DONE:
@@ -118,8 +119,8 @@ class RecordLines:
                     batches[index],
                     cast(np.ndarray, plain),
                     (start, end),
-                    plain is not data,
-                    self._options.prints,
+                    compressed=plain is not data,
+                    prints=self._options.prints,
                 ):
                     console.write(text)
                     self._flush_buffer(console)
@@ -170,7 +171,7 @@ class RecordLines:
                 self._check(record.offset)
                 if not self._options.skip_record_metadata:
                     console.write(_metadata(record, time_label, sizes))
-                console.write(self._content(record, is_control) + b"\n")
+                console.write(self._content(record, is_control=is_control) + b"\n")
         except CorruptBytes as fault:
             raise _exception(row, data, fault) from None
 
@@ -182,7 +183,7 @@ class RecordLines:
             ] = offset
         self._buffer.last_offset = offset
 
-    def _content(self, record: BatchRecord, is_control: bool) -> bytes:
+    def _content(self, record: BatchRecord, *, is_control: bool) -> bytes:
         """What follows the metadata of a record; without metadata, the line."""
         bare = self._options.skip_record_metadata
         if is_control:
@@ -203,7 +204,9 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
             fault, data[HEADER_BYTES:], int(row["record_count"]), position
         )
     )
-    return gzip_exception or java_exception.from_records(fault.what, is_legacy, position)
+    return gzip_exception or java_exception.from_records(
+        fault.what, is_legacy=is_legacy, position=position
+    )
 
 
 def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:

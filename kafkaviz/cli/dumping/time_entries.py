@@ -76,7 +76,7 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
             times.check()
             console.line(f"{path} passed sanity check.")
         else:
-            _entries(times, index, log, options, console, report)
+            _entries(times, index, log, options=options, console=console, report=report)
 
 
 def read(path: str, base_offset: int) -> TimeEntries:
@@ -93,6 +93,7 @@ def _entries(
     times: TimeEntries,
     index: OffsetEntries,
     log: RecordsFile,
+    *,
     options: DumpOptions,
     console: Console,
     report: Report,
@@ -108,7 +109,15 @@ def _entries(
     try:
         for slot in range(count):
             timestamp_ms, offset = int(times.timestamps_ms[slot]), int(times.offsets[slot])
-            _check(times.path, timestamp_ms, offset, previous_ms, matches.get(slot), log, report)
+            _check(
+                times.path,
+                timestamp_ms,
+                offset,
+                previous_ms=previous_ms,
+                match=matches.get(slot),
+                log=log,
+                report=report,
+            )
             printed_count, previous_ms = slot + 1, timestamp_ms
     finally:
         if printed_count and not options.verify_index_only:
@@ -126,6 +135,7 @@ def _check(
     path: str,
     timestamp_ms: int,
     offset: int,
+    *,
     previous_ms: int,
     match: np.void | None,
     log: RecordsFile,
@@ -153,7 +163,7 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
         return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
     except CorruptBytes as fault:
         raise java_exception.from_records(
-            fault.what, row["magic"] < MAGIC_2, position + fault.position
+            fault.what, is_legacy=row["magic"] < MAGIC_2, position=position + fault.position
         ) from None
 
 

@@ -138,7 +138,7 @@ class StagingFolder:
 
 @contextmanager
 def new_files(
-    out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False
+    out: Path, inputs: Iterable[Path] = (), *, replacing_same: bool = False
 ) -> Generator[StagingFolder]:
     """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is
     left behind, no new folder either.
@@ -225,7 +225,7 @@ class DiskLogs:
         self._folder, self._open, self._base = folder, None, -1
         self._sizes: dict[int, int] = {}
 
-    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+    def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
         """As LogBytes; ValueError without bytes."""
         if data is None:
             raise ValueError("a batch came without its bytes")

@@ -128,6 +128,7 @@ def simulate(
     settings: Mapping[str, Value] | None = None,
     seed: int | None = None,
     version: str | None = None,
+    *,
     clean: bool = True,
 ) -> Simulated:
     """What Kafka writes of a workload, all of its bytes in memory.
@@ -142,7 +143,7 @@ def simulate(
     return Run(
         plan_workload(open_workload(workload, version, settings), settings, seed, version),
         MemoryLogs(),
-    ).carry_out(clean)
+    ).carry_out(clean=clean)
 
 
 def open_workload(
@@ -281,14 +282,14 @@ class Run:
             )
         except CannotLoad as fault:
             raise KafkavizError(f"{plan.directory}: {fault.exception}") from None
-        logs.append(plan.start_offset, b"", 0)
+        logs.append(plan.start_offset, b"")
 
-    def carry_out(self, clean: bool = True) -> Simulated:
+    def carry_out(self, *, clean: bool = True) -> Simulated:
         """All of the plan; then the broker is stopped, or crashes. KafkavizError as take."""
         for chunk in self.plan.chunks():
             self.take(chunk)
         self.silence(self.now_ms + self.plan.silent_ms)
-        return self.end(clean)
+        return self.end(clean=clean)
 
     def take(self, chunk: AppendChunk) -> None:
         """The next appends; KafkavizError with Kafka's exception."""
@@ -316,13 +317,13 @@ class Run:
         """Nothing comes until then."""
         self.now_ms = max(self.now_ms, until_ms)
 
-    def end(self, clean: bool = True) -> Simulated:
+    def end(self, *, clean: bool = True) -> Simulated:
         """The broker is stopped, or crashes; what it leaves."""
         if clean:
             self.log.close(self.now_ms)
-        return self.result(clean)
+        return self.result(clean=clean)
 
-    def result(self, clean: bool = False) -> Simulated:
+    def result(self, *, clean: bool = False) -> Simulated:
         """What there is by now; clean: after a close. Without, as a crash would leave it."""
         log = self.log
         segments = tuple(
@@ -335,7 +336,10 @@ class Run:
             )
             for segment in log.segments
         )
-        files = (*self._partition_files(clean), *broker_files.own_files(self._state(clean)))
+        files = (
+            *self._partition_files(clean=clean),
+            *broker_files.own_files(self._state(clean=clean)),
+        )
         return Simulated(
             self.plan.directory,
             segments,
@@ -372,7 +376,7 @@ class Run:
         """When a checkpoint was written last that a broker writes again and again."""
         return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
 
-    def _state(self, clean: bool) -> BrokerState:
+    def _state(self, *, clean: bool) -> BrokerState:
         log, name = self.log, _partition(self.plan.directory)
         flushed = [
             cast(int, event.offset)
@@ -398,7 +402,7 @@ class Run:
             settings=self.plan.settings,
         )
 
-    def _partition_files(self, clean: bool) -> Iterator[StoredFile]:
+    def _partition_files(self, *, clean: bool) -> Iterator[StoredFile]:
         """The topic-partition's directory, with the time of each file."""
         plan = self.plan
         rolled_ms = {

@@ -225,7 +225,7 @@ class _GrowthRecorder:
     def growth(self) -> LogGrowth:
         return LogGrowth(self._log.config, tuple(self._steps), tuple(self._contents))
 
-    def append(self, row: np.ndarray, has_bytes: bool = True) -> bool:
+    def append(self, row: np.ndarray, *, has_bytes: bool = True) -> bool:
         """One batch; False where Kafka does not take it."""
         log, state_before = self._log, self._state(self._log.active)
         full_segment, event_count = log.active, len(log.events)

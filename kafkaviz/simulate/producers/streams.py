@@ -98,6 +98,7 @@ def chunks(
     config: LogConfig,
     behaviour: ReleaseBehaviour,
     seed: int | None = None,
+    *,
     payload: bool = True,
     batches_per_chunk: int = BATCHES_PER_CHUNK,
 ) -> Iterator[AppendChunk]:
@@ -121,9 +122,14 @@ def chunks(
         _check(phase, behaviour, number + 1)
         _ensure_time(int(state["clock_ns"][0]) + 1, f"phase {number + 1}")
         plan = _plan(phase, workload, config, behaviour)
-        _enter(state, phase)
+        _enter(state)
         yield from _phase_chunks(
-            phase, plan, state, producers[: phase.producers], payload, batches_per_chunk
+            phase,
+            plan,
+            state,
+            producers[: phase.producers],
+            payload=payload,
+            batches_per_chunk=batches_per_chunk,
         )
 
 
@@ -164,7 +170,7 @@ def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray
     return state, producers
 
 
-def _enter(state: np.ndarray, phase: Phase) -> None:
+def _enter(state: np.ndarray) -> None:
     """The state at the beginning of a phase."""
     state["phase_start_ns"] = state["clock_ns"]
     for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
@@ -177,6 +183,7 @@ def _phase_chunks(
     plan: tuple[np.ndarray, _Parts],
     state: np.ndarray,
     producers: np.ndarray,
+    *,
     payload: bool,
     batches_per_chunk: int,
 ) -> Iterator[AppendChunk]:
@@ -186,12 +193,14 @@ def _phase_chunks(
     data = np.empty(2 * CHUNK_BYTES if write else 0, np.uint8)
     while not is_over:
         rows = np.empty(row_count, INCOMING)
-        filled_count, used_bytes, is_over, data = _fill(plan, state, producers, rows, data, write)
+        filled_count, used_bytes, is_over, data = _fill(
+            plan, state, producers, rows, data, write=write
+        )
         filled_rows = rows[:filled_count]
         if phase.fetch_batches > 1:
             _arrive_together(filled_rows)
         if filled_count:
-            yield _chunk(filled_rows, data[:used_bytes], phase.codec, payload)
+            yield _chunk(filled_rows, data[:used_bytes], phase.codec, payload=payload)
     if phase.duration_ms is not None and state["phase_batches"][0] < plan[0]["most_batches"][0]:
         _close(phase.duration_ms, plan[0], state)
 
@@ -212,6 +221,7 @@ def _fill(
     producers: np.ndarray,
     rows: np.ndarray,
     data: np.ndarray,
+    *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
     """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one
@@ -242,7 +252,7 @@ def _arrive_together(rows: np.ndarray) -> None:
     rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
 
 
-def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, payload: bool) -> AppendChunk:
+def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool) -> AppendChunk:
     """The chunk of rows that have been laid, and their bytes, which have no headers yet."""
     if codec_name != "none":
         data = _compress(rows, data.data, codec_name)
@@ -290,7 +300,7 @@ def _plan(
             "null_threshold": threshold(phase.null_share),
         }
         | _limits(phase)
-        | _times(phase, workload)
+        | _times(phase)
         | _keys(phase)
         | _producers(phase, config, behaviour)
     )
@@ -312,7 +322,7 @@ def _limits(phase: Phase) -> dict[str, int]:
     }
 
 
-def _times(phase: Phase, workload: Workload) -> dict[str, int]:
+def _times(phase: Phase) -> dict[str, int]:
     """How timestamps come about."""
     return {
         "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,

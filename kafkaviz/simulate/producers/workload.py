@@ -204,10 +204,12 @@ def _phase(table: object, where: str) -> Phase:
         rate=rate,
         rate_of=RATE_KEYS[rates[0]],
     )
-    return _fill_batches(phase, "records_per_batch" not in table and "batch_bytes" in table)
+    return _fill_batches(
+        phase, fills_batches="records_per_batch" not in table and "batch_bytes" in table
+    )
 
 
-def _fill_batches(phase: Phase, fills_batches: bool) -> Phase:
+def _fill_batches(phase: Phase, *, fills_batches: bool) -> Phase:
     """A batch that only its size limits takes as many records as go in."""
     return replace(phase, records_per_batch=Spread(mean=MOST_RECORDS)) if fills_batches else phase
 

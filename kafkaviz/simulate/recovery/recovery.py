@@ -152,7 +152,15 @@ def recover(
     """
     epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
     run = _Run(
-        read, size_bytes, base_offset, config, behaviour, stem, modified_ms, epochs, transactions
+        read,
+        size_bytes,
+        base_offset,
+        config=config,
+        behaviour=behaviour,
+        stem=stem,
+        modified_ms=modified_ms,
+        leader_epochs=epochs,
+        transactions=transactions,
     )
     return run.result()
 
@@ -165,6 +173,7 @@ class _Run:
         read: ReadInto,
         size_bytes: int,
         base_offset: int,
+        *,
         config: IndexConfig,
         behaviour: ReleaseBehaviour,
         stem: str,

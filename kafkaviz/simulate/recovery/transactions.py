@@ -69,7 +69,13 @@ class OpenTransactions:
             if not is_control[row]:
                 self.begin(producer_id, base_offset)
             elif batches["record_count"][row]:
-                self.end(producer_id, base_offset, marker(read, batches[row], row).kind, row, stem)
+                self.end(
+                    producer_id,
+                    base_offset,
+                    marker(read, batches[row], row).kind,
+                    batch_number=row,
+                    stem=stem,
+                )
 
     def begin(self, producer_id: int, offset: int) -> None:
         """A transactional batch: the first one of a producer begins its transaction."""
@@ -80,6 +86,7 @@ class OpenTransactions:
         producer_id: int,
         marker_offset: int,
         kind: int,
+        *,
         batch_number: int = 0,
         stem: str = "",
         next_begin: int | None = None,

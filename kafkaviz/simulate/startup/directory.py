@@ -114,6 +114,7 @@ class Directory:
         base: int | None,
         cause: str,
         exception: BrokerException,
+        *,
         name: str,
         way_out: str,
         because: str = "",

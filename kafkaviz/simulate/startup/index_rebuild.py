@@ -131,7 +131,7 @@ def _open_at(directory: Directory, base: int) -> dict[int, int]:
                         _FAILS.format(way_outs.PRODUCERS),
                     ) from None
 
-    state.rebuild(bases, BEFORE_ALL, base, False, replay)
+    state.rebuild(bases, BEFORE_ALL, base, clean=False, replay=replay)
     return dict(state.transactions.open())
 
 

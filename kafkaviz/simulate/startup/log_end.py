@@ -48,7 +48,11 @@ def refuse_corrupt(directory: Directory, base: int, log: StoredFile, walk: Walk)
         f"{directory.name}/{log.name}."
     )
     directory.fail(
-        base, "log-corrupt", BrokerException(CORRUPT_RECORD, words), log.name, way_outs.CORRUPT_LOG
+        base,
+        "log-corrupt",
+        BrokerException(CORRUPT_RECORD, words),
+        name=log.name,
+        way_out=way_outs.CORRUPT_LOG,
     )
 
 

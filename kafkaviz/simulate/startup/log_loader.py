@@ -51,6 +51,7 @@ class LogLoader:
     def __init__(
         self,
         log: StoredLog,
+        *,
         clean: bool,
         behaviour: ReleaseBehaviour,
         why: str | None = None,
@@ -157,7 +158,7 @@ class LogLoader:
         data = file.content(SMALL_BYTES)
         exception = fault(data, f"{self._log.directory}/{name}")
         if exception:
-            self._directory.fail(None, cause, exception, name, way_out)
+            self._directory.fail(None, cause, exception, name=name, way_out=way_out)
         return data
 
     # ---- every .log, and its indexes
@@ -192,8 +193,8 @@ class LogLoader:
                 base,
                 "index-corrupt",
                 BrokerException(file_records.KAFKA, words),
-                name,
-                way_outs.TXN_INDEX,
+                name=name,
+                way_out=way_outs.TXN_INDEX,
             )
         if reason:
             self._recover(base, reason.cause, reason.why, is_caught=False)
@@ -203,7 +204,9 @@ class LogLoader:
         if exception := file_records.find_exception(
             f"{self._directory.name}/{log.name}", log.size_bytes
         ):
-            self._directory.fail(base, "log-too-large", exception, log.name, way_outs.LOG_TOO_LARGE)
+            self._directory.fail(
+                base, "log-too-large", exception, name=log.name, way_out=way_outs.LOG_TOO_LARGE
+            )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
         """A phase of the load, begun again whenever it comes upon a segment that must be split."""
@@ -245,17 +248,19 @@ class LogLoader:
             f"{self._log.recovery_point}"
         )
 
-    def _recover(self, base: int, cause: str, why: str, is_caught: bool) -> int:
+    def _recover(self, base: int, cause: str, why: str, *, is_caught: bool) -> int:
         """Recovers a segment, and says so; the bytes that were cut off. is_caught: offsets that run
         backwards empty it.
         """
         state = ProducerState(self._snapshots)
-        state.rebuild(self._bases, self._log.log_start_offset, base, False, self._replay)
+        state.rebuild(
+            self._bases, self._log.log_start_offset, base, clean=False, replay=self._replay
+        )
         recovered_segment = self._recover_segment(base, state)
         self._epochs = LeaderEpochs(recovered_segment.leader_epochs)
         if recovered_segment.exception:
             return self._handle_exception(
-                base, recovered_segment, recovered_segment.exception, cause, why, is_caught
+                base, recovered_segment, recovered_segment.exception, why, is_caught=is_caught
             )
         if recovered_segment.producers_end_offset is not None:
             state.transactions = OpenTransactions(dict(recovered_segment.open_transactions))
@@ -308,8 +313,8 @@ class LogLoader:
         base: int,
         recovered_segment: RecoveredSegment,
         exception: BrokerException,
-        cause: str,
         why: str,
+        *,
         is_caught: bool,
     ) -> int:
         """What the loader does with an exception of a recovery; the bytes that it cuts off, if it
@@ -322,7 +327,7 @@ class LogLoader:
             if is_full:
                 self._fail_full_index(base, recovered_segment, exception)
             way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
-            self._directory.fail(base, "exception", exception, name, way_out)
+            self._directory.fail(base, "exception", exception, name=name, way_out=way_out)
         self._directory.cut(
             base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset"
         )
@@ -356,9 +361,9 @@ class LogLoader:
             base,
             "index-full",
             exception,
-            f"{file_stem(base)}.{kind}",
-            way_out,
-            because,
+            name=f"{file_stem(base)}.{kind}",
+            way_out=way_out,
+            because=because,
             **step_values,
         )
 
@@ -374,7 +379,9 @@ class LogLoader:
                     )
             except TransactionFault as fault:
                 exception = BrokerException(fault.class_name or CORRUPT_RECORD, fault.message)
-                self._directory.fail(base, "exception", exception, log.name, way_outs.PRODUCERS)
+                self._directory.fail(
+                    base, "exception", exception, name=log.name, way_out=way_outs.PRODUCERS
+                )
         refuse_corrupt(self._directory, base, log, walk)
 
     # ---- where the log starts and ends, and what goes with that
@@ -386,7 +393,7 @@ class LogLoader:
         self._settle_epochs(known_epochs)
         end, log_start = self.log_end_offset(), max(self._log.log_start_offset, self._bases[0])
         remove_strays(self._snapshots, self._bases)
-        state.rebuild(self._bases, log_start, end, self._clean, self._replay)
+        state.rebuild(self._bases, log_start, end, clean=self._clean, replay=self._replay)
         self.are_producers_unread = state.is_unread
 
     def _start_anew_if_needed(self, state: ProducerState) -> None:
@@ -427,7 +434,9 @@ class LogLoader:
                 way_out = way_outs.INDEX_TOO_LARGE.format(
                     topic=self._log.topic, file=file.name, limit=limit
                 )
-                self._directory.fail(base, "index-too-large", exception, file.name, way_out)
+                self._directory.fail(
+                    base, "index-too-large", exception, name=file.name, way_out=way_out
+                )
 
     def _settle_epochs(self, epochs_before: list[Epoch]) -> None:
         is_written = (

@@ -49,7 +49,7 @@ class OwnFiles:
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
     """Where these files end a start; nothing where they do not."""
     is_kraft = versions.KRAFT_ONLY.applies_to(behaviour.release) or files.has_metadata_log
-    steps = list(_properties(files.meta_properties, is_kraft))
+    steps = list(_properties(files.meta_properties, is_kraft=is_kraft))
     if (
         is_kraft
         and versions.BOOTSTRAP_CHECKPOINT.applies_to(behaviour.release)
@@ -143,7 +143,7 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
     return None
 
 
-def _properties(data: bytes | None, is_kraft: bool) -> Iterator[StartupStep]:
+def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
     if data is None:
         if is_kraft:
             yield _unknown_node(f"there is no {META_PROPERTIES}: {ONLY_ONE}", NONE_READABLE)

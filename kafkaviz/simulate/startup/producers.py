@@ -78,7 +78,7 @@ class ProducerState:
         self._take()
 
     def rebuild(
-        self, bases: list[int], log_start: int, offset: int, clean: bool, replay: Replay
+        self, bases: list[int], log_start: int, offset: int, *, clean: bool, replay: Replay
     ) -> None:
         """The state below an offset, of a log with these base offsets (rebuildProducerState).
 

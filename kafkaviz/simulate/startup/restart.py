@@ -51,6 +51,7 @@ class Restart:
 
 def restart(
     logs: Iterable[StoredLog],
+    *,
     clean: bool,
     behaviour: ReleaseBehaviour = NEWEST,
     strange_names: Iterable[str] = (),
@@ -70,15 +71,19 @@ def restart(
     )
     loaded_logs = [log for log in logs if is_metadata(log.directory) or not refused_names]
     return join_steps(
-        [(log.directory, steps_of(log, clean, behaviour, watch)) for log in loaded_logs],
-        clean,
-        refused_names,
-        own_steps,
+        [
+            (log.directory, steps_of(log, clean=clean, behaviour=behaviour, watch=watch))
+            for log in loaded_logs
+        ],
+        clean=clean,
+        strange_names=refused_names,
+        own_steps=own_steps,
     )
 
 
 def steps_of(
     log: StoredLog,
+    *,
     clean: bool,
     behaviour: ReleaseBehaviour = NEWEST,
     watch: RecoveryCallback | None = None,
@@ -87,12 +92,13 @@ def steps_of(
     return (
         _metadata_steps(log, behaviour, watch)
         if is_metadata(log.directory)
-        else tuple(_log_steps(log, clean, behaviour, watch))
+        else tuple(_log_steps(log, clean=clean, behaviour=behaviour, watch=watch))
     )
 
 
 def join_steps(
     steps: Iterable[tuple[str, Sequence[StartupStep]]],
+    *,
     clean: bool,
     strange_names: Iterable[str] = (),
     own_steps: Iterable[StartupStep] = (),
@@ -140,16 +146,20 @@ def _metadata_steps(
     start 0; then its snapshot is read.
     """
     steps = LogLoader(
-        StoredLog(log.directory, log.files, IndexConfig()), False, behaviour, "metadata-log", watch
+        StoredLog(log.directory, log.files, IndexConfig()),
+        clean=False,
+        behaviour=behaviour,
+        why="metadata-log",
+        watch=watch,
     ).run()
     return (*steps, *cluster_snapshot.steps(log))
 
 
 def _log_steps(
-    log: StoredLog, clean: bool, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
+    log: StoredLog, *, clean: bool, behaviour: ReleaseBehaviour, watch: RecoveryCallback | None
 ) -> list[StartupStep]:
     name = names.parse_directory(log.directory)
-    steps = LogLoader(log, clean, behaviour, None, watch).run()
+    steps = LogLoader(log, clean=clean, behaviour=behaviour, why=None, watch=watch).run()
     if name and name.state == "delete":
         size_bytes = sum(file.size_bytes for file in log.files)
         why = "its topic was deleted; the directory follows file.delete.delay.ms after the start"
@@ -206,13 +216,16 @@ def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
             if first != directory:
                 duplicate_steps.append(
                     _duplicate(
-                        directory, first, f"{name.topic}-{name.partition}", name.state == "future"
+                        directory,
+                        first,
+                        f"{name.topic}-{name.partition}",
+                        future=name.state == "future",
                     )
                 )
     return duplicate_steps
 
 
-def _duplicate(directory: str, first: str, partition: str, future: bool) -> StartupStep:
+def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> StartupStep:
     words = (
         f"Duplicate log directories found: {directory}, {first}"
         if future

@@ -32,7 +32,9 @@ def split(
             "Split operation is only permitted for segments with overflow, and the problem path is "
         )
         exception = BrokerException(ILLEGAL_ARGUMENT, f"{words}{directory.name}/{log.name}")
-        directory.fail(base, "offset-overflow", exception, log.name, way_outs.BAD_OFFSET)
+        directory.fail(
+            base, "offset-overflow", exception, name=log.name, way_out=way_outs.BAD_OFFSET
+        )
     cuts = _find_cuts(directory, log, base)
     directory.delete_segment(base, "offset-overflow", "its offsets do not fit it: it is split")
     for (new_base, start), (_, stop) in zip(cuts, [*cuts[1:], (0, log.size_bytes)], strict=True):
@@ -41,9 +43,9 @@ def split(
             directory,
             part,
             new_base,
-            f"a part of segment {base}, whose offsets do not fit it",
-            config,
-            behaviour,
+            why=f"a part of segment {base}, whose offsets do not fit it",
+            config=config,
+            behaviour=behaviour,
         )
     return [new_base for new_base, _ in cuts]
 
@@ -52,6 +54,7 @@ def _add(
     directory: Directory,
     part: StoredFile,
     base: int,
+    *,
     why: str,
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
@@ -87,5 +90,7 @@ def _find_cuts(directory: Directory, log: StoredFile, base: int) -> list[Cut]:
             "java.util.NoSuchElementException",
             "the last batch of the segment to be split is not whole",
         )
-        directory.fail(base, "offset-overflow", exception, log.name, way_outs.CORRUPT_LOG)
+        directory.fail(
+            base, "offset-overflow", exception, name=log.name, way_out=way_outs.CORRUPT_LOG
+        )
     return cuts

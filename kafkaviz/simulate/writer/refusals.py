@@ -98,24 +98,26 @@ def _out_of_order(refusal: RefusedAppend) -> BrokerException:
     package = "org.apache.kafka.storage.internals.log" if refusal.is_java else "kafka.common"
     words = (
         f"Out of order offsets found in append to {refusal.partition}: "
-        f"{_join_offsets(refusal.offsets(), refusal.is_java, ',')}"
+        f"{_join_offsets(refusal.offsets(), is_java=refusal.is_java, comma=',')}"
     )
     return BrokerException(f"{package}.OffsetsOutOfOrderException", words)
 
 
 def _below_end(refusal: RefusedAppend) -> BrokerException:
     package = "org.apache.kafka.server.storage.log" if refusal.is_java else "kafka.common"
+    offsets = refusal.offsets()[:SHOWN_OFFSETS]
     words = (
         f"Unexpected offset in append to {refusal.partition}. First offset "
         f"{refusal.rows['base_offset'][0]} is less than the next offset "
         f"{refusal.counters['log_end_offset']}. First 10 offsets in append: "
-        f"{_join_offsets(refusal.offsets()[:SHOWN_OFFSETS], refusal.is_java, ', ')}, last offset "
-        f"in append: {refusal.rows['last_offset'][-1]}. Log start offset = {refusal.log_start}"
+        f"{_join_offsets(offsets, is_java=refusal.is_java, comma=', ')}, "
+        f"last offset in append: {refusal.rows['last_offset'][-1]}. "
+        f"Log start offset = {refusal.log_start}"
     )
     return BrokerException(f"{package}.UnexpectedAppendOffsetException", words)
 
 
-def _join_offsets(offsets: list[int], is_java: bool, comma: str) -> str:
+def _join_offsets(offsets: list[int], *, is_java: bool, comma: str) -> str:
     return (
         comma.join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
     )

@@ -135,20 +135,23 @@ class UnifiedLog:
         start, is_rolled = 0, False
         while start < len(rows):
             active = self.active
-            row, outcome, reason = active.take(rows, time_offsets, start, is_rolled, limits, new)
+            row, outcome, reason = active.take(
+                rows, time_offsets, start, is_rolled=is_rolled, limits=limits, new=new
+            )
             has_failed = outcome not in (append_loop.ACCEPTED, append_loop.ROLLS)
             stored_rows = (
                 row + len(append_rows(rows, row)) if outcome >= append_loop.OFFSET_FULL else row
             )
             if stored_rows > start:
-                size_bytes = int(ends[stored_rows] - ends[start])
                 piece = None if data is None else memoryview(data)[ends[start] : ends[stored_rows]]
-                self.logs.append(active.base_offset, piece, size_bytes)
+                self.logs.append(active.base_offset, piece)
             self._note_appends(
                 rows[start:row], None if data is None else memoryview(data)[ends[start] : ends[row]]
             )
             if has_failed:
-                self._fail(outcome, rows, row, data, int(ends[row]), valid - row)
+                self._fail(
+                    outcome, rows, row, data=data, position=int(ends[row]), valid=valid - row
+                )
             start, is_rolled = row, outcome == append_loop.ROLLS
             if is_rolled:
                 self._roll(append_rows(rows, row), reason)
@@ -190,7 +193,7 @@ class UnifiedLog:
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
         """A new segment, which from now on is the active one."""
-        segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms())
+        segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
         if self.config.preallocate:
             segment.preallocate(self.config.segment_bytes)
@@ -257,6 +260,7 @@ class UnifiedLog:
         outcome: int,
         rows: np.ndarray,
         row: int,
+        *,
         data: bytes | memoryview | None,
         position: int,
         valid: int,
@@ -368,8 +372,8 @@ class UnifiedLog:
         recovered_segments: dict[int, RecoveredSegment] = {}
         loading = LogLoader(
             stored_log,
-            recovery_point is None,
-            self.behaviour,
+            clean=recovery_point is None,
+            behaviour=self.behaviour,
             watch=lambda _, base, recovered_segment: recovered_segments.update(
                 {base: recovered_segment}
             ),
@@ -403,7 +407,12 @@ class UnifiedLog:
             )
             index, timeindex = (None if file is None else file.content() for file in indexes)
             segment = OpenSegment(
-                base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex
+                base_offset,
+                self.config,
+                now_ms,
+                jitter_ms=self._jitter_ms(),
+                index=index,
+                timeindex=timeindex,
             )
             segment.read_log(self.logs.stored(base_offset))
             aborted = files.get(f"{file_stem(base_offset)}.txnindex")

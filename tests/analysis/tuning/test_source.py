@@ -81,6 +81,6 @@ def test_an_index_that_is_safe_is_one_number(name, clean, broker):
     view = limit_map.view(case.measurement, config, interval, config.segment_index_bytes)
     assert size(found.safe_index_bytes) in view.title and view.today.cause == found.binding
     assert f"safe from {group(found.safe_index_bytes)} on" in limit_map.index_size_text(
-        view, case.measurement, config
+        case.measurement, config
     )
     assert (interval, found.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]

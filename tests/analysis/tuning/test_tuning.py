@@ -14,7 +14,10 @@ from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, mer
 from kafkaviz.simulate.config import LogConfig
 from tests.analysis import made
 
-OLD, NEW = cost_model.lookup_prices(False), cost_model.lookup_prices(True)
+OLD, NEW = (
+    cost_model.lookup_prices(by_base_offset=False),
+    cost_model.lookup_prices(by_base_offset=True),
+)
 UNBOUND = Budgets(p99_us=None)
 
 
@@ -235,7 +238,7 @@ def test_remote_storage_bounds_what_a_read_carries():
 
 def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
     """Whatever warm lookups allow."""
-    costs = cost_model.lookup_prices(False, "hdd")
+    costs = cost_model.lookup_prices(by_base_offset=False, storage="hdd")
     assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
 
@@ -257,9 +260,7 @@ def test_a_cold_lookup_reads_its_index_too():
         tuning.price_interval(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
     assert one.index_reads > other.index_reads == 1.0
-    reason = next(
-        why for why in tuning.not_fixed(one, measured(100), today(), NEW) if why.code == "cold"
-    )
+    reason = next(why for why in tuning.not_fixed(one, measured(100), NEW) if why.code == "cold")
     assert (
         f"{one.index_reads:.1f} reads of the index and {one.cold_reads_mean:.1f} of the .log"
         in tuning_text.describe_reason(reason)

@@ -34,7 +34,7 @@ def test_a_checksum_is_the_same_however_it_is_read(tmp_path, monkeypatch, stretc
     wrong.
     """
     monkeypatch.setattr(records_file, "STRETCH_BYTES", stretch_bytes)
-    message = legacy_messages.build(1, 9, b"k", b"v" * 5000, 5)
+    message = legacy_messages.build(1, 9, b"k", b"v" * 5000, timestamp_ms=5)
     data = (
         b"".join(
             batch(number, size, 1 if number in (2, 3) else None)

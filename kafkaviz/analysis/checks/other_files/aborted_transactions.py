@@ -58,7 +58,12 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
             yield _torn_finding(segment, entries, torn_bytes, facts)
         if not summary.is_unsound:
             yield from _compare_entries(
-                entries, expected, segment, facts, _TransactionBegins(summaries), bool(torn_bytes)
+                entries,
+                expected,
+                segment,
+                facts,
+                _TransactionBegins(summaries),
+                is_torn=bool(torn_bytes),
             )
 
 
@@ -74,7 +79,7 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     is_refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
     yield from findings_by_run(
         np.flatnonzero(is_refused).tolist(),
-        lambda *run: _entry_finding(entries, [], segment, facts, *run),
+        lambda *run: _entry_finding(entries, [], segment, facts, run),
     )
     if torn_bytes:
         yield _torn_finding(segment, entries, torn_bytes, facts)
@@ -170,8 +175,7 @@ def _torn_finding(
         existing_file(segment.txnindex).name,
         message,
         evidence,
-        position,
-        torn_bytes,
+        (position, torn_bytes),
     )
 
 
@@ -181,6 +185,7 @@ def _compare_entries(
     segment: Segment,
     facts: PartitionFacts,
     begins: _TransactionBegins,
+    *,
     is_torn: bool,
 ) -> Iterator[Finding]:
     """The entries that differ from what the log says, and the aborts without an entry."""
@@ -197,7 +202,7 @@ def _compare_entries(
         if abort.first_offset is not None and abort.marker.offset not in indexed_offsets
     ]
     yield from findings_by_run(
-        wrong_slots, lambda *run: _entry_finding(entries, missing_aborts, segment, facts, *run)
+        wrong_slots, lambda *run: _entry_finding(entries, missing_aborts, segment, facts, run)
     )
     if missing_aborts and not wrong_slots and not is_torn and not facts.compacted:
         missing_abort = missing_aborts[0]
@@ -216,8 +221,7 @@ def _compare_entries(
             existing_file(segment.txnindex).name,
             message + describe_more(len(missing_aborts) - 1),
             evidence,
-            position,
-            0,
+            (position, 0),
         )
 
 
@@ -237,10 +241,9 @@ def _entry_finding(
     missing_aborts: list[_Abort],
     segment: Segment,
     facts: PartitionFacts,
-    first: int,
-    last: int,
-    more: int,
+    run: tuple[int, int, int],
 ) -> Finding:
+    first, last, more = run
     entry = entries[first]
     is_below = int(entry["last_offset"]) < segment.base_offset
     message = f"slot {first}: {txn_index.entry_text(entry)}"
@@ -271,6 +274,6 @@ def _entry_finding(
         existing_file(segment.txnindex).name,
         message + describe_more(more),
         evidence,
-        *byte_range,
+        byte_range,
         consequence=consequence,
     )

@@ -34,7 +34,7 @@ def check_broker(
     for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
         yield from _check_checkpoint(broker.path / name, version)
     fatal_steps = _fatal_steps(broker, version)
-    yield from _check_properties(broker, "meta-properties" in fatal_steps, version)
+    yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, version=version)
     yield from kraft_files.check_bootstrap(
         broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), version
     )
@@ -95,7 +95,7 @@ def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
         )
 
 
-def _check_properties(broker: Broker, is_fatal: bool, version: Version) -> Iterator[Finding]:
+def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> Iterator[Finding]:
     """meta.properties, as a start takes it; without broker.id a broker of ZooKeeper's times goes by
     its settings.
     """

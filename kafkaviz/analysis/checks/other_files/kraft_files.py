@@ -71,7 +71,7 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
             file_info.name,
             message,
             evidence,
-            *byte_range,
+            byte_range,
             consequence=NO_QUORUM,
             next_step=QUORUM_STEP,
         )

@@ -31,7 +31,7 @@ def check_partition(
             LEADER_EPOCHS,
             f"byte {fault.position}: {fault.what}",
             Evidence(fault.what),
-            fault.position,
+            (fault.position, None),
         )
         return
     except KafkavizError as fault:

@@ -33,7 +33,7 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
             PARTITION_METADATA,
             message,
             evidence,
-            fault.position,
+            (fault.position, None),
             consequence=consequence,
         )
     except KafkavizError as fault:

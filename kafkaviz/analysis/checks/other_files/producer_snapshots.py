@@ -63,8 +63,7 @@ def check_partition(
             removed_snapshots[0].name,
             message,
             evidence,
-            0,
-            removed_snapshots[0].size_bytes,
+            (0, removed_snapshots[0].size_bytes),
         )
     producer_batches = sum(summary.producer_batches for summary in summaries)
     if producer_batches and not snapshots and facts.clean:
@@ -128,8 +127,7 @@ def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
             snapshot.name,
             message,
             evidence,
-            position,
-            min(CRC_BYTES, max(len(data) - position, 0)),
+            (position, min(CRC_BYTES, max(len(data) - position, 0))),
         )
     except KafkavizError as fault:
         yield unreadable_files.file_finding(snapshot.name, fault, facts)

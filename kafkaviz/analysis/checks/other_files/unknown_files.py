@@ -29,8 +29,7 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
         file_names[0],
         message,
         Evidence(f"the suffix .{segment.state}", "no such file"),
-        0,
-        segment.files[0].size_bytes,
+        (0, segment.files[0].size_bytes),
     )
 
 
@@ -43,8 +42,7 @@ def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
             file_info.name,
             f"{file_info.name} has no .log beside it",
             evidence,
-            0,
-            file_info.size_bytes,
+            (0, file_info.size_bytes),
         )
 
 
@@ -62,7 +60,7 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
             evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
             message = f"{file_info.name}: {group(file_info.size_bytes)} bytes"
             yield facts.make_finding(
-                LEFTOVERS[name.suffix], file_info.name, message, evidence, 0, file_info.size_bytes
+                LEFTOVERS[name.suffix], file_info.name, message, evidence, (0, file_info.size_bytes)
             )
         elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
             yield stranger_finding(

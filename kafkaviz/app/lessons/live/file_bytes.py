@@ -48,8 +48,8 @@ class LessonFile:
             cast(Anatomy, self.anatomy),
             block["file"],
             *cast(PinnedRow, self.selected_rows),
-            window,
-            segment_bytes.InitialByte(block["byte"]),
+            window=window,
+            initial=segment_bytes.InitialByte(block["byte"]),
         ), content_key
 
 

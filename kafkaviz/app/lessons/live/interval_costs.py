@@ -92,7 +92,7 @@ def _cached_tuning(
     case, budgets, prices = (
         source.total,
         tuning.Budgets(),
-        cost_model.lookup_prices(source.by_base_offset),
+        cost_model.lookup_prices(by_base_offset=source.by_base_offset),
     )
     intervals, today = (
         tuning.price_all(case.measurement, prices, budgets),
@@ -108,10 +108,10 @@ def _cached_tuning(
         intervals,
         current,
         considered_bytes,
-        case.measurement.log_bytes,
-        case.measurement.parts.least_batch_bytes,
-        budgets,
-        prices,
+        log_bytes=case.measurement.log_bytes,
+        least_batch_bytes=case.measurement.parts.least_batch_bytes,
+        budgets=budgets,
+        costs=prices,
     )
     recommendation = tuning.recommend(case.measurement, case.today, budgets, prices)
     return LessonTuning(

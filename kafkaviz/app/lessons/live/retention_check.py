@@ -32,7 +32,10 @@ def _make(block: LessonBlock) -> LogRetention:
         raise NoValue(f"{block['tp']} has no record with a time")
     limits = RetentionLimits(True, "", retention_ms=block["retention-days"] * DAY_MS)
     return retention.log_retention(
-        location.partition.directory, segment_ages, limits, max(times) + block["days"] * DAY_MS
+        location.partition.directory,
+        segment_ages,
+        limits,
+        now_ms=max(times) + block["days"] * DAY_MS,
     )
 
 

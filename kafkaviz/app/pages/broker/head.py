@@ -110,12 +110,12 @@ def _describe_kinds(overview: BrokerOverview) -> str:
 def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     """How it was left, what wrote it, and what it calls itself."""
     broker, writer_traces = snapshot.broker, broker_cache.inferred_release(snapshot)
-    chips, warning, unread_count = [], elements.icon("warning", True), len(overview.problems)
+    chips, warning, unread_count = [], elements.icon("warning", small=True), len(overview.problems)
     if broker.is_simulated:
-        chips.append(("info", elements.icon("science", True) + say("broker.simulated")))
+        chips.append(("info", elements.icon("science", small=True) + say("broker.simulated")))
     chips.append(
         {
-            "clean": ("ok", elements.icon("check", True) + say("broker.stopped_cleanly")),
+            "clean": ("ok", elements.icon("check", small=True) + say("broker.stopped_cleanly")),
             "unclean": ("warning", warning + say("broker.not_stopped_cleanly")),
             "unknown": ("", say("broker.alone")),
         }[broker.shutdown_state]

@@ -18,7 +18,7 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
     progress_strip.render_strip(
         "kv_strip_query",
         progress_strip.line_html(activity, f"{query.seconds:.0f} s"),
-        say("progress.cancel"),
-        "kv_query_cancel",
-        query.cancel,
+        button_label=say("progress.cancel"),
+        button_key="kv_query_cancel",
+        on_click=query.cancel,
     )

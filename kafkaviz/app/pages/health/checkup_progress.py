@@ -27,7 +27,7 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
         progress_strip.line_html(
             text, say("health.read_of", done=done, total=total), progress.share
         ),
-        say("health.cancel"),
-        "kv_checkup_cancel",
-        checkup.cancel,
+        button_label=say("health.cancel"),
+        button_key="kv_checkup_cancel",
+        on_click=checkup.cancel,
     )

@@ -92,9 +92,15 @@ def _message(key: str, release: str, language: str, _health: "Health") -> dict:
             return file.read(broker.path / name, position, length)
         return b""
 
-    judgement = _health.retention, broker.shutdown_state != "unknown", _health.version.version
     view = checkup_figure.view(
-        _health.findings, _health.restart, logs, read_bytes, len(broker.partitions), *judgement
+        _health.findings,
+        _health.restart,
+        logs,
+        read_bytes=read_bytes,
+        logs=len(broker.partitions),
+        log_retention=_health.retention,
+        is_left_known=broker.shutdown_state != "unknown",
+        release=_health.version.version,
     )
     return checkup_figure.message(view, f"{key} {release}")
 

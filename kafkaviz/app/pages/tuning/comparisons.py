@@ -97,7 +97,12 @@ def _rows(context: TuningContext, alternative: IntervalPrice) -> list[before_aft
         for interval in (current, alternative)
     )
     return before_after.rows(
-        current, alternative, context.costs, context.budgets, time_entries, ends
+        current,
+        alternative,
+        context.costs,
+        budgets=context.budgets,
+        times=time_entries,
+        binding_limits=ends,
     )
 
 
@@ -241,7 +246,7 @@ def _replay(
         config,
         other_settings,
         _source.behaviour,
-        case.is_leader,
+        is_leader=case.is_leader,
     )
 
 
@@ -382,7 +387,7 @@ def render_remote_reads(context: TuningContext) -> None:
     st.space(8)
     current, alternative = context.today, context.alternative
     today = context.case.today
-    remote_costs = tuning.tiered_cost(current, alternative, context.case.measurement, today)
+    remote_costs = tuning.tiered_cost(current, alternative, today)
     names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
     rows = [
         (

@@ -147,10 +147,10 @@ def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
         priced_intervals,
         context.today,
         context.alternative_bytes,
-        measurement.log_bytes,
-        measurement.parts.least_batch_bytes,
-        context.budgets,
-        context.costs,
+        log_bytes=measurement.log_bytes,
+        least_batch_bytes=measurement.parts.least_batch_bytes,
+        budgets=context.budgets,
+        costs=context.costs,
     )
 
 
@@ -237,7 +237,7 @@ def render_limits(context: TuningContext) -> None:
     _render_figure(figure_key, limit_map.figure, view, limit_map.caption(), "limit_map")
     st.space(12)
     with st.expander(say("common.limits_table")):
-        size_text = limit_map.index_size_text(view, context.case.measurement, context.config)
+        size_text = limit_map.index_size_text(context.case.measurement, context.config)
         st.html(f'<p class="kv-sm">{elements.escape(size_text)}</p>')
         rows = limit_map.rows(view)
         heads = [say(f"tuning.head_{name}") for name in ("interval", "safe", "first_today")]

@@ -50,9 +50,9 @@ def _render_progress(job: MeasureJob) -> None:
             _speed(done, total, job.seconds) or progress.name,
             progress.share if total else None,
         ),
-        say("tuning.cancel"),
-        "kv_tuning_cancel",
-        job.cancel,
+        button_label=say("tuning.cancel"),
+        button_key="kv_tuning_cancel",
+        on_click=job.cancel,
     )
 
 

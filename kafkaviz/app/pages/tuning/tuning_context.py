@@ -251,8 +251,8 @@ def costs(source: TuningSource, storage: str) -> LookupPrices:
     machine was calibrated.
     """
     return cost_model.lookup_prices(
-        source.by_base_offset,
-        None if storage == CALIBRATED else storage,
+        by_base_offset=source.by_base_offset,
+        storage=None if storage == CALIBRATED else storage,
         calibration=_last_calibration(),
     )
 

@@ -54,7 +54,7 @@ def render_headline(context: TuningContext) -> None:
     """What is tuned, in figures."""
     with st.container(width="stretch"):
         left_out_text = inactive_segment_text.left_out_text(
-            context.source.inactive_segments, context.source.metadata_left_out
+            context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
         )
         elements.title(
             say("common.page_tuning"), join_sentences([_lead(context), left_out_text]), gap=0
@@ -169,9 +169,9 @@ def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
         context.recommendation,
         case.measurement,
         case.today,
-        context.budgets,
-        context.costs,
-        entries,
+        budgets=context.budgets,
+        costs=context.costs,
+        entries=entries,
     )
 
 

@@ -175,7 +175,7 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Non
                 minutes=minutes,
             )
         st.html(
-            f'<div class="kv-lab">{elements.icon("co_present", True)} '
+            f'<div class="kv-lab">{elements.icon("co_present", small=True)} '
             f"{escape(say('workshop.teacher'))} · {escape(time_text)}</div>"
         )
         for block in step.blocks("notes"):
