@@ -10,7 +10,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots, textbook
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import profile
-from kafkaviz.search.translate import translate
+from kafkaviz.search.scan import translate
 
 OF = profile()
 

@@ -15,7 +15,7 @@ from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulat
 from kafkaviz.app.pages.lookup import lookup_cache, practice_source, releases
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import exercise
 from kafkaviz.simulate.lessons import index_keys

@@ -12,7 +12,7 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.pages.lookup.source import LookupSource
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.join_text import join_and, join_sentences
-from kafkaviz.figures.lookup_context import LookupRecord
+from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.format import offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment

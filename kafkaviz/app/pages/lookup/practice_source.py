@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz.app.pages.lookup.source import LookupSource
-from kafkaviz.figures.lookup_context import LookupRecord
+from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.format import batch_records
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.app.pages.lookup.targets import TIMESTAMP
-from kafkaviz.figures.lookup_context import LookupRecord
+from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.search.log_view import LogView
 
 SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
@@ -18,7 +18,7 @@ class LookupSource:
 
     key: changes when its content does. first_offset, last_offset: the offsets that can be asked
     for; first_ms, last_ms: the times, None without any. offset, timestamp_ms: a target to begin
-    with. batches, records: as of figures.lookup_context.LookupContext. times: the batches of a
+    with. batches, records: as of figures.stepper.context.LookupContext. times: the batches of a
     segment as far as they may be read for a picture of the whole partition, else None.
     """
 

@@ -15,7 +15,7 @@ from kafkaviz.app.pages.lookup.targets import OFFSET, TIMESTAMP
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.join_text import join_sentences
-from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.words import say
