@@ -9,6 +9,7 @@ write one. A file that is put here, or changed, is on the page at the next rerun
     kinds.py      which blocks there are, and what each says
     live/         the figures, from the app's own components
     tasks.py      the answers of exercises, worked out
+    exercise.py   the ceiling as a rule of the reader's: parsed, and tried on every slot
     check.py      whether all that a lesson asks for is there
     show.py       the Workshop page; step.py, questions.py and figures.py what is on it, handout.py
     the same on paper

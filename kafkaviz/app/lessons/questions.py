@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from kafkaviz.app.lessons import exercise as ceiling
 from kafkaviz.app.lessons import exercise_text, tasks
 from kafkaviz.app.lessons.figures import render_fault
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
@@ -17,7 +18,6 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import roll_text
 from kafkaviz.figures.finding_text import capitalize
-from kafkaviz.search import exercise as ceiling
 from kafkaviz.words import say
 
 ANSWER_PX = 340  # a text field for a number

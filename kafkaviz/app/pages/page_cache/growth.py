@@ -7,6 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import index_layouts
+from kafkaviz.analysis.page_replay import Replay
 from kafkaviz.app.pages.page_cache import replays
 from kafkaviz.app.pages.page_cache.replays import ReplaySettings
 from kafkaviz.app.state import page_state
@@ -14,8 +16,6 @@ from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import page_faults, tail_pages
 from kafkaviz.figures.page_faults import PLAIN, WARM
-from kafkaviz.search import layouts
-from kafkaviz.search.pages import Replay
 from kafkaviz.words import say, say_count
 
 HALF = (0.5, 0.5)
@@ -90,7 +90,7 @@ def render_example() -> None:
             or page_state.number(st.query_params.get(page_state.ENTRIES))
             or count
         )
-        page, entries_before = divmod(entry_count - 1, layouts.ENTRIES_A_PAGE)
+        page, entries_before = divmod(entry_count - 1, index_layouts.ENTRIES_A_PAGE)
         label = say("page_cache.entries", n=units.group(entries_before + 1), page=page)
         entries = control.slider(
             label, FIRST_N, LAST_N, count, key=page_state.ENTRIES, bind="query-params"

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from kafkaviz.analysis import index_layouts as search_layouts
 from kafkaviz.app.pages.page_cache.options import DEFAULT_SEED
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import layout_bars
-from kafkaviz.search import layouts as search_layouts
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.words import say
 

@@ -2,14 +2,16 @@
 a reader calls them.
 """
 
-from kafkaviz.search import layouts
+from kafkaviz.analysis import index_layouts
+from kafkaviz.analysis.page_replay import EXPONENTIAL, FIXED, UNIFORM
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
-from kafkaviz.search.pages import EXPONENTIAL, FIXED, UNIFORM
 from kafkaviz.words import say
 
 MB, KIB = 1_000_000, 1024
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
-GROW = {f"{count} pages": count * layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)}
+GROW = {
+    f"{count} pages": count * index_layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)
+}
 GAP = {f"{gap} B": gap for gap in (1024, 2304, 4608, 16384)}
 PAGE_SIZE = {f"{kib} KiB": kib * KIB for kib in (4, 16, 64)}
 SECTION = {"none": None, **{f"{kib} KiB": kib * KIB for kib in (4, 8, 16, 64, 256, 1024)}}
@@ -44,7 +46,7 @@ def size_text(name: str) -> str:
 
 def pages_text(name: str) -> str:
     """How far an index grows, of GROW."""
-    return say("page_cache.n_pages", n=GROW[name] // layouts.ENTRIES_A_PAGE)
+    return say("page_cache.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
 
 
 def lookup_interval_text(name: str) -> str:

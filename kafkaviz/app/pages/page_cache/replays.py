@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from kafkaviz.analysis import index_layouts, page_replay
+from kafkaviz.analysis.page_replay import LAGGARD, TAIL, IndexGrowth, Memory, Readers, Replay
 from kafkaviz.app.pages.page_cache.options import LAGGARDS, MB
 from kafkaviz.figures.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_faults import COLUMNS
-from kafkaviz.search import layouts, pages
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
-from kafkaviz.search.pages import LAGGARD, TAIL, IndexGrowth, Memory, Readers, Replay
 
 CACHE_ENTRIES = 128
 TURNOVERS_MB = (1, 4, 16, 64, 256)
@@ -51,7 +51,9 @@ def images(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[
     """The growth replayed plain, and with the warm section first."""
     options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
     plain, warm = (
-        pages.replay(settings.growth, settings.memory, settings.readers, warm_bytes, **options)
+        page_replay.replay(
+            settings.growth, settings.memory, settings.readers, warm_bytes, **options
+        )
         for warm_bytes in (None, settings.warm_bytes)
     )
     return plain, warm
@@ -74,7 +76,7 @@ def lengthen(growth: IndexGrowth) -> IndexGrowth:
 
 def _turnover(growth: IndexGrowth, memory: Memory, settings: ReplaySettings) -> TurnoverFaults:
     plain, warm = (
-        pages.replay(growth, memory, settings.readers, warm_bytes)
+        page_replay.replay(growth, memory, settings.readers, warm_bytes)
         for warm_bytes in (None, settings.warm_bytes)
     )
     is_at_tail = (
@@ -83,7 +85,7 @@ def _turnover(growth: IndexGrowth, memory: Memory, settings: ReplaySettings) -> 
         and growth.entry_bytes == ENTRY_BYTES[OFFSET]
     )
     formula = (
-        pages.expected_faults(growth, memory) / plain.grown_pages
+        page_replay.expected_faults(growth, memory) / plain.grown_pages
         if is_at_tail and not memory.read_around_bytes
         else None
     )
@@ -104,7 +106,7 @@ def reader_fault_rates(settings: ReplaySettings) -> tuple[ReaderFaultRates, ...]
 def _reader_fault_rates(name: str, readers: Readers, settings: ReplaySettings) -> ReaderFaultRates:
     growth = lengthen(settings.growth)
     plain, warm = (
-        pages.replay(growth, settings.memory, readers, warm_bytes)
+        page_replay.replay(growth, settings.memory, readers, warm_bytes)
         for warm_bytes in (None, settings.warm_bytes)
     )
     return ReaderFaultRates(
@@ -118,6 +120,8 @@ def _reader_fault_rates(name: str, readers: Readers, settings: ReplaySettings) -
 
 
 @st.cache_resource(show_spinner=False)
-def size_ranges() -> tuple[pages.IndexSizeRange, ...]:
+def size_ranges() -> tuple[page_replay.IndexSizeRange, ...]:
     """The sizes of an index that KAFKA-6432 tells of: its 13th and its 14th page."""
-    return pages.index_size_ranges(12 * layouts.ENTRIES_A_PAGE + 1, 14 * layouts.ENTRIES_A_PAGE)
+    return page_replay.index_size_ranges(
+        12 * index_layouts.ENTRIES_A_PAGE + 1, 14 * index_layouts.ENTRIES_A_PAGE
+    )

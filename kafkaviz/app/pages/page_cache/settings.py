@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.pages.page_cache import indexes, options
 from kafkaviz.app.pages.page_cache.options import PRACTICE
 from kafkaviz.app.pages.page_cache.replays import ReplaySettings
@@ -17,7 +18,6 @@ from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
-from kafkaviz.search.pages import IndexGrowth, Memory, Readers
 from kafkaviz.words import say
 
 

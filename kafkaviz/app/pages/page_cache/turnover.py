@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.page_replay import IndexSizeRange
 from kafkaviz.app.pages.page_cache import options, replays
 from kafkaviz.app.pages.page_cache.replays import ReaderFaultRates, ReplaySettings
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import fault_bars
-from kafkaviz.search.pages import IndexSizeRange
 from kafkaviz.words import say
 
 READERS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
