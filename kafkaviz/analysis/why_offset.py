@@ -17,8 +17,14 @@ import numpy as np
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.segment_selection import SegmentReason
 
 SEARCHED, OLDER, LATER = "searched", "older", "later"
+FATES = {
+    SegmentReason.FIRST_REACHING: SEARCHED,
+    SegmentReason.TOO_OLD: OLDER,
+    SegmentReason.EARLIER_SEARCHED: LATER,
+}
 MAX_DECODED_BATCHES = (
     24  # batches around the target whose records are looked at, to find the closest
 )
@@ -98,11 +104,6 @@ def _segment_times(
     log: LogView,
     batches: Callable[[int], np.ndarray | None],
 ) -> SegmentTimes:
-    searched_number = next(
-        (choice_number for choice_number, choice in enumerate(result.choices) if choice.chosen),
-        len(result.choices),
-    )
-    fate = SEARCHED if number == searched_number else OLDER if number < searched_number else LATER
     end = (
         log.segments[number + 1].base_offset
         if number + 1 < len(log.segments)
@@ -113,7 +114,7 @@ def _segment_times(
         end,
         segment_view.largest_timestamp_ms,
         segment_view.max_timestamp[0] < 0,
-        fate,
+        FATES[result.choices[number].reason],
         batches(segment_view.base_offset),
     )
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from kafkaviz.analysis.index_layouts import Cost
 from kafkaviz.figures import theme
-from kafkaviz.search.layouts import Cost
 from kafkaviz.units import group, size
 from kafkaviz.words import say
 

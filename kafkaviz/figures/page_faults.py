@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from kafkaviz.analysis.page_replay import LAGGARD, TAIL, Replay
 from kafkaviz.figures import theme
 from kafkaviz.figures.join_text import count_phrase
-from kafkaviz.search.pages import LAGGARD, TAIL, Replay
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
 from kafkaviz.words import say, say_count

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from kafkaviz.analysis.cost import HEADERS, LookupCounts
-from kafkaviz.figures.lookup_text import count_text
+from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.units import group, share
 from kafkaviz.words import say, say_count
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from kafkaviz.analysis.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
+from kafkaviz.analysis.page_replay import tail_search
 from kafkaviz.figures import theme
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.search import slots
-from kafkaviz.search.layouts import ENTRIES_A_PAGE, ENTRY_BYTES
-from kafkaviz.search.pages import tail_search
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
 from kafkaviz.words import say

@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analysis.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
 from kafkaviz.figures import error_text
-from kafkaviz.figures.lookup_text import count_text
+from kafkaviz.figures.stepper.index_search import count_text
 from kafkaviz.units import group
 from kafkaviz.words import ENGLISH, language, say, say_count
 

@@ -10,6 +10,7 @@ asking for its records reads all of it. What was read once is kept.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cached_property
 from typing import NamedTuple
 
@@ -41,11 +42,20 @@ TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 Read = Callable[[int, np.ndarray], int]
 
 
+class ReadPart(Enum):
+    """What of a batch a read is for."""
+
+    START = auto()  # offset, length and magic: 17 bytes
+    HEADER = auto()
+    BATCH = auto()
+
+
 class LogRead(NamedTuple):
     """A read of a .log: from which byte, and how many are asked for."""
 
     position: int
     size: int
+    part: ReadPart
 
 
 @dataclass(frozen=True)
@@ -78,9 +88,9 @@ class LogReader:
         self._read, self.size_bytes, self.reads = read, size_bytes, []
         self._window, self._start = b"", 0
 
-    def kafka_reads(self, position: int, size: int) -> bytes:
+    def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
         """Bytes that Kafka reads too."""
-        self.reads.append(LogRead(position, size))
+        self.reads.append(LogRead(position, size, part))
         return self.peek(position, size)
 
     def peek(self, position: int, size: int) -> bytes:
@@ -106,7 +116,7 @@ class LogReader:
                 position, f"The file channel position cannot be negative, but it is {position}"
             )
         while position < self.size_bytes - MAGIC_END:
-            start = self.kafka_reads(position, MAGIC_END)
+            start = self.kafka_reads(position, MAGIC_END, ReadPart.START)
             if len(start) < MAGIC_END:
                 return
             header = np.frombuffer(start.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
@@ -176,7 +186,7 @@ class FileBatch:
                 self.position,
                 f"a batch of {self.size_bytes} bytes is more than the {LIMIT_BYTES} that are read",
             )
-        data = self._log.kafka_reads(self.position, self.size_bytes)
+        data = self._log.kafka_reads(self.position, self.size_bytes, ReadPart.BATCH)
         if len(data) < self.size_bytes:  # the file has become shorter since it was listed
             raise CorruptBytes(
                 self.position, f"a batch of {self.size_bytes} bytes, of which {len(data)} are there"
@@ -231,7 +241,7 @@ class FileBatch:
         data = (
             self.content
             if "content" in self.__dict__
-            else self._log.kafka_reads(self.position, size)
+            else self._log.kafka_reads(self.position, size, ReadPart.HEADER)
         )
         return np.frombuffer(data[: layout.itemsize].ljust(layout.itemsize, b"\0"), layout)[0]
 

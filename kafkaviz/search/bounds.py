@@ -16,7 +16,7 @@ from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.search.batches import LogReader
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.search.translate import translate
+from kafkaviz.search.scan import translate
 
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)

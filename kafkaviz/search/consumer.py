@@ -9,6 +9,7 @@ consumer looks at their checksums first (check.crcs, which is on unless somebody
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
@@ -33,6 +34,14 @@ class ConsumerRecord:
     batch_position: int
 
 
+class PassedOver(Enum):
+    """Why a batch has no record for the consumer."""
+
+    MARKER = auto()  # the end of a transaction
+    ABORTED = auto()
+    EMPTY = auto()  # compaction left none from the offset on
+
+
 class CorruptRecord(KafkavizError):
     """What a consumer throws for a batch whose checksum is wrong (CompletedFetch.maybeEnsureValid;
     in older clients a KafkaException).
@@ -43,7 +52,7 @@ class CorruptRecord(KafkavizError):
 
 def fetches(
     log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
-) -> Iterator[tuple[Fetch, ConsumerRecord | CorruptRecord | None]]:
+) -> Iterator[tuple[Fetch, ConsumerRecord | CorruptRecord | PassedOver | None]]:
     """Fetch after fetch, each of one batch, until one has a record for the consumer, or a wrong
     checksum, or nothing is left.
 
@@ -51,17 +60,19 @@ def fetches(
     """
     while True:
         fetch = fetching.fetch(log, offset, profile, bounds, max_bytes=1)
-        record = _first_record(log, fetch, profile, bounds, isolation) if fetch.size_bytes else None
-        yield fetch, record
-        if record or not fetch.size_bytes or fetch.batch.last_offset < offset:
+        result = _first_record(log, fetch, profile, bounds, isolation) if fetch.size_bytes else None
+        yield fetch, result
+        if not isinstance(result, PassedOver) or fetch.batch.last_offset < offset:
             return
         offset = fetch.batch.last_offset + 1
 
 
 def _first_record(
     log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds, isolation: str
-) -> ConsumerRecord | CorruptRecord | None:
-    """The first record of a fetch's batch that the consumer is given, or what it throws."""
+) -> ConsumerRecord | CorruptRecord | PassedOver:
+    """The first record of a fetch's batch that the consumer is given, what it throws, or why it
+    goes on.
+    """
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
     )
@@ -73,10 +84,10 @@ def _first_record(
         return CorruptRecord(
             f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
         )
-    if fetch.batch.is_control or (
-        isolation == READ_COMMITTED and _is_aborted(log, fetch, profile, bounds)
-    ):
-        return None
+    if fetch.batch.is_control:
+        return PassedOver.MARKER
+    if isolation == READ_COMMITTED and _is_aborted(log, fetch, profile, bounds):
+        return PassedOver.ABORTED
     return segment.run_search(lambda reader: _record(_batch(reader, fetch).heads(), fetch))
 
 
@@ -118,11 +129,11 @@ def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
     )
 
 
-def _record(heads: Iterator, fetch: Fetch) -> ConsumerRecord | None:
+def _record(heads: Iterator, fetch: Fetch) -> ConsumerRecord | PassedOver:
     for head in heads:
         if head.offset >= fetch.offset:
             return ConsumerRecord(head.offset, head.timestamp_ms, fetch.segment, fetch.position)
-    return None
+    return PassedOver.EMPTY
 
 
 def _is_aborted(log: LogView, fetch: Fetch, profile: SearchProfile, bounds: Bounds) -> bool:

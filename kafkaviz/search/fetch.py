@@ -20,8 +20,7 @@ from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import FileView, LogView, SegmentView
 from kafkaviz.search.profile import BATCH_BASE, SearchProfile
-from kafkaviz.search.scan import ForwardScan
-from kafkaviz.search.translate import translate
+from kafkaviz.search.scan import ForwardScan, translate
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
 OUT_OF_RANGE = "org.apache.kafka.common.errors.OffsetOutOfRangeException"

@@ -19,10 +19,11 @@ ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.items
 class IndexSearch:
     """A search in one index.
 
-    kind: "offset" or "time". entry: (offset, position) or (timestamp in ms, offset) in the slot
-    that was found, None of slot -1; offsets absolute.
+    segment: its base offset. kind: "offset" or "time". entry: (offset, position) or (timestamp in
+    ms, offset) in the slot that was found, None of slot -1; offsets absolute.
     """
 
+    segment: int
     file: str
     kind: str
     slot_search: SlotSearch
@@ -35,9 +36,7 @@ def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> In
     slot_search = slots.floor(
         keys, offset, offset_index.ENTRY.itemsize, profile.is_warm, profile.warm_bytes
     )
-    return IndexSearch(
-        segment.file_name("index"), OFFSET, slot_search, _offset_entry(segment, slot_search.slot)
-    )
+    return _offset_search(segment, slot_search)
 
 
 def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
@@ -53,7 +52,9 @@ def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -
     if slot_search.slot >= 0:
         timestamp, relative_offset = segment.time_slots[slot_search.slot].item()
         entry = (timestamp, relative_offset + segment.base_offset)
-    return IndexSearch(segment.file_name("timeindex"), TIME, slot_search, entry)
+    return IndexSearch(
+        segment.base_offset, segment.file_name("timeindex"), TIME, slot_search, entry
+    )
 
 
 def upper_bound(
@@ -70,9 +71,7 @@ def upper_bound(
         profile.is_warm,
         profile.warm_bytes,
     )
-    return IndexSearch(
-        segment.file_name("index"), OFFSET, slot_search, _offset_entry(segment, slot_search.slot)
-    )
+    return _offset_search(segment, slot_search)
 
 
 def find_truncation(
@@ -119,8 +118,9 @@ def time_entry_of(search: IndexSearch, segment: SegmentView) -> tuple[int, int]:
     return search.entry or (NO_TIMESTAMP, segment.base_offset)
 
 
-def _offset_entry(segment: SegmentView, slot: int) -> tuple[int, int] | None:
-    if slot < 0:
-        return None
-    relative_offset, position = segment.offset_slots[slot].item()
-    return relative_offset + segment.base_offset, position
+def _offset_search(segment: SegmentView, slot_search: SlotSearch) -> IndexSearch:
+    entry = None
+    if slot_search.slot >= 0:
+        relative_offset, position = segment.offset_slots[slot_search.slot].item()
+        entry = (relative_offset + segment.base_offset, position)
+    return IndexSearch(segment.base_offset, segment.file_name("index"), OFFSET, slot_search, entry)

@@ -6,20 +6,40 @@ scan              forward through the batches from the byte that the index gave
 record, answer    what a client is told
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
 from typing import cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search import by_time, segment_selection
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, find_bounds
-from kafkaviz.search.by_time import OffsetAndTimestamp
-from kafkaviz.search.consumer import ConsumerRecord, CorruptRecord, fetches
+from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
+from kafkaviz.search.consumer import ConsumerRecord, CorruptRecord, PassedOver, fetches
 from kafkaviz.search.fetch import Fetch, OffsetOutOfRange
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.search.scan import ForwardScan
-from kafkaviz.search.segment_selection import SegmentChoice
+from kafkaviz.search.segment_selection import BEGINNINGS, SegmentChoice, SegmentReason
+
+
+class LookupOutcome(StrEnum):
+    """What comes of the batch that was found, or that none was."""
+
+    NO_BATCH = "no_batch"
+    CORRUPT = "corrupt"  # the consumer throws
+    NO_RECORD = "no_record"  # nothing for the consumer is in it or behind it
+    MARKER = "marker"  # it ends a transaction; the record comes with a later fetch
+    EMPTY = "empty"  # it has no record for the consumer; so does this
+    COMPACTED = "gone"  # compaction took the record of that offset away
+    FIRST = "first"  # the record is the batch's first
+    SKIPS = "skips"  # the consumer skips those before it
+    HIDDEN = "hidden"  # the record lies behind the last stable offset
+    TOO_EARLY = "too_early"  # no record is late enough
+    RECORD_TIME = "record_time"
+    RECORD_LARGEST = "record_largest"
 
 
 @dataclass(frozen=True)
@@ -32,7 +52,7 @@ class Lookup:
     was tried. scans: of those segments. record: for an offset the first one that a consumer gets
     from there, which may be batches behind the first fetch; fetches are all it took. answer: what
     the client is told, None for nothing. error: the exception that the broker answers with, or a
-    consumer throws at the last fetch; None for none.
+    consumer throws at the last fetch; None for none. outcome: None where no batch was looked for.
     """
 
     partition: str
@@ -47,6 +67,25 @@ class Lookup:
     timestamp_ms: int | None = None
     fetches: tuple[Fetch, ...] = ()
     error: OffsetOutOfRange | CorruptRecord | None = None
+    outcome: LookupOutcome | None = None
+
+    @property
+    def beginning(self) -> SegmentChoice:
+        """The segment where it begins; where it goes into none, any of them: they have one
+        reason.
+        """
+        return next(
+            (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
+        )
+
+    @property
+    def path(self) -> Iterator[IndexSearch | ForwardScan]:
+        """Searches and scans in the order in which they were made: of an offset in turns, of a
+        timestamp the searches first.
+        """
+        if self.timestamp_ms is None and self.scans:
+            return chain.from_iterable(zip(self.searches, self.scans, strict=True))
+        return chain(self.searches, self.scans)
 
     @property
     def scan(self) -> ForwardScan | None:
@@ -73,7 +112,7 @@ def by_offset(
             log.name,
             profile,
             bounds,
-            segment_selection.explain_no_segment(log, offset),
+            segment_selection.explain_no_segment(log, offset, SegmentReason.OUT_OF_RANGE),
             (),
             (),
             None,
@@ -82,9 +121,9 @@ def by_offset(
             error=error,
         )
     first, last = results[0][0], results[-1][1]
-    record, corrupt_record = (None, last) if isinstance(last, CorruptRecord) else (last, None)
+    record = last if isinstance(last, ConsumerRecord) else None
     answer = OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None
-    choices = segment_selection.explain_fetch(log, offset, first)
+    choices = segment_selection.explain_fetch(log, offset, first, bounds)
     return Lookup(
         log.name,
         profile,
@@ -96,8 +135,29 @@ def by_offset(
         answer,
         offset,
         fetches=tuple(fetch for fetch, _ in results),
-        error=corrupt_record,
+        error=last if isinstance(last, CorruptRecord) else None,
+        outcome=_fetch_outcome(results),
     )
+
+
+def _fetch_outcome(
+    results: list[tuple[Fetch, ConsumerRecord | CorruptRecord | PassedOver | None]],
+) -> LookupOutcome | None:
+    (first, result), last = results[0], results[-1][1]
+    if not first.scans:
+        return None
+    if first.batch is None:
+        return LookupOutcome.NO_BATCH
+    if isinstance(last, CorruptRecord):
+        return LookupOutcome.CORRUPT
+    if not isinstance(last, ConsumerRecord):
+        return LookupOutcome.NO_RECORD
+    if isinstance(result, PassedOver):
+        return LookupOutcome.MARKER if result is PassedOver.MARKER else LookupOutcome.EMPTY
+    if last.offset != first.offset:
+        return LookupOutcome.COMPACTED
+    is_first = first.batch.base_offset == first.offset
+    return LookupOutcome.FIRST if is_first else LookupOutcome.SKIPS
 
 
 def by_timestamp(
@@ -121,7 +181,7 @@ def by_timestamp(
             time_search.scan.batch.position,
         )
     scans = (time_search.scan,) if time_search.scan else ()
-    choices = segment_selection.explain_time_search(log, time_search)
+    choices = segment_selection.explain_time_search(log, time_search, bounds)
     return Lookup(
         log.name,
         profile,
@@ -132,7 +192,19 @@ def by_timestamp(
         record,
         time_search.answer,
         timestamp_ms=timestamp_ms,
+        outcome=_time_outcome(time_search),
     )
+
+
+def _time_outcome(time_search: TimeSearch) -> LookupOutcome | None:
+    if time_search.scan is None:
+        return None
+    if time_search.is_hidden:
+        return LookupOutcome.HIDDEN
+    if time_search.answer is None:
+        return LookupOutcome.TOO_EARLY
+    is_time = time_search.timestamp_ms >= 0
+    return LookupOutcome.RECORD_TIME if is_time else LookupOutcome.RECORD_LARGEST
 
 
 def lookup(

@@ -5,9 +5,37 @@ from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.segment_selection import SegmentChoice, SegmentMiss, SegmentReason
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
 PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
+_NOT_FOR_OFFSET = "no segment is searched for offset {target}"
+_LOG_END = "no segment is searched: the log's end is known"
+_REASONS = {
+    SegmentReason.GREATEST_BASE: "greatest base offset not above {target}",
+    SegmentReason.NEXT: "the next segment",
+    SegmentReason.BASE_ABOVE: "base offset above {target}",
+    SegmentReason.LATER_BASE: "a later base offset is not above {target} either",
+    SegmentReason.FIRST_REACHING: "the first whose largest timestamp is not below {target}: "
+    "{largest}",
+    SegmentReason.TOO_OLD: "{largest} is below {target}",
+    SegmentReason.EARLIER_SEARCHED: "an earlier segment is searched",
+    SegmentReason.LARGEST: "the largest of all: {largest}",
+    SegmentReason.NOT_LARGEST: "{largest}",
+    SegmentReason.OUT_OF_RANGE: _NOT_FOR_OFFSET,
+    SegmentReason.BEYOND_STABLE: _NOT_FOR_OFFSET,
+    SegmentReason.BEYOND_END: _NOT_FOR_OFFSET,
+    SegmentReason.LOG_START: "no segment is searched: the log's start is known",
+    SegmentReason.LOG_END: _LOG_END,
+    SegmentReason.STABLE_END: _LOG_END,
+    SegmentReason.NOTHING_TIERED: "no segment is searched: nothing is in tiered storage",
+}
+_MISSES = {
+    None: "",
+    SegmentMiss.NOTHING_REACHES: ", but nothing in it reaches {target}",
+    SegmentMiss.NO_RECORD: "; yet no record in it answers, and later segments are not tried",
+    SegmentMiss.HIDDEN: "; yet the record found lies behind the last stable offset",
+}
 
 
 def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
@@ -19,7 +47,14 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
         "target": _target(lookup.offset, lookup.timestamp_ms),
         "kafka_version": lookup.profile.version,
         "partition": lookup.partition,
-        "segments": [choice._asdict() for choice in lookup.choices],
+        "segments": [
+            {
+                "base_offset": choice.base_offset,
+                "chosen": choice.chosen,
+                "why": describe_choice(choice),
+            }
+            for choice in lookup.choices
+        ],
         "searches": list(map(search_object, lookup.searches)),
         "scan": _scan(lookup.scan),
         "record": record and _record(record),
@@ -49,6 +84,24 @@ def index_object(
         "searches": [search_object(search)],
     }
     return fields | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
+
+
+def describe_choice(choice: SegmentChoice) -> str:
+    """Why a segment is searched, or is not."""
+    text = _REASONS[choice.reason] + _MISSES[choice.miss]
+    return text.format(target=choice.target, largest=_describe_largest(choice))
+
+
+def _describe_largest(choice: SegmentChoice) -> str:
+    """The largest timestamp, and where Kafka has it from."""
+    if choice.is_file_time:
+        return (
+            f"largest timestamp {choice.largest_ms}, the time of the .log, since the time index "
+            "tells none"
+        )
+    if choice.largest_ms < 0:
+        return "no timestamp is known"
+    return f"largest timestamp {choice.largest_ms}, by the last time index entry"
 
 
 def _start_error(error: str | None) -> dict:

@@ -11,7 +11,8 @@ pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them 
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from enum import Enum, auto
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -31,12 +32,29 @@ class Column(Protocol):
     def __getitem__(self, slot: int, /) -> Any: ...
 
 
+class Branch(Enum):
+    """Where a search goes on behind a probe."""
+
+    INTO_WARM = auto()  # the warm section starts below the target: on in it
+    BEFORE_WARM = auto()  # it does not: on in front of it, by way of slot 0
+    NO_ENTRY = auto()  # slot 0 is above the target: there is no entry
+    FROM_FIRST = auto()  # slot 0 is not above it: on from there
+    EXACT = auto()  # the middle holds the target
+    RIGHT = auto()  # the middle is below it: on from there
+    LEFT = auto()  # the middle is above it: on in front of it
+
+
+_AT_WARM_START = {"<": Branch.INTO_WARM, "=": Branch.BEFORE_WARM, ">": Branch.BEFORE_WARM}
+_AT_FIRST = {"<": Branch.FROM_FIRST, "=": Branch.FROM_FIRST, ">": Branch.NO_ENTRY}
+_AT_MIDDLE = {"<": Branch.RIGHT, "=": Branch.EXACT, ">": Branch.LEFT}
+
+
 class Probe(NamedTuple):
-    """A slot that the search reads.
+    """A slot that the search reads, and what it decides by it.
 
     key: what it holds; lo, hi: the slots that are still possible before it is read; compare: how
-    the key stands to the target; section: "warm" or "cold"; of a plain search always "cold". page:
-    of 4 KiB, the one its first byte lies in.
+    the key stands to the target; remaining: the first and the last slot that are possible behind
+    it, None for none. page: of 4 KiB, the one its first byte lies in.
     """
 
     slot: int
@@ -44,7 +62,8 @@ class Probe(NamedTuple):
     lo: int
     hi: int
     compare: str
-    section: str
+    branch: Branch
+    remaining: tuple[int, int] | None
     page: int
 
 
@@ -138,32 +157,46 @@ class _Search:
         last = len(self._keys) - 1
         if last < 0:
             return NONE
-        if self._warm_from is not None and self._compare(self._warm_from, 0, last) == "<":
-            self._section = "warm"
-            return self._between(self._warm_from, last, upper)
-        if self._compare(0, 0, last if self._warm_from is None else self._warm_from) == ">":
+        if self._warm_from is not None:
+            probe = self._probe(self._warm_from, 0, last, _AT_WARM_START)
+            if probe.branch is Branch.INTO_WARM:
+                self._section = "warm"
+                return self._between(self._warm_from, last, upper)
+            last = self._warm_from
+        if self._probe(0, 0, last, _AT_FIRST).branch is Branch.NO_ENTRY:
             return 0 if upper else NONE
-        return self._between(0, last if self._warm_from is None else self._warm_from, upper)
+        return self._between(0, last, upper)
 
     def _between(self, lo: int, hi: int, upper: bool) -> int:
         while lo < hi:
-            middle = (lo + hi + 1) // 2
-            comparison = self._compare(middle, lo, hi)
-            if comparison == "=":
-                return middle
-            lo, hi = (lo, middle - 1) if comparison == ">" else (middle, hi)
+            probe = self._probe((lo + hi + 1) // 2, lo, hi, _AT_MIDDLE)
+            if probe.branch is Branch.EXACT:
+                return probe.slot
+            lo, hi = cast("tuple[int, int]", probe.remaining)
         if upper:
             return NONE if lo == len(self._keys) - 1 else lo + 1
         return lo
 
-    def _compare(self, slot: int, lo: int, hi: int) -> str:
+    def _probe(self, slot: int, lo: int, hi: int, branches: dict[str, Branch]) -> Probe:
         key = int(self._keys[slot])
-        comparison = "<" if key < self._target else ">" if key > self._target else "="
-        section = "warm" if self._warm_from is not None and slot >= self._warm_from else "cold"
-        self._probes.append(
-            Probe(slot, key, lo, hi, comparison, section, pages_of(slot, self._entry_bytes).start)
+        compare = "<" if key < self._target else ">" if key > self._target else "="
+        branch = branches[compare]
+        page = pages_of(slot, self._entry_bytes).start
+        probe = Probe(
+            slot, key, lo, hi, compare, branch, _remaining_slots(branch, slot, lo, hi), page
         )
-        return comparison
+        self._probes.append(probe)
+        return probe
+
+
+def _remaining_slots(branch: Branch, slot: int, lo: int, hi: int) -> tuple[int, int] | None:
+    if branch is Branch.NO_ENTRY:
+        return None
+    if branch is Branch.EXACT:
+        return slot, slot
+    if branch is Branch.LEFT:
+        return lo, slot - 1
+    return (lo, hi) if branch is Branch.BEFORE_WARM else (slot, hi)
 
 
 def floors(

@@ -11,13 +11,13 @@ import pytest
 from kafkaviz import words
 from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.what_if import WhatIf
+from kafkaviz.app.lessons import exercise
 from kafkaviz.app.pages.page_cache import ceiling, growth
 from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates
 from kafkaviz.app.pages.tuning import comparisons
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures import before_after, fault_bars, roll_text
 from kafkaviz.figures.fault_bars import TurnoverFaults
-from kafkaviz.search import exercise
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
 from tests.figures.test_tuning_figures import NEW, compared, measured

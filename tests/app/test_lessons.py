@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.app import lessons
-from kafkaviz.app.lessons import check, tasks
+from kafkaviz.app.lessons import check, exercise, tasks
 from kafkaviz.app.lessons.grammar import HEAD, LessonBlock
 from kafkaviz.app.lessons.kinds import KINDS, TASK_KEYS
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.lessons.reader import parse
-from kafkaviz.search import exercise
 
 GOOD = """---
 title: A ninth lesson

@@ -12,11 +12,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.app.lessons import exercise_text
+from kafkaviz.analysis import index_layouts
+from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls, growth
 from kafkaviz.figures import layout_bars
-from kafkaviz.search import exercise, layouts
-from kafkaviz.search.pages import IndexGrowth, Memory, Readers
 from kafkaviz.words import say
 from tests.app import driven
 
@@ -278,7 +278,7 @@ def test_the_catalogue_has_the_words_of_the_floors_below():
         exercise.SLOT_PLUS_1,
         exercise.NONE_TO_BASE,
     ]
-    for one in layouts.LAYOUTS:
+    for one in index_layouts.LAYOUTS:
         assert (
             say(layout_bars.text_key(one.name)),
             say(f"{layout_bars.text_key(one.name)}_note"),

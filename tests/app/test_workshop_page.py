@@ -12,11 +12,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import lessons
+from kafkaviz.app.lessons import exercise as ceiling
 from kafkaviz.app.lessons import tasks
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.pages.workshop import lesson_state
-from kafkaviz.search import exercise as ceiling
 from kafkaviz.words import text_in
 from tests.app.test_lessons import GOOD
 

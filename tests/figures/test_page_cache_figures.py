@@ -5,11 +5,11 @@ draws that.
 import numpy as np
 import pytest
 
+from kafkaviz.analysis import index_layouts, page_replay
+from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.figures import fault_bars, layout_bars, page_faults, tail_pages
 from kafkaviz.figures.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_faults import PLAIN, WARM
-from kafkaviz.search import layouts, pages
-from kafkaviz.search.pages import IndexGrowth, Memory, Readers
 from kafkaviz.simulate.lessons import index_keys
 
 FORTY = IndexGrowth(40 * 512)
@@ -22,9 +22,9 @@ def replayed(
     growth: IndexGrowth = FORTY,
     readers: Readers = EVERYONE,
     cold: int = 16_000_000,
-) -> pages.Replay:
+) -> page_replay.Replay:
     """A replay with an image."""
-    return pages.replay(
+    return page_replay.replay(
         growth, Memory(cold_after_bytes=cold), readers, warm_bytes, columns=page_faults.COLUMNS
     )
 
@@ -200,7 +200,9 @@ def test_faults_a_grown_page_as_bars():
 def test_layouts_as_bars():
     """Kafka's own is marked, the title names the best of both currencies."""
     keys = index_keys.generate_keys(index_keys.STEADY, 200_000)
-    costs = layouts.compare(keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000))
+    costs = index_layouts.compare(
+        keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000)
+    )
     shown = layout_bars.view(costs, 200_000, 1000, "Even keys")
     assert shown.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
     assert (

@@ -11,15 +11,17 @@ import pytest
 from kafkaviz import words as said
 from kafkaviz.analysis import lookups
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures import lookup_lanes, lookup_log, lookup_steps, stepper
-from kafkaviz.figures.lookup_context import LookupContext, LookupRecord
+from kafkaviz.figures import stepper
+from kafkaviz.figures.stepper import lanes, log_scan
+from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
+from kafkaviz.figures.stepper.steps import value_names
 from kafkaviz.format import batch_records
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search.batches import LogRead
+from kafkaviz.search.batches import LogRead, ReadPart
 from kafkaviz.search.consumer import CorruptRecord
-from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.profile import profile
-from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
 
@@ -131,7 +133,7 @@ def test_what_each_step_shows():
     shown = stepper.view(looked_up(practice.twenty(), 66, warm=32))
     steps = [step for step in shown.steps if step.phase == "offset"]
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
-    values = dict(zip(lookup_steps.value_names(), steps[4].values, strict=True))
+    values = dict(zip(value_names(), steps[4].values, strict=True))
     assert {name: text for name, (text, _) in values.items()} == {
         "target": "66",
         "N": "20",
@@ -275,25 +277,19 @@ def test_typed_keys_have_no_log():
 
 def test_a_long_scan_is_shortened():
     """A thousand headers are 120 steps; the reads behind them still add up."""
-    rows = np.zeros(1000, practice.ROW)
-    rows["position"], rows["size_bytes"] = np.arange(1000) * 100, 100
-    rows["base_offset"] = rows["last_offset"] = np.arange(1000)
-    reads = tuple(LogRead(int(position), 17) for position in rows["position"])
+    positions = range(0, 100_000, 100)
+    reads = tuple(LogRead(position, 17, ReadPart.START) for position in positions)
+    headers = tuple(
+        HeaderDecision(position, HeaderOutcome.BASE_BELOW, number, 100, number + 1)
+        for number, position in enumerate(positions)
+    )
     batch = by_offset(practice.five().log, 23, profile()).scan.batch
-    shown = lookup_log.view(
-        ForwardScan(0, 0, reads, replace(batch, position=99_900)),
-        rows,
-        100_000,
-        999,
-        False,
-        "base_offset",
-    )
-    assert len(shown.steps) == 120 and shown.steps[-1].reads_done == 1000
+    shown = log_scan.describe_headers(ForwardScan(0, 0, 999, reads, headers, batch))
+    assert len(shown) == 120 and shown[-1].reads_done == 1000
     assert (
-        shown.steps[60].text.startswith("881 more headers in the same way")
-        and shown.steps[60].reads_done == 941
+        shown[60].text.startswith("881 more headers in the same way")
+        and shown[60].reads_done == 941
     )
-    assert shown.count_reads(1000) == (1000, 0)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +302,7 @@ def test_a_long_scan_is_shortened():
 )
 def test_plain_beside_warm(made, target, warm, title):
     """What the warm section does for one target, and both searches probe by probe."""
-    shown = lookup_lanes.view(looked_up(made(), target, warm=warm))
+    shown = lanes.view(looked_up(made(), target, warm=warm))
     assert shown.title == title
     assert shown.warm.warm_from is not None and shown.plain.warm_from is None
     assert len(shown.warm.pages) == len(shown.warm.slots) and list(shown.plain.pages) == sorted(
@@ -335,7 +331,11 @@ def test_a_checksum_that_is_wrong():
     wrong = replace(
         made,
         result=replace(
-            made.result, record=None, answer=None, error=CorruptRecord("Record batch is invalid")
+            made.result,
+            record=None,
+            answer=None,
+            error=CorruptRecord("Record batch is invalid"),
+            outcome=LookupOutcome.CORRUPT,
         ),
     )
     told = words(wrong)

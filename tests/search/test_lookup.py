@@ -16,7 +16,7 @@ from kafkaviz.search.fetch import OffsetOutOfRange, fetch
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import LAST_OFFSET, SearchProfile, profile
-from kafkaviz.search.translate import translate
+from kafkaviz.search.scan import translate
 from tests.search.recorded import lines, log_of, segment, unpacked
 
 

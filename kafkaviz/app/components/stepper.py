@@ -34,7 +34,7 @@ def slot(lookup_key: str, key: str = "stepper") -> int | None:
 
 
 def lanes(data: dict[str, Any], key: str = "lanes") -> None:
-    """Draws what figures.lookup_lanes.message has packed; keeps in step with the stepper of the
+    """Draws what figures.stepper.lanes.message has packed; keeps in step with the stepper of the
     same lookup on the page.
     """
     _lanes(key=key, data=data, width="stretch", height="content")

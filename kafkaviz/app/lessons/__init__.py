@@ -9,6 +9,7 @@ write one. A file that is put here, or changed, is on the page at the next rerun
     kinds.py      which blocks there are, and what each says
     live/         the figures, from the app's own components
     tasks.py      the answers of exercises, worked out
+    exercise.py   the ceiling as a rule of the reader's: parsed, and tried on every slot
     check.py      whether all that a lesson asks for is there
 
 The page that teaches with them is kafkaviz/app/pages/workshop/.

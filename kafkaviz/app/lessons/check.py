@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kafkaviz.app import lessons
-from kafkaviz.app.lessons import tasks
+from kafkaviz.app.lessons import exercise, tasks
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.errors import KafkavizError
-from kafkaviz.search import exercise
 
 # what a translation changes
 TRANSLATED_KEYS = {

@@ -2,9 +2,8 @@
 targets there are.
 """
 
-from kafkaviz.figures.join_text import join_comma
-from kafkaviz.search import exercise
-from kafkaviz.search.exercise import (
+from kafkaviz.app.lessons import exercise
+from kafkaviz.app.lessons.exercise import (
     ABOVE,
     BELOW,
     BETWEEN,
@@ -15,6 +14,7 @@ from kafkaviz.search.exercise import (
     SLOT_PLUS_1,
     RuleSyntaxError,
 )
+from kafkaviz.figures.join_text import join_comma
 from kafkaviz.units import group
 from kafkaviz.words import say
 

@@ -6,6 +6,7 @@ import re
 from types import MappingProxyType
 
 from kafkaviz import versions
+from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import (
     BlockKind,
     Key,
@@ -16,7 +17,6 @@ from kafkaviz.app.lessons.grammar import (
     yes_or_no,
 )
 from kafkaviz.errors import KafkavizError
-from kafkaviz.search import exercise
 
 PRACTICE = ("five", "twenty", "full")  # logs made for lessons, as on the Lookup page
 STORIES = ("first", "full-time-index")

@@ -9,15 +9,15 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
 from kafkaviz.app.lessons.live import block_location, growth_story, roll_simulation
 from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.search import exercise
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.writer.roll_reason import Cause
 

@@ -7,9 +7,10 @@ from kafkaviz.search import by_time
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.lookup_object import describe_choice
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.search.scan import ForwardScan
-from kafkaviz.search.segment_selection import SegmentChoice
+from kafkaviz.search.segment_selection import SegmentChoice, SegmentReason
 from kafkaviz.search.slots import Probe
 
 MAX_NEIGHBOURS = 3  # segments shown on each side of a chosen one
@@ -29,13 +30,9 @@ def render(lookup: Lookup) -> Iterator[str]:
     )
     yield ""
     yield from _render_segments(lookup.choices, lookup.bounds)
-    for search, scan in _pair_searches(lookup):
-        if search:
-            yield ""
-            yield from render_search(search)
-        if scan:
-            yield ""
-            yield from _render_scan(scan)
+    for step in lookup.path:
+        yield ""
+        yield from render_search(step) if isinstance(step, IndexSearch) else _render_scan(step)
     yield ""
     yield from _render_answer(lookup)
 
@@ -101,7 +98,7 @@ def _render_segments(choices: Sequence[SegmentChoice], bounds: Bounds) -> Iterat
 
     Where none is searched, once why, and what they hold.
     """
-    reasons = {item.why for item in choices}
+    reasons = {describe_choice(item) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):
         content = (
             f"offsets {bounds.start_offset} to {bounds.end_offset - 1}"
@@ -123,18 +120,8 @@ def _render_segments(choices: Sequence[SegmentChoice], bounds: Bounds) -> Iterat
     wide = max(len(str(choices[place].base_offset)) for place in visible)
     for place in visible:
         choice = choices[place]
-        yield f"  {'>' if choice.chosen else ' '} {choice.base_offset:>{wide}}  {choice.why}"
-
-
-def _pair_searches(lookup: Lookup) -> Iterator[tuple[IndexSearch | None, ForwardScan | None]]:
-    """Searches and scans in the order in which they were made: of an offset in turns, of a
-    timestamp the searches first.
-    """
-    if len(lookup.searches) == len(lookup.scans):
-        yield from zip(lookup.searches, lookup.scans, strict=True)
-        return
-    yield from ((search, None) for search in lookup.searches)
-    yield from ((None, scan) for scan in lookup.scans)
+        mark = ">" if choice.chosen else " "
+        yield f"  {mark} {choice.base_offset:>{wide}}  {describe_choice(choice)}"
 
 
 def _render_scan(scan: ForwardScan) -> Iterator[str]:
@@ -200,7 +187,7 @@ def _describe_absence(lookup: Lookup) -> str:
         )
     return (
         ": the log ends there"
-        if lookup.offset == bounds.end_offset
+        if lookup.beginning.reason is SegmentReason.BEYOND_END
         else f": no record from there to the log end {bounds.end_offset}"
     )
 

@@ -2,6 +2,8 @@
 lookup at its end.
 """
 
+from kafkaviz.analysis.index_layouts import ENTRIES_A_PAGE
+from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, render_framed
 from kafkaviz.app.pages.page_cache import controls
@@ -11,8 +13,6 @@ from kafkaviz.figures import page_faults, tail_pages
 from kafkaviz.figures.page_faults import PageFaultsView
 from kafkaviz.figures.tail_pages import TailPagesView
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
-from kafkaviz.search.layouts import ENTRIES_A_PAGE
-from kafkaviz.search.pages import IndexGrowth, Memory, Readers
 
 PAGE_BYTES, WARM_BYTES = 4096, 8192
 

@@ -20,10 +20,10 @@ from kafkaviz.app.pages.lookup.lookup_source import LookupSource
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
-from kafkaviz.figures import lookup_lanes, stepper
+from kafkaviz.figures import stepper
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.lookup_context import LookupContext
-from kafkaviz.figures.lookup_lanes import SearchLanesView
+from kafkaviz.figures.stepper import lanes
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.why_offset import OffsetExplanationView
 from kafkaviz.words import say
 
@@ -83,10 +83,7 @@ def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> Non
 
 
 def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
-    stepper_component.lanes(
-        lookup_lanes.message(cast(SearchLanesView, lookup_lanes.view(context)), block_key(block)),
-        key=key,
-    )
+    stepper_component.lanes(lanes.message(lanes.view(context), block_key(block)), key=key)
 
 
 def _make_why(block: LessonBlock) -> OffsetExplanationView:

@@ -17,7 +17,7 @@ from kafkaviz.app.pages.lookup.release_lookup import KAFKAS_WARM, VERSIONS
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.join_text import join_sentences
-from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.format import names
 from kafkaviz.search import by_time
 from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED

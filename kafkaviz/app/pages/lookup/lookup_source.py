@@ -15,7 +15,7 @@ from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.join_text import join_and, join_sentences
-from kafkaviz.figures.lookup_context import LookupRecord
+from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -43,7 +43,7 @@ class LookupSource:
 
     key: changes when its content does. first_offset, last_offset: the offsets that can be asked
     for; first_ms, last_ms: the times, None without any. offset, timestamp_ms: a target to begin
-    with. batches, records: as of figures.lookup_context.LookupContext. times: the batches of a
+    with. batches, records: as of figures.stepper.context.LookupContext. times: the batches of a
     segment as far as they may be read for a picture of the whole partition, else None.
     """
 

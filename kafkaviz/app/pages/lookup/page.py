@@ -23,7 +23,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import error_text, stepper
-from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.words import say
 

@@ -13,7 +13,7 @@ from kafkaviz.app.pages.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.app.state.page_location import BrokerLocation
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.lookup_context import LookupContext
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.why_offset import OffsetExplanationView
 from kafkaviz.search import index, slots
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, find_bounds
@@ -144,18 +144,8 @@ def _bounds(key: str, version: str, isolation: str, _log: LogView) -> Bounds:
 
 def searched_segment(context: LookupContext) -> SegmentView | None:
     """The first segment that was searched."""
-    if context.result.scans:
-        return context.find_segment(context.result.scans[0].segment)
-    if not context.result.searches:
-        return None
-    return next(
-        (
-            context.find_segment(choice.base_offset)
-            for choice in context.result.choices
-            if choice.chosen
-        ),
-        context.log.segments[0],
-    )
+    searches = context.result.searches
+    return context.find_segment(searches[0].segment) if searches else None
 
 
 def explain_offset(

@@ -17,10 +17,10 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
+from kafkaviz.figures import probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.lookup_context import LookupContext
-from kafkaviz.figures.lookup_lanes import SearchLanesView
+from kafkaviz.figures.stepper import lanes
+from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.search import slots
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index import ENTRY_BYTES
@@ -61,9 +61,7 @@ def render_comparison(
     st.space(32)
     left, right = st.columns(WIDTHS, gap=24)
     with left:
-        stepper_component.lanes(
-            lookup_lanes.message(cast(SearchLanesView, lookup_lanes.view(context)), key)
-        )
+        stepper_component.lanes(lanes.message(lanes.view(context), key))
     with right:
         _render_histogram(source, context, target_kind, search_profile, key)
 

@@ -7,13 +7,12 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.lessons import exercise_text
+from kafkaviz.app.lessons import exercise, exercise_text
+from kafkaviz.app.lessons.exercise import BASE, NO_ANSWER, RIGHT, RuleCheck, RuleSyntaxError
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.join_text import join_comma
-from kafkaviz.search import exercise
-from kafkaviz.search.exercise import BASE, NO_ANSWER, RIGHT, RuleCheck, RuleSyntaxError
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.words import say
 

@@ -11,6 +11,8 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import index_layouts
+from kafkaviz.analysis.page_replay import EXPONENTIAL, FIXED, UNIFORM, IndexGrowth, Memory, Readers
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import elements
@@ -18,14 +20,14 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.segment import Segment
-from kafkaviz.search import layouts
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
-from kafkaviz.search.pages import EXPONENTIAL, FIXED, UNIFORM, IndexGrowth, Memory, Readers
 from kafkaviz.words import say
 
 MB, KIB = 1_000_000, 1024
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
-GROW = {f"{count} pages": count * layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)}
+GROW = {
+    f"{count} pages": count * index_layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)
+}
 GAP = {f"{gap} B": gap for gap in (1024, 2304, 4608, 16384)}
 PAGE_SIZE = {f"{kib} KiB": kib * KIB for kib in (4, 16, 64)}
 SECTION = {"none": None, **{f"{kib} KiB": kib * KIB for kib in (4, 8, 16, 64, 256, 1024)}}
@@ -281,7 +283,7 @@ def size_text(name: str) -> str:
 
 def _pages_text(name: str) -> str:
     """How far an index grows, of GROW."""
-    return say("page_cache.n_pages", n=GROW[name] // layouts.ENTRIES_A_PAGE)
+    return say("page_cache.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
 
 
 def _lookup_interval_text(name: str) -> str:

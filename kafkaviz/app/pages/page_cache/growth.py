@@ -11,15 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.page_replay import LAGGARD, TAIL, IndexGrowth, Memory, Readers, Replay
 from kafkaviz.app.pages.page_cache.controls import LAGGARDS, MB, ReplaySettings, size_text
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import fault_bars, page_faults
 from kafkaviz.figures.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_faults import COLUMNS, PLAIN, WARM
-from kafkaviz.search import pages
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
-from kafkaviz.search.pages import LAGGARD, TAIL, IndexGrowth, Memory, Readers, Replay
 from kafkaviz.words import say, say_count
 
 KEY = ("touched", "fault", "end")
@@ -79,7 +79,9 @@ def images(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[
     """The growth replayed plain, and with the warm section first."""
     options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
     plain, warm = (
-        pages.replay(settings.growth, settings.memory, settings.readers, warm_bytes, **options)
+        page_replay.replay(
+            settings.growth, settings.memory, settings.readers, warm_bytes, **options
+        )
         for warm_bytes in (None, settings.warm_bytes)
     )
     return plain, warm
@@ -144,7 +146,7 @@ def _turnover_faults(
     growth: IndexGrowth, memory: Memory, settings: ReplaySettings
 ) -> TurnoverFaults:
     plain, warm = (
-        pages.replay(growth, memory, settings.readers, warm_bytes)
+        page_replay.replay(growth, memory, settings.readers, warm_bytes)
         for warm_bytes in (None, settings.warm_bytes)
     )
     is_at_tail = (
@@ -153,7 +155,7 @@ def _turnover_faults(
         and growth.entry_bytes == ENTRY_BYTES[OFFSET]
     )
     formula = (
-        pages.expected_faults(growth, memory) / plain.grown_pages
+        page_replay.expected_faults(growth, memory) / plain.grown_pages
         if is_at_tail and not memory.read_around_bytes
         else None
     )
@@ -228,7 +230,7 @@ def _reader_fault_rates(settings: ReplaySettings) -> tuple[ReaderFaultRates, ...
 def _rates_of_share(name: str, readers: Readers, settings: ReplaySettings) -> ReaderFaultRates:
     growth = _lengthen(settings.growth)
     plain, warm = (
-        pages.replay(growth, settings.memory, readers, warm_bytes)
+        page_replay.replay(growth, settings.memory, readers, warm_bytes)
         for warm_bytes in (None, settings.warm_bytes)
     )
     return ReaderFaultRates(

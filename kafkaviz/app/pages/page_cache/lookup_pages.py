@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import index_layouts
+from kafkaviz.analysis.page_replay import IndexSizeRange, index_size_ranges
 from kafkaviz.app.pages.page_cache.controls import DEFAULT_SEED
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import layout_bars, tail_pages
-from kafkaviz.search import layouts
-from kafkaviz.search.pages import IndexSizeRange, index_size_ranges
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.words import say
 
@@ -52,7 +52,7 @@ def render_example() -> None:
             or page_state.number(st.query_params.get(page_state.ENTRIES))
             or count
         )
-        page, entries_before = divmod(entry_count - 1, layouts.ENTRIES_A_PAGE)
+        page, entries_before = divmod(entry_count - 1, index_layouts.ENTRIES_A_PAGE)
         label = say("page_cache.entries", n=units.group(entries_before + 1), page=page)
         entries = control.slider(
             label, FIRST_N, LAST_N, count, key=page_state.ENTRIES, bind="query-params"
@@ -125,7 +125,9 @@ def _published_row(size_range: IndexSizeRange) -> str:
 @st.cache_resource(show_spinner=False)
 def _size_ranges() -> tuple[IndexSizeRange, ...]:
     """The sizes of an index that KAFKA-6432 tells of: its 13th and its 14th page."""
-    return index_size_ranges(12 * layouts.ENTRIES_A_PAGE + 1, 14 * layouts.ENTRIES_A_PAGE)
+    return index_size_ranges(
+        12 * index_layouts.ENTRIES_A_PAGE + 1, 14 * index_layouts.ENTRIES_A_PAGE
+    )
 
 
 def render_layouts(key: str, offsets: np.ndarray | None) -> None:
@@ -164,7 +166,7 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _compare_layouts(
     pattern: str, key: str = "", _keys: np.ndarray | None = None
-) -> tuple[tuple[layouts.Cost, ...], int, int]:
+) -> tuple[tuple[index_layouts.Cost, ...], int, int]:
     """Every layout on made keys, or on those of a real index; how many entries, how many
     targets.
     """
@@ -172,7 +174,7 @@ def _compare_layouts(
     if not len(keys):
         return (), 0, 0
     targets = np.random.default_rng(DEFAULT_SEED).integers(keys[0], keys[-1] + 1, TARGET_COUNT)
-    return layouts.compare(keys, targets), len(keys), TARGET_COUNT
+    return index_layouts.compare(keys, targets), len(keys), TARGET_COUNT
 
 
 def _workload_text(pattern: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from kafkaviz.app.lessons import exercise as ceiling
 from kafkaviz.app.lessons import exercise_text, tasks
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.pages.workshop import lesson_state
@@ -16,7 +17,6 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text, roll_text
 from kafkaviz.figures.finding_text import capitalize
-from kafkaviz.search import exercise as ceiling
 from kafkaviz.words import say
 
 ANSWER_PX = 340  # a text field for a number

@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.search import pages, slots
-from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, IndexGrowth, Memory, Readers
+from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.page_replay import (
+    EXPONENTIAL,
+    FIXED,
+    LAGGARD,
+    TAIL,
+    IndexGrowth,
+    Memory,
+    Readers,
+)
+from kafkaviz.search import slots
 
 GROWN = IndexGrowth(262_144, 4608, 8, counted_from=20_000)
 MB = 1_000_000
@@ -24,7 +33,7 @@ def plain_replay(
     """The same in plain Python, with the searches of slots: faults as (entries, page, idle bytes,
     reader), and touches.
     """
-    at, found, laggard = pages.targets(growth, readers)
+    at, found, laggard = page_replay.targets(growth, readers)
     lookups = {
         int(count): (int(slot), int(one))
         for count, slot, one in zip(at, found, laggard, strict=True)
@@ -72,7 +81,7 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
     cold_gaps=st.integers(0, 200),
     around=st.integers(0, 6),
     share=st.sampled_from([0.0, 0.1, 1.0]),
-    lag=st.sampled_from([pages.UNIFORM, EXPONENTIAL, FIXED]),
+    lag=st.sampled_from([page_replay.UNIFORM, EXPONENTIAL, FIXED]),
     every=st.integers(1, 40),
     warm_bytes=st.sampled_from([None, 0, 64, 128, 4096]),
 )
@@ -85,7 +94,7 @@ def test_every_fault_is_the_one_of_a_plain_replay(
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
     readers = Readers(share, lag, 20, every, seed=entries)
-    compiled = pages.replay(growth, memory, readers, warm_bytes, columns=entries)
+    compiled = page_replay.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
     assert compiled.first_faults.tolist() == faults
     assert [(int(page), int(at) + 1) for page, at in np.argwhere(compiled.touched)] == sorted(
@@ -99,7 +108,7 @@ def test_every_fault_is_the_one_of_a_plain_replay(
 
 
 def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
-    return pages.replay(GROWN, memory, warm_bytes=warm_bytes).faults_a_grown_page
+    return page_replay.replay(GROWN, memory, warm_bytes=warm_bytes).faults_a_grown_page
 
 
 @pytest.mark.parametrize(
@@ -128,8 +137,8 @@ def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
     memory = Memory(page_bytes, turnover_mb * MB)
     assert (
         abs(
-            pages.expected_faults(GROWN, memory)
-            - sum(pages.replay(GROWN, memory, warm_bytes=None).faults)
+            page_replay.expected_faults(GROWN, memory)
+            - sum(page_replay.replay(GROWN, memory, warm_bytes=None).faults)
         )
         <= 2
     )
@@ -151,7 +160,7 @@ def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
     """
     readers = Readers(laggard_share=share)
     plain, warm = (
-        pages.replay(GROWN, Memory(), readers, warm_bytes)
+        page_replay.replay(GROWN, Memory(), readers, warm_bytes)
         for warm_bytes in (None, slots.WARM_BYTES)
     )
     assert plain.faults_a_thousand(TAIL) == pytest.approx(plain_tail, rel=0.1, abs=0.13)
@@ -167,7 +176,8 @@ def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
 def test_the_seed_decides_the_readers():
     """The same seed, the same faults; another, others."""
     one, same, other = (
-        pages.replay(GROWN, Memory(), Readers(0.01, seed=seed), None).faults for seed in (1, 1, 2)
+        page_replay.replay(GROWN, Memory(), Readers(0.01, seed=seed), None).faults
+        for seed in (1, 1, 2)
     )
     assert one == same != other
 
@@ -176,7 +186,7 @@ def test_a_warm_section_does_not_help_who_comes_too_seldom():
     """A lookup every 1.4 MB of a log whose pages go cold after 1 MB."""
     seldom, cold = Readers(appends_a_lookup=304), Memory(cold_after_bytes=MB)
     warm, plain = (
-        pages.replay(GROWN, cold, seldom, warm_bytes).faults_a_thousand(TAIL)
+        page_replay.replay(GROWN, cold, seldom, warm_bytes).faults_a_thousand(TAIL)
         for warm_bytes in (slots.WARM_BYTES, None)
     )
     assert (warm / 1000, plain / 1000) == (
@@ -191,7 +201,7 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
     """
     readers = Readers(appends_a_lookup=5000)
     found = [
-        pages.replay(GROWN, Memory(), readers, warm).faults_a_thousand(TAIL) / 1000
+        page_replay.replay(GROWN, Memory(), readers, warm).faults_a_thousand(TAIL) / 1000
         for warm in (4096, 16_384, 65_536, 262_144, None)
     ]
     assert found == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
@@ -202,7 +212,7 @@ def test_readers_300_entries_behind_gain_nothing():
     for lag_entries in (300, 1000):
         readers = Readers(1.0, EXPONENTIAL, lag_entries)
         plain, warm = (
-            pages.replay(GROWN, Memory(), readers, warm_bytes).faults[LAGGARD]
+            page_replay.replay(GROWN, Memory(), readers, warm_bytes).faults[LAGGARD]
             for warm_bytes in (None, slots.WARM_BYTES)
         )
         assert warm == pytest.approx(plain, rel=0.07) and plain > 800
@@ -212,7 +222,7 @@ def test_the_pages_of_kafka_6432_size_by_size():
     """What a plain tail search touches in pages 12 and 13; the published sets hold for two of six
     stretches.
     """
-    found = pages.index_size_ranges(6145, 7168)
+    found = page_replay.index_size_ranges(6145, 7168)
     assert [(one.first, one.last, one.plain, one.warm, one.is_as_published) for one in found] == [
         (6145, 6436, (0, 6, 9, 10, 11, 12), (10, 11, 12), False),
         (6437, 6656, (0, 6, 9, 11, 12), (10, 11, 12), True),
@@ -222,8 +232,8 @@ def test_the_pages_of_kafka_6432_size_by_size():
         (7168, 7168, (0, 7, 10, 12, 13), (11, 12, 13), True),
     ]
     assert (
-        len(pages.tail_search(6901, None).probes) == 14
-        and len(pages.tail_search(6901).probes) == 12
+        len(page_replay.tail_search(6901, None).probes) == 14
+        and len(page_replay.tail_search(6901).probes) == 12
     )
 
 
@@ -242,9 +252,11 @@ def test_not_every_warm_search_touches_three_pages():
 def test_a_clock_of_its_own():
     """A real index: its entries lie where they lie; one that stands still makes nothing go cold."""
     growth = IndexGrowth(40_000)
-    even = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None)
-    same = pages.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=growth.clock)
-    still = pages.replay(
+    even = page_replay.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None)
+    same = page_replay.replay(
+        growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=growth.clock
+    )
+    still = page_replay.replay(
         growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=np.full(40_000, 7)
     )
     assert even.faults == same.faults != (0, 0) == still.faults
@@ -252,7 +264,7 @@ def test_a_clock_of_its_own():
 
 def test_an_index_without_an_entry():
     """No page, no lookup, no fault."""
-    none = pages.replay(IndexGrowth(0))
+    none = page_replay.replay(IndexGrowth(0))
     assert (none.pages, none.lookups, none.faults, len(none.first_faults)) == (0, (0, 0), (0, 0), 0)
     assert none.faults_a_grown_page == 0 and none.faults_a_thousand(TAIL) is None
 
@@ -261,7 +273,7 @@ def test_how_long_a_page_lives():
     """64 GB of cache that 300 MB/s pour into are turned over in 213 s: 213 MB of a log of 1
     MB/s.
     """
-    assert pages.cold_after_bytes(64_000_000_000, 300 * MB, MB) == pytest.approx(
+    assert page_replay.cold_after_bytes(64_000_000_000, 300 * MB, MB) == pytest.approx(
         213.3 * MB, rel=0.001
     )
 
@@ -269,7 +281,7 @@ def test_how_long_a_page_lives():
 @pytest.mark.slow
 def test_a_full_replay_takes_less_than_a_second():
     """262144 entries, once it is compiled."""
-    pages.replay(IndexGrowth(100))
+    page_replay.replay(IndexGrowth(100))
     begun = time.process_time()  # of this process alone: others may be busy
-    pages.replay(GROWN, warm_bytes=None, columns=280)
+    page_replay.replay(GROWN, warm_bytes=None, columns=280)
     assert time.process_time() - begun < 1

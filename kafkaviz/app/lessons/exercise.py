@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.search import slots, textbook
+from kafkaviz.search import slots
 from kafkaviz.search.slots import NONE
 
 BASE = -2  # the answer (base offset, position 0), which stands in no slot
@@ -395,5 +395,5 @@ def keys_kafka_misses(keys: Iterable[int]) -> tuple[int, ...]:
     return tuple(
         int(key)
         for key in column
-        if slots.upper_bound(column, int(key), 8).slot != textbook.ceiling_slot(column, int(key))
+        if slots.upper_bound(column, int(key), 8).slot != np.argmax(column >= key)
     )

@@ -119,6 +119,7 @@ def replay(
     memory: Memory = Memory(),
     readers: Readers = Readers(),
     warm_bytes: int | None = WARM_BYTES,
+    *,
     columns: int = 1,
     clock: np.ndarray | None = None,
 ) -> Replay:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.search import layouts
-from kafkaviz.search.layouts import LAYOUTS
+from kafkaviz.analysis import index_layouts
+from kafkaviz.analysis.index_layouts import LAYOUTS
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.lessons.index_keys import WORKLOADS
 
@@ -16,16 +16,16 @@ ENTRIES, TARGETS = 200_000, 4000
 
 
 @pytest.fixture(scope="module")
-def costs() -> dict[str, dict[str, layouts.Cost]]:
+def costs() -> dict[str, dict[str, index_layouts.Cost]]:
     """By workload and name, over uniform targets."""
     return {workload: of_workload(workload) for workload in WORKLOADS}
 
 
-def of_workload(workload: str) -> dict[str, layouts.Cost]:
+def of_workload(workload: str) -> dict[str, index_layouts.Cost]:
     """By name."""
     keys = index_keys.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(1).integers(keys[0], keys[-1], TARGETS)
-    return {one.layout.name: one for one in layouts.compare(keys, targets)}
+    return {one.layout.name: one for one in index_layouts.compare(keys, targets)}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda one: one.name)
@@ -51,8 +51,8 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
     )
     found = layout.run(keys, targets)
     assert found[:, 0].tolist() == (np.searchsorted(keys, targets, "right") - 1).tolist()
-    assert (found[:, 2] <= found[:, 1]).all() or layout.run is layouts.b_tree
-    assert found[:, 2].max() <= -(-len(keys) // layouts.ENTRIES_A_PAGE) + 1
+    assert (found[:, 2] <= found[:, 1]).all() or layout.run is index_layouts.b_tree
+    assert found[:, 2].max() <= -(-len(keys) // index_layouts.ENTRIES_A_PAGE) + 1
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -122,9 +122,11 @@ def test_interpolation_has_a_bad_worst_case(costs):
 def test_lines_stay_within_epsilon():
     """A straight index takes one line; a bend takes another."""
     straight = np.arange(10_000) * 7
-    assert layouts.pieces(straight, 8) == 1
+    assert index_layouts.pieces(straight, 8) == 1
     assert (
-        layouts.pieces(np.concatenate([straight, straight[-1] + 1 + np.arange(10_000) * 900]), 8)
+        index_layouts.pieces(
+            np.concatenate([straight, straight[-1] + 1 + np.arange(10_000) * 900]), 8
+        )
         == 2
     )
 
@@ -132,10 +134,12 @@ def test_lines_stay_within_epsilon():
 def test_interpolation_that_creeps_ends():
     """Keys that double have it go one slot at a time: beyond its limit it bisects."""
     keys = np.concatenate([np.arange(100_000), [2**62]])
-    found = layouts.interpolation(keys, np.array([99_998]))[0]
-    assert found[0] == 99_998 and layouts.MOST_PROBES < found[1] < layouts.MOST_PROBES + 40
+    found = index_layouts.interpolation(keys, np.array([99_998]))[0]
+    assert (
+        found[0] == 99_998 and index_layouts.MOST_PROBES < found[1] < index_layouts.MOST_PROBES + 40
+    )
 
 
 def test_an_index_without_an_entry_compares_nothing():
     """No key, no target: no cost."""
-    assert layouts.compare(np.zeros(0, np.int64), np.array([1])) == ()
+    assert index_layouts.compare(np.zeros(0, np.int64), np.array([1])) == ()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.search import exercise, textbook
-from kafkaviz.search.exercise import (
+from kafkaviz.app.lessons import exercise
+from kafkaviz.app.lessons.exercise import (
     ABOVE,
     BASE,
     BELOW,
@@ -22,6 +22,7 @@ from kafkaviz.search.exercise import (
     RuleContext,
     RuleSyntaxError,
 )
+from tests.search import textbook
 
 ARTICLE = np.array(exercise.ARTICLE)
 

@@ -25,7 +25,7 @@ class LookupRecord(NamedTuple):
 class LookupContext:
     """A lookup and what is drawn around it.
 
-    batches: of the segment with this base offset, all, at least with lookup_log.COLUMNS; records:
+    batches: of the segment with this base offset, all, at least with log_scan.COLUMNS; records:
     of the batch at that byte of it. page_bytes: of a lesson whose pages are small. is_index_alone:
     there is an index and no log.
     """

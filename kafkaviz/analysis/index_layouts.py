@@ -331,7 +331,7 @@ def _pages(probed_slots, page_marks, mark):
     return count
 
 
-def _no_extra_bytes(keys: np.ndarray) -> int:
+def _no_extra_bytes(_keys: np.ndarray) -> int:
     return 0
 
 

@@ -2,16 +2,15 @@
 costs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kafkaviz.figures.join_text import join_each_and
-from kafkaviz.figures.lookup_context import LookupContext
-from kafkaviz.figures.lookup_text import count_text
-from kafkaviz.search import slots
+from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.search import index, slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
-from kafkaviz.search.log_view import KeyColumn
-from kafkaviz.search.slots import SlotSearch
+from kafkaviz.search.slots import PLAIN, WARM
 from kafkaviz.words import say, table
 
 
@@ -39,63 +38,32 @@ class SearchLanesView:
     plain: SearchLane
 
 
-def view(context: LookupContext) -> SearchLanesView | None:
-    """The first search of a lookup, warm and plain; None where there was none."""
-    if not context.result.searches:
-        return None
-    first_search = context.result.searches[0]
-    warm, plain = (
-        _lane(
-            repeat_search(context, first_search, lane_name == "warm"),
-            lane_name,
-            context.page_bytes,
-            ENTRY_BYTES[first_search.kind],
-        )
-        for lane_name in ("warm", "plain")
-    )
-    return SearchLanesView(
-        cost_title(first_search.kind, warm, plain),
-        first_search.kind,
-        0,
-        first_search.slot_search.entries,
-        warm,
-        plain,
-    )
-
-
-def repeat_search(context: LookupContext, search: IndexSearch, is_warm: bool) -> SlotSearch:
-    """The same search, warm or plain."""
-    base_offset = next(
-        (choice.base_offset for choice in context.result.choices if choice.chosen),
-        context.log.segments[0].base_offset,
-    )
-    segment = context.find_segment(
-        context.result.scans[0].segment if context.result.scans else base_offset
-    )
-    is_time = search.kind == TIME
-    keys = (
-        KeyColumn(segment.time_slots["timestamp_ms"])
-        if is_time
-        else KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
-    )
-    return slots.floor(
-        keys,
+def view(context: LookupContext) -> SearchLanesView:
+    """The first search of a lookup, which has one, and the other way to make it."""
+    search, profile = context.result.searches[0], context.result.profile
+    find = index.find_time if search.kind == TIME else index.find_offset
+    other_search = find(
+        context.find_segment(search.segment),
         search.slot_search.target,
-        ENTRY_BYTES[search.kind],
-        is_warm,
-        context.result.profile.warm_bytes,
+        replace(profile, search=PLAIN if profile.is_warm else WARM),
     )
+    searches = (search, other_search) if profile.is_warm else (other_search, search)
+    warm, plain = (
+        _lane(each, lane_name, context.page_bytes)
+        for each, lane_name in zip(searches, (WARM, PLAIN), strict=True)
+    )
+    title = cost_title(search.kind, warm, plain)
+    return SearchLanesView(title, search.kind, 0, search.slot_search.entries, warm, plain)
 
 
-def _lane(search: SlotSearch, lane_name: str, page_bytes: int, entry_bytes: int) -> SearchLane:
+def _lane(search: IndexSearch, lane_name: str, page_bytes: int) -> SearchLane:
+    probes, warm_from = search.slot_search.probes, search.slot_search.warm_from_slot
     touched_pages, pages = set(), []
-    for probe in search.probes:
-        touched_pages |= set(slots.pages_of(probe.slot, entry_bytes, page_bytes))
+    for probe in probes:
+        touched_pages |= set(slots.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
         pages.append(len(touched_pages))
     texts = say(f"lookup_lanes.{lane_name}"), say(f"lookup_lanes.{lane_name}_since")
-    return SearchLane(
-        *texts, tuple(probe.slot for probe in search.probes), tuple(pages), search.warm_from_slot
-    )
+    return SearchLane(*texts, tuple(probe.slot for probe in probes), tuple(pages), warm_from)
 
 
 def cost_title(kind: str, warm: SearchLane, plain: SearchLane) -> str:

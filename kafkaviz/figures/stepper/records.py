@@ -9,7 +9,7 @@ from typing import cast
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
-from kafkaviz.figures.lookup_context import LookupContext, LookupRecord
+from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.units import group
 from kafkaviz.words import say

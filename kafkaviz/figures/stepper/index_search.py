@@ -1,0 +1,274 @@
+"""A search in an index: what each probe says, and the figure of its slots.
+
+Of an index only what a search touches is sent, unless it is small enough to draw each slot: a full
+one of 1 310 720 entries takes as few bytes as one of 100.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafkaviz import units
+from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.search import slots
+from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
+from kafkaviz.search.slots import Branch, Probe
+from kafkaviz.units import clock, group
+from kafkaviz.words import say, say_count
+
+DRAWN_SLOTS = 64  # drawn one by one
+# the line of the pseudocode that each branch is
+PLAIN_LINES = {
+    Branch.NO_ENTRY: 1,
+    Branch.FROM_FIRST: 2,
+    Branch.EXACT: 4,
+    Branch.RIGHT: 5,
+    Branch.LEFT: 6,
+}
+WARM_LINES = {
+    Branch.INTO_WARM: 2,
+    Branch.BEFORE_WARM: 2,
+    Branch.NO_ENTRY: 3,
+    Branch.FROM_FIRST: 4,
+    Branch.EXACT: 7,
+    Branch.RIGHT: 8,
+    Branch.LEFT: 9,
+}
+MIDDLE_KEYS = {
+    Branch.EXACT: "middle_equal",
+    Branch.RIGHT: "middle_below",
+    Branch.LEFT: "middle_above",
+}
+
+
+class ProbeRow(NamedTuple):
+    """A probe as it is drawn: before and after are the slots still possible, after None for
+    none.
+    """
+
+    slot: int
+    key: str
+    compare: str
+    before: tuple[int, int]
+    after: tuple[int, int] | None
+    pages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SearchView:
+    """A search as it is drawn. steps: text and line of the pseudocode of each probe, then of the
+    result. cells: key, value and what hovering tells of each slot of a small index, else None.
+    """
+
+    search: IndexSearch
+    steps: tuple[tuple[str, int], ...]
+    rows: tuple[ProbeRow, ...]
+    page_slots: float
+    pages: int
+    warm_slots: int
+    cells: tuple[tuple[str, str, str], ...] | None
+
+    def count_pages(self, probes: int) -> int:
+        """How many pages so many probes touch."""
+        return len({page for row in self.rows[:probes] for page in row.pages})
+
+
+def view(context: LookupContext, search: IndexSearch) -> SearchView:
+    """A search of the lookup."""
+    slot_search, entry_bytes = search.slot_search, ENTRY_BYTES[search.kind]
+    lines = PLAIN_LINES if slot_search.warm_from_slot is None else WARM_LINES
+    steps = [(_probe_text(search, probe), lines[probe.branch]) for probe in slot_search.probes]
+    is_small = slot_search.entries <= DRAWN_SLOTS
+    return SearchView(
+        search,
+        (*steps, _result_step(search, not context.is_index_alone, lines)),
+        tuple(_rows(search, context.page_bytes)),
+        context.page_bytes / entry_bytes,
+        slots.page_count(slot_search.entries, entry_bytes, context.page_bytes),
+        slots.warm_entries(entry_bytes, context.result.profile.warm_bytes),
+        tuple(_cells(context, search)) if is_small else None,
+    )
+
+
+def _rows(search: IndexSearch, page_bytes: int) -> Iterator[ProbeRow]:
+    before = (0, search.slot_search.entries - 1)
+    for probe in search.slot_search.probes:
+        pages = tuple(slots.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
+        key = key_text(search.kind, probe.key)
+        yield ProbeRow(probe.slot, key, probe.compare, before, probe.remaining, pages)
+        before = probe.remaining or before
+
+
+def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, str, str]]:
+    segment, entry_bytes = context.find_segment(search.segment), ENTRY_BYTES[search.kind]
+    is_time = search.kind == TIME
+    entries = segment.time_slots if is_time else segment.offset_slots
+    cell_kind = "time" if is_time else "alone" if context.is_index_alone else "offset"
+    for slot, (key, value) in enumerate(entries.tolist()):
+        offset = "" if is_time else group(key + segment.base_offset)
+        value_text = {
+            "time": group(value + segment.base_offset),
+            "alone": "",
+            "offset": group(value),
+        }[cell_kind]
+        hover = say(
+            f"stepper_figures.cell_{cell_kind}",
+            key=offset,
+            moment=units.moment(key) if is_time else "",
+            value=value_text,
+            slot=slot,
+            first=slot * entry_bytes,
+            last=(slot + 1) * entry_bytes - 1,
+        )
+        yield clock(key) if is_time else offset, value_text, hover
+
+
+def key_text(kind: str, key: int) -> str:
+    """A key of an index: an offset, or a time of day."""
+    return clock(key) if kind == TIME else group(key)
+
+
+def count_text(key: str, amount: int) -> str:
+    """A number of things: 1 probe, 2 probes."""
+    return say_count(key, amount, n=group(amount))
+
+
+def _probe_text(search: IndexSearch, probe: Probe) -> str:
+    last_slot = probe.remaining[1] if probe.remaining else 0
+    return say(
+        f"lookup_words.{_probe_key(search, probe)}",
+        slot=group(probe.slot),
+        key=key_text(search.kind, probe.key),
+        target=key_text(search.kind, search.slot_search.target),
+        last=group(last_slot),
+    )
+
+
+def _probe_key(search: IndexSearch, probe: Probe) -> str:
+    """The sentence of a probe's branch."""
+    warm_from = search.slot_search.warm_from_slot
+    first = "first_again" if warm_from == 0 else "first"
+    match probe.branch:
+        case Branch.INTO_WARM:
+            return "begins_last" if probe.remaining == (probe.slot, probe.slot) else "begins_warm"
+        case Branch.BEFORE_WARM:
+            return "begins_equal" if probe.compare == "=" else "begins_cold"
+        case Branch.NO_ENTRY if warm_from is None:
+            return "plain_above" if search.kind == TIME else "plain_above_log"
+        case Branch.NO_ENTRY:
+            return f"{first}_above"
+        case Branch.FROM_FIRST:
+            return "plain_whole" if warm_from is None else f"{first}_cold"
+        case _:
+            return MIDDLE_KEYS[probe.branch]
+
+
+def _result_step(search: IndexSearch, has_log: bool, lines: dict[Branch, int]) -> tuple[str, int]:
+    """What a search came to."""
+    slot_search, base = search.slot_search, group(search.segment)
+    target = key_text(search.kind, slot_search.target)
+    if not slot_search.entries:
+        return say(f"lookup_words.none_{search.kind}", base=base), 0
+    if search.entry is None:
+        name = "all_later" if search.kind == TIME else "none_below_log" if has_log else "none_below"
+        text = say(f"lookup_words.{name}", base=base, target=target)
+        return text, lines[slot_search.probes[-1].branch]
+    key, value = key_text(search.kind, search.entry[0]), group(search.entry[1])
+    text = say(
+        f"lookup_words.found_{search.kind}" if has_log else "lookup_words.found",
+        slot=group(slot_search.slot),
+        target=target,
+        key=key,
+        value=value,
+    )
+    return text, len(_code_lines(search)) - 1
+
+
+def code_lines(name: str) -> list[str]:
+    """The lines of a pseudocode."""
+    return say(f"lookup_words.{name}_code").split("\n")
+
+
+def _code_lines(search: IndexSearch) -> list[str]:
+    return code_lines("plain" if search.slot_search.warm_from_slot is None else "warm")
+
+
+def title(search_view: SearchView, probes: int, is_over: bool) -> str:
+    """What the figure of the index shows after so many probes."""
+    slot_search, kind = search_view.search.slot_search, search_view.search.kind
+    probes_text = count_text("lookup_words.n_probes", probes)
+    if not slot_search.entries:
+        return say(f"lookup_words.title_none_{kind}")
+    if is_over and slot_search.slot < 0:
+        return say("lookup_words.title_missed", probes=probes_text)
+    if is_over:
+        return say(
+            "lookup_words.title_found",
+            probes=probes_text,
+            pages=count_text("lookup_words.n_pages", search_view.count_pages(probes)),
+            slot=group(slot_search.slot),
+        )
+    if not probes:
+        return say(
+            f"lookup_words.title_{kind}",
+            entries=count_text("common.n_entries", slot_search.entries),
+            pages=count_text("lookup_words.n_pages", search_view.pages),
+        )
+    remaining = slot_search.probes[probes - 1].remaining
+    return say(
+        "lookup_words.title_left" if remaining else "lookup_words.title_none_left",
+        probes=probes_text,
+        left=group(remaining[1] - remaining[0] + 1) if remaining else "",
+        entries=group(slot_search.entries),
+    )
+
+
+def browser_object(search_view: SearchView) -> dict:
+    """What the browser draws of it."""
+    slot_search, kind = search_view.search.slot_search, search_view.search.kind
+    code_key = f"code_{kind}{'' if slot_search.warm_from_slot is None else '_warm'}"
+    return {
+        "kind": kind,
+        "entries": slot_search.entries,
+        "entry_bytes": ENTRY_BYTES[kind],
+        "page_slots": search_view.page_slots,
+        "pages": search_view.pages,
+        "strip": _strip_text(search_view),
+        "warm_from": slot_search.warm_from_slot,
+        "slot": slot_search.slot,
+        "target": key_text(kind, slot_search.target),
+        "hint": _hint_text(search_view),
+        "rows": [row._asdict() for row in search_view.rows],
+        "cells": search_view.cells,
+        "code_title": say(
+            f"lookup_words.{code_key}",
+            entry_bytes=ENTRY_BYTES[kind],
+            warm=group(search_view.warm_slots),
+        ),
+        "code": _code_lines(search_view.search),
+    }
+
+
+def _hint_text(search_view: SearchView) -> str:
+    """Where the warm section lies."""
+    slot_search = search_view.search.slot_search
+    first_slot = slot_search.warm_from_slot
+    if first_slot is None:
+        return say("lookup_words.hint_plain") if slot_search.entries else ""
+    if first_slot == 0:
+        return say("lookup_words.hint_all_warm", most=group(search_view.warm_slots + 1))
+    return say(
+        "lookup_words.hint_warm",
+        n=group(slot_search.entries - first_slot),
+        first=group(first_slot),
+        last=group(slot_search.entries - 1),
+    )
+
+
+def _strip_text(search_view: SearchView) -> str:
+    full_slots = int(search_view.page_slots)
+    return say(
+        "stepper_figures.strip",
+        pages=count_text("lookup_words.n_pages", search_view.pages),
+        slots=group(full_slots) if search_view.page_slots == full_slots else f"{full_slots}⅓",
+    )

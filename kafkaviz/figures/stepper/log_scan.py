@@ -1,0 +1,216 @@
+"""A scan of a .log: what each header says and what follows, and the figure of its batches."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
+from kafkaviz.search.batches import ReadPart
+from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome
+from kafkaviz.units import clock, group
+from kafkaviz.words import say
+
+# steps of one scan; batches drawn before the first read, and at least
+MOST_STEPS, BATCHES_BEFORE, LEAST_BATCHES = 120, 2, 8
+COLUMNS = (
+    "position",
+    "size_bytes",
+    "base_offset",
+    "last_offset",
+    "max_timestamp_ms",
+    "record_count",
+)
+# the line of the pseudocode that each outcome is
+LINES = {
+    HeaderOutcome.BASE_EQUAL: 2,
+    HeaderOutcome.BASE_ABOVE: 3,
+    HeaderOutcome.BASE_ABOVE_BACK: 3,
+    HeaderOutcome.REACHES: 4,
+    HeaderOutcome.REACHES_NOT: 4,
+    HeaderOutcome.BASE_BELOW: 5,
+    HeaderOutcome.LAST_BELOW: 2,
+    HeaderOutcome.LAST_FOUND: 3,
+    HeaderOutcome.TIME_EARLY: 2,
+    HeaderOutcome.TIME_HIDDEN: 3,
+    HeaderOutcome.TIME_FOUND: 3,
+    HeaderOutcome.LARGEST_NOT: 2,
+    HeaderOutcome.LARGEST_FOUND: 3,
+}
+TIMES = (
+    HeaderOutcome.TIME_EARLY,
+    HeaderOutcome.TIME_HIDDEN,
+    HeaderOutcome.TIME_FOUND,
+    HeaderOutcome.LARGEST_NOT,
+    HeaderOutcome.LARGEST_FOUND,
+)
+
+
+class ScanStep(NamedTuple):
+    """A step of a scan: one header, or many that are passed over together.
+
+    sizes: of its reads, in bytes. line: of the pseudocode. reads_done: how many reads of the scan
+    lie behind it.
+    """
+
+    position: int
+    sizes: tuple[int, ...]
+    text: str
+    line: int
+    reads_done: int
+
+
+@dataclass(frozen=True)
+class ScanView:
+    """A scan as it is drawn. batches: rows of COLUMNS around it; end_position: of the .log."""
+
+    scan: ForwardScan
+    steps: tuple[ScanStep, ...]
+    batches: np.ndarray
+    end_position: int
+
+    def count_reads(self, read_count: int) -> tuple[int, int]:
+        """How many of the first reads were of 17 bytes, and of a whole header; a batch without
+        records is no more than its header.
+        """
+        reads = self.scan.reads[:read_count]
+        return sum(read.part is ReadPart.START for read in reads), sum(
+            read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads
+        )
+
+
+def view(context: LookupContext, scan: ForwardScan) -> ScanView:
+    """A scan of the lookup."""
+    batches, segment = context.batches(scan.segment), context.find_segment(scan.segment)
+    return ScanView(
+        scan, tuple(describe_headers(scan)), _batches_around(scan, batches), segment.size_bytes
+    )
+
+
+def _batches_around(scan: ForwardScan, batches: np.ndarray) -> np.ndarray:
+    """The batches to draw: those that were read, two before, and some behind."""
+    first_row = max(0, _row_at(batches, scan.from_position) - BATCHES_BEFORE)
+    last_row = max((_row_at(batches, read.position) for read in scan.reads), default=first_row)
+    return batches[list(COLUMNS)][
+        first_row : min(
+            len(batches), max(last_row + 3, first_row + LEAST_BATCHES), first_row + 4 * MOST_STEPS
+        )
+    ]
+
+
+def _row_at(batches: np.ndarray, position: int) -> int:
+    return max(0, int(np.searchsorted(batches["position"], position, "right")) - 1)
+
+
+def describe_headers(scan: ForwardScan) -> list[ScanStep]:
+    """At most 120 steps: those in the middle of a long scan become one."""
+    end = [] if scan.batch else [ScanStep(-1, (), say("lookup_log.end"), -1, len(scan.reads))]
+    count, half = len(scan.headers) + len(end), MOST_STEPS // 2
+    if count <= MOST_STEPS:
+        return [_header_step(scan, number) for number in range(len(scan.headers))] + end
+    last_left_out = count - half
+    more_step = _header_step(scan, last_left_out)
+    text = say("lookup_log.more", n=group(count - 2 * half + 1), position=group(more_step.position))
+    return [
+        *(_header_step(scan, number) for number in range(half)),
+        more_step._replace(text=text),
+        *(_header_step(scan, number) for number in range(last_left_out + 1, len(scan.headers))),
+        *end,
+    ]
+
+
+def _header_step(scan: ForwardScan, number: int) -> ScanStep:
+    header = scan.headers[number]
+    reads_before = scan.headers[number - 1].reads if number else 0
+    sizes = tuple(
+        read.size
+        for read in scan.reads[reads_before : header.reads]
+        if read.position == header.position
+    )
+    text = _header_text(header, scan.target, sizes)
+    return ScanStep(header.position, sizes, text, LINES[header.outcome], header.reads)
+
+
+def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) -> str:
+    """What a header says, and what follows."""
+    key, position = f"lookup_log.{header.outcome}", group(header.position)
+    size, value = group(header.size_bytes), header.value
+    if header.outcome in TIMES:
+        newest = (
+            say("lookup_log.newest", at=clock(value)) if value >= 0 else say("lookup_log.no_time")
+        )
+        return say(key, position=position, newest=newest, size=size)
+    return say(
+        key,
+        position=position,
+        base=group(value),
+        last=group(value),
+        target=group(target),
+        size=size,
+        sizes=_sizes_text(sizes),
+        # of a message of magic 0 or 1 nothing more is read
+        read=group(sizes[-1] if sizes else header.size_bytes),
+    )
+
+
+def _sizes_text(sizes: tuple[int, ...]) -> str:
+    if len(sizes) > 1:
+        return say("lookup_log.sizes", first=sizes[0], then=sizes[1])
+    return say("lookup_log.size", first=sizes[0]) if sizes else ""
+
+
+def title(scan_view: ScanView, read_count: int, is_over: bool) -> str:
+    """What the figure of the log shows after so many reads."""
+    scan = scan_view.scan
+    if not read_count and not is_over:
+        return say("lookup_log.waiting")
+    if not is_over:
+        return say("lookup_log.reading", position=group(scan.from_position))
+    short_reads, long_reads = scan_view.count_reads(len(scan.reads))
+    return say(
+        f"lookup_log.found{'' if scan.batch else '_none'}{'_long' if long_reads else ''}",
+        reads=count_text("lookup_log.n_reads", short_reads),
+        long=group(long_reads),
+        short=MAGIC_END,
+        whole=HEADER_BYTES,
+    )
+
+
+def _hint_text(scan_view: ScanView) -> str:
+    """Which bytes are drawn."""
+    if not len(scan_view.batches):
+        return say("lookup_log.no_batch")
+    first_batch, last_batch = scan_view.batches[0], scan_view.batches[-1]
+    return say(
+        "lookup_log.drawn",
+        first=group(int(first_batch["position"])),
+        last=group(int(last_batch["position"] + last_batch["size_bytes"])),
+        end=group(scan_view.end_position),
+    )
+
+
+def browser_object(scan_view: ScanView) -> dict:
+    """What the browser draws of it."""
+    scan = scan_view.scan
+    rows = [
+        [
+            int(row["position"]),
+            int(row["size_bytes"]),
+            str(row["base_offset"]),
+            str(row["last_offset"]),
+            units.moment(int(row["max_timestamp_ms"])),
+            int(row["record_count"]),
+        ]
+        for row in scan_view.batches
+    ]
+    return {
+        "rows": rows,
+        "start": scan.from_position,
+        "reads": [[step.position, list(step.sizes)] for step in scan_view.steps],
+        "found": scan.batch.position if scan.batch else None,
+        "end": scan_view.end_position,
+        "hint": _hint_text(scan_view),
+    }

@@ -1,0 +1,307 @@
+"""The steps of a lookup one by one: what each says, which line of the pseudocode it is, and how
+every value and figure then stands.
+
+Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "log" the headers
+read, "record" what comes of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, cast
+
+from kafkaviz import units
+from kafkaviz.figures.stepper import index_search, log_scan, records
+from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, key_text
+from kafkaviz.figures.stepper.log_scan import ScanView
+from kafkaviz.figures.stepper.records import RecordsView
+from kafkaviz.search.batches import Batch
+from kafkaviz.search.by_time import NAMES
+from kafkaviz.search.consumer import ConsumerRecord
+from kafkaviz.search.index import TIME, IndexSearch
+from kafkaviz.search.lookup import LookupOutcome
+from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.segment_selection import SegmentReason
+from kafkaviz.units import clock, group
+from kafkaviz.words import say, say_count
+
+VALUE_NAMES = (
+    "target",
+    "N",
+    "F",
+    "probes",
+    "lo",
+    "hi",
+    "mid",
+    "key",
+    "p",
+    "short",
+    "long",
+    "pages",
+)
+COUNT_VALUES = ("probes", "short", "long", "pages")
+NO_VALUE = "–"
+
+
+class LookupStep(NamedTuple):
+    """A step. search, probes, over: which search is drawn, after how many of its probes, and
+    whether its result is known.
+
+    scan, readings, ended: the same of the scan. line: (of "search" or "scan", its number), None for
+    none. values: of VALUES, and whether this step changed each. titles: of the figures of the
+    index, the log and the records.
+    """
+
+    phase: str
+    text: str
+    search: int
+    probes: int
+    over: bool
+    scan: int
+    readings: int
+    ended: bool
+    line: tuple[str, int] | None
+    values: tuple[tuple[str, bool], ...]
+    titles: tuple[str, str, str]
+
+
+def value_names() -> list[str]:
+    """VALUES as they are named on the page."""
+    return [
+        say(f"stepper_figures.value_{name}") if name in COUNT_VALUES else name
+        for name in VALUE_NAMES
+    ]
+
+
+class LookupSteps:
+    """The steps one by one; what is drawn is carried from each to the next."""
+
+    def __init__(
+        self,
+        context: LookupContext,
+        searches: Sequence[SearchView],
+        scans: Sequence[ScanView],
+        records_view: RecordsView,
+    ) -> None:
+        self._context, self._searches, self._scans, self._records = (
+            context,
+            searches,
+            scans,
+            records_view,
+        )
+        self._search, self._probes, self._is_over = 0, 0, False
+        self._scan, self._readings, self._is_ended = 0, 0, False
+        self._previous_values: tuple[str, ...] = ()
+
+    def build(self) -> Iterator[LookupStep]:
+        """Every step of the lookup."""
+        context, result = self._context, self._context.result
+        if not context.is_index_alone:
+            yield self._step("segment", _beginning_text(context))
+        search_number = scan_number = 0
+        for part in result.path:
+            if isinstance(part, ForwardScan):
+                yield from self._scan_steps(scan_number)
+                scan_number += 1
+                continue
+            if search_number and not context.is_by_time:
+                yield self._step("segment", _next_segment_text(context, search_number))
+            yield from self._search_steps(search_number)
+            search_number += 1
+        if result.outcome and not context.is_index_alone:
+            yield self._step("record", _outcome_text(context, result.outcome))
+
+    def _search_steps(self, number: int) -> Iterator[LookupStep]:
+        search_view = self._searches[number]
+        self._search, self._is_over = number, False
+        self._scan = 0 if self._context.is_by_time else min(number, max(0, len(self._scans) - 1))
+        self._readings, self._is_ended = 0, False
+        probe_count = len(search_view.rows)
+        for step_number, (text, line) in enumerate(search_view.steps, 1):
+            self._probes = min(step_number, probe_count)
+            self._is_over = step_number > probe_count
+            yield self._step(search_view.search.kind, text, ("search", line))
+
+    def _scan_steps(self, number: int) -> Iterator[LookupStep]:
+        steps = self._scans[number].steps
+        self._scan = number
+        for self._readings, step in enumerate(steps, 1):
+            self._is_ended = self._readings == len(steps)
+            yield self._step("log", step.text, ("scan", step.line) if step.line >= 0 else None)
+
+    def _step(self, phase: str, text: str, line: tuple[str, int] | None = None) -> LookupStep:
+        values = self._values()
+        values_changed = tuple(
+            (value, phase not in ("segment", "record") and value not in (previous, NO_VALUE))
+            for previous, value in zip(self._previous_values or values, values, strict=True)
+        )
+        self._previous_values = values
+        return LookupStep(
+            phase,
+            text,
+            self._search,
+            self._probes,
+            self._is_over,
+            self._scan,
+            self._readings,
+            self._is_ended,
+            line,
+            values_changed,
+            self._figure_titles(phase),
+        )
+
+    def _values(self) -> tuple[str, ...]:
+        *values, pages = (
+            self._search_values() if self._searches else (self._target(), *[NO_VALUE] * 6, "0")
+        )
+        position, short_reads, long_reads = NO_VALUE, 0, 0
+        if self._scans and self._readings:
+            scan_view = self._scans[self._scan]
+            step = scan_view.steps[self._readings - 1]
+            position = group(step.position) if step.position >= 0 else NO_VALUE
+            short_reads, long_reads = scan_view.count_reads(step.reads_done)
+        return (*values, position, group(short_reads), group(long_reads), pages)
+
+    def _target(self) -> str:
+        if self._context.special_timestamp:
+            names = {value: name for name, value in NAMES.items()}
+            return names.get(self._context.special_timestamp, NO_VALUE)
+        target = self._context.target
+        return clock(target)[3:] if self._context.is_by_time else group(target)
+
+    def _search_values(self) -> tuple[str, ...]:
+        """Target, N, F, probes, lo, hi, mid, key and pages."""
+        search_view = self._searches[self._search]
+        search, slot_search = search_view.search, search_view.search.slot_search
+        probe = slot_search.probes[self._probes - 1] if self._probes else None
+        key, remaining = None, probe.remaining if probe else None
+        if self._is_over:
+            probe, key = None, search.entry[0] if search.entry else None
+            remaining = (slot_search.slot, slot_search.slot) if slot_search.slot >= 0 else None
+        elif probe:
+            key = probe.key
+        lo, hi = map(group, remaining) if remaining else (NO_VALUE, NO_VALUE)
+        is_warm_known = slot_search.warm_from_slot is not None and self._probes
+        return (
+            _short_key(search, slot_search.target),
+            group(slot_search.entries),
+            group(slot_search.warm_from_slot) if is_warm_known else NO_VALUE,
+            group(self._probes),
+            lo,
+            hi,
+            group(probe.slot) if probe and probe.branch in MIDDLE_KEYS else NO_VALUE,
+            NO_VALUE if key is None else _short_key(search, key),
+            group(search_view.count_pages(self._probes)),
+        )
+
+    def _figure_titles(self, phase: str) -> tuple[str, str, str]:
+        index = log = ""
+        if self._searches:
+            index = index_search.title(self._searches[self._search], self._probes, self._is_over)
+        if self._scans:
+            log = log_scan.title(self._scans[self._scan], self._readings, self._is_ended)
+        return index, log, records.title(self._records, self._context, phase == "record")
+
+
+def _short_key(search: IndexSearch, key: int) -> str:
+    """A key without the hour of its time."""
+    return key_text(search.kind, key)[3 if search.kind == TIME else 0 :]
+
+
+def _beginning_text(context: LookupContext) -> str:
+    """Which segment is chosen, and why; or why none."""
+    result, beginning, bounds = context.result, context.result.beginning, context.result.bounds
+    count, is_only = group(len(context.log.segments)), len(context.log.segments) == 1
+    segment_name = units.file_stem(beginning.base_offset)
+    match beginning.reason:
+        case SegmentReason.OUT_OF_RANGE:
+            return say("lookup_chain.refused", error=result.error)
+        case SegmentReason.BEYOND_STABLE:
+            offset, stable = group(context.target), group(bounds.limit_offset)
+            return say("lookup_chain.beyond_stable", offset=offset, stable=stable)
+        case SegmentReason.BEYOND_END:
+            return say("lookup_chain.beyond_end", offset=group(context.target))
+        case SegmentReason.LOG_START:
+            return say("lookup_chain.earliest", offset=group(bounds.start_offset))
+        case SegmentReason.LOG_END:
+            return say("lookup_chain.latest", offset=group(bounds.end_offset))
+        case SegmentReason.STABLE_END:
+            end, stable = group(bounds.end_offset), group(bounds.limit_offset)
+            return say("lookup_chain.latest_stable", end=end, stable=stable)
+        case SegmentReason.LARGEST if beginning.largest_ms >= 0:
+            return _largest_text(context, segment_name)
+        case SegmentReason.TOO_OLD:
+            latest_ms = max(choice.largest_ms for choice in result.choices)
+            return say("lookup_chain.time_none", moment=units.moment(latest_ms))
+        case SegmentReason.FIRST_REACHING:
+            return say(
+                f"lookup_chain.time_{'only' if is_only else 'of'}",
+                count=count,
+                segment=segment_name,
+                moment=units.moment(beginning.largest_ms),
+            )
+        case SegmentReason.GREATEST_BASE:
+            return say(
+                f"lookup_chain.offset_{'only' if is_only else 'of'}",
+                count=count,
+                base=group(beginning.base_offset),
+                offset=group(context.target),
+                segment=segment_name,
+            )
+    return say("lookup_chain.largest_none")
+
+
+def _largest_text(context: LookupContext, segment_name: str) -> str:
+    """Which segment remembers the largest timestamp, and what a release makes of the offset that is
+    remembered with it.
+    """
+    result, count = context.result, len(context.log.segments)
+    largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
+    outcome = "scanned" if result.scans else "answered" if result.answer else "hidden"
+    return say(
+        f"lookup_chain.largest_{'only' if count == 1 else 'of'}",
+        count=group(count),
+        segment=segment_name,
+        then=say(f"lookup_chain.largest_{outcome}"),
+        moment=units.moment(largest_ms),
+        offset=group(offset),
+    )
+
+
+def _next_segment_text(context: LookupContext, number: int) -> str:
+    """Where nothing in the segment before answers."""
+    before, after = context.result.searches[number - 1 : number + 1]
+    return say(
+        "lookup_chain.next_segment",
+        before=units.file_stem(before.segment),
+        after=units.file_stem(after.segment),
+        offset=group(context.target),
+    )
+
+
+def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
+    """What comes of the batch that was found, or that none was."""
+    result, scan, key = context.result, cast(ForwardScan, context.result.scan), outcome.value
+    match outcome:
+        case LookupOutcome.NO_BATCH | LookupOutcome.TOO_EARLY:
+            return say(f"lookup_chain.{key}")
+        case LookupOutcome.HIDDEN:
+            offset, stable = group(scan.offset), group(result.bounds.limit_offset)
+            return say("lookup_chain.hidden", offset=offset, stable=stable)
+    position, target = group(cast(Batch, scan.batch).position), group(context.target)
+    if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
+        return say(f"lookup_chain.{key}", position=position, error=result.error)
+    record = cast(ConsumerRecord, result.record)
+    if outcome is LookupOutcome.SKIPS:
+        skipped = record.offset - scan.batch.base_offset
+        return say_count(
+            "lookup_chain.skips", skipped, n=group(skipped), position=position, target=target
+        )
+    is_elsewhere = record.segment != scan.segment
+    return say(
+        f"lookup_chain.{key}{'_segment' if is_elsewhere else ''}",
+        position=position,
+        target=target,
+        offset=group(record.offset),
+        next=group(record.batch_position),
+        segment=units.file_stem(record.segment),
+    )

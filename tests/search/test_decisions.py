@@ -1,0 +1,144 @@
+"""What a lookup decides and why, as values: whoever words a step compares nothing again."""
+
+import pytest
+
+from kafkaviz.format import legacy_messages
+from kafkaviz.search.batches import ReadPart
+from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
+from kafkaviz.search.profile import profile
+from kafkaviz.search.scan import HeaderOutcome
+from kafkaviz.search.segment_selection import SegmentMiss, SegmentReason
+from kafkaviz.search.slots import Branch, floor
+from kafkaviz.simulate.lessons import practice
+from tests.search.recorded import in_memory
+
+ARTICLE = [6, 14, 22, 26, 31]
+
+
+@pytest.mark.parametrize(
+    ("target", "warm", "branches"),
+    [
+        (23, True, [Branch.INTO_WARM, Branch.RIGHT, Branch.LEFT]),
+        (22, True, [Branch.INTO_WARM, Branch.EXACT]),
+        (6, True, [Branch.BEFORE_WARM, Branch.FROM_FIRST]),
+        (5, True, [Branch.BEFORE_WARM, Branch.NO_ENTRY]),
+        (5, False, [Branch.NO_ENTRY]),
+        (31, False, [Branch.FROM_FIRST, Branch.RIGHT, Branch.RIGHT, Branch.EXACT]),
+    ],
+)
+def test_each_probe_has_its_branch(target, warm, branches):
+    """As AbstractIndex.indexSlotRangeFor takes them."""
+    search = floor(ARTICLE, target, 8, warm)
+    assert [probe.branch for probe in search.probes] == branches
+
+
+@pytest.mark.parametrize("warm_bytes", [None, 8, 16, 32, 8192])
+def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
+    """Down to the slot that is found, or to none."""
+    keys = list(range(3, 120, 7))
+    for target in range(125):
+        search = floor(keys, target, 8, warm_bytes is not None, warm_bytes or 8192)
+        for probe, following in zip(search.probes, search.probes[1:], strict=False):
+            if probe.branch is not Branch.BEFORE_WARM:
+                assert probe.remaining == (following.lo, following.hi)
+        remaining = search.probes[-1].remaining
+        assert (remaining is None) == (search.slot < 0)
+        assert remaining is None or remaining == (search.slot, search.slot)
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "headers"),
+    [
+        ("4.3.1", 23, [(656, HeaderOutcome.BASE_BELOW, 17), (838, HeaderOutcome.BASE_EQUAL, 23)]),
+        (
+            "4.3.1",
+            25,
+            [
+                (656, HeaderOutcome.BASE_BELOW, 17),
+                (838, HeaderOutcome.BASE_BELOW, 23),
+                (1050, HeaderOutcome.BASE_ABOVE_BACK, 27),
+                (838, HeaderOutcome.REACHES, 26),
+            ],
+        ),
+        ("3.9", 23, [(656, HeaderOutcome.LAST_BELOW, 22), (838, HeaderOutcome.LAST_FOUND, 26)]),
+    ],
+)
+def test_each_header_has_its_outcome(version, target, headers):
+    """With what was compared, and the reads up to there."""
+    scan = by_offset(practice.five().log, target, profile(version)).scan
+    assert [(header.position, header.outcome, header.value) for header in scan.headers] == headers
+    assert scan.headers[-1].reads == len(scan.reads) and scan.target == target
+
+
+def test_headers_of_a_time():
+    """Too early, then the batch, whose records are read."""
+    scan = by_timestamp(practice.five().log, practice.START_MS + 3000, profile()).scan
+    assert [header.outcome for header in scan.headers] == [
+        HeaderOutcome.TIME_EARLY,
+        HeaderOutcome.TIME_FOUND,
+    ]
+    assert scan.reads[-1].part is ReadPart.BATCH
+
+
+def old_log(torn_bytes: int = 0) -> LogView:
+    """Three messages of magic 1, the offsets 0 to 2, and the beginning of one more."""
+    messages = [legacy_messages.build(1, offset, b"k", b"value") for offset in range(4)]
+    data = b"".join(messages[:3]) + messages[3][:torn_bytes]
+    return LogView("old-0", (SegmentView(0, in_memory(f"{0:020}.log", data)),))
+
+
+def test_a_message_that_is_read_whole_is_one_header():
+    """Its base offset takes all of its bytes; that is no look at the batch before."""
+    scan = by_offset(old_log(), 2, profile("4.3.1")).scan
+    assert [header.outcome for header in scan.headers] == [
+        HeaderOutcome.BASE_BELOW,
+        HeaderOutcome.BASE_BELOW,
+        HeaderOutcome.BASE_EQUAL,
+    ]
+    assert [read.part for read in scan.reads] == [ReadPart.START, ReadPart.BATCH] * 3
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "3.9"])
+def test_a_header_that_is_cut_off_decides_nothing(version):
+    """It is read, and the log ends there."""
+    log = old_log(torn_bytes=20)
+    scan = by_timestamp(log, 0, profile(version)).scan
+    assert scan.batch is None and len(scan.headers) == 3
+    assert scan.reads[-1].position > scan.headers[-1].position
+
+
+@pytest.mark.parametrize(
+    ("target", "reason", "miss", "outcome"),
+    [
+        ({"offset": -1}, SegmentReason.OUT_OF_RANGE, None, None),
+        ({"offset": 32}, SegmentReason.BEYOND_END, None, None),
+        ({"offset": 23}, SegmentReason.GREATEST_BASE, None, LookupOutcome.FIRST),
+        ({"offset": 25}, SegmentReason.GREATEST_BASE, None, LookupOutcome.SKIPS),
+        ({"timestamp_ms": -1}, SegmentReason.LOG_END, None, None),
+        ({"timestamp_ms": -2}, SegmentReason.LOG_START, None, None),
+        ({"timestamp_ms": -3}, SegmentReason.LARGEST, None, LookupOutcome.RECORD_LARGEST),
+        (
+            {"timestamp_ms": practice.START_MS},
+            SegmentReason.FIRST_REACHING,
+            None,
+            LookupOutcome.RECORD_TIME,
+        ),
+        ({"timestamp_ms": practice.START_MS + 9000}, SegmentReason.TOO_OLD, None, None),
+    ],
+)
+def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcome):
+    """Of the one segment of the article."""
+    log = practice.five().log
+    by = by_offset if "offset" in target else by_timestamp
+    lookup = by(log, *target.values(), profile())
+    assert (lookup.beginning.reason, lookup.beginning.miss) == (reason, miss)
+    assert lookup.outcome is outcome
+
+
+def test_a_segment_without_a_late_record_is_a_miss():
+    """The time of the file promised one."""
+    lookup = by_timestamp(old_log(), 0, profile())
+    assert lookup.beginning.reason is SegmentReason.FIRST_REACHING
+    assert lookup.beginning.is_file_time and lookup.beginning.miss is SegmentMiss.NO_RECORD
+    assert lookup.outcome is LookupOutcome.TOO_EARLY
