@@ -1,5 +1,7 @@
 """Stand-ins for what a test must not start: an ingest without Spark."""
 
+import streamlit as st
+
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.job import Progress
 
@@ -34,3 +36,9 @@ class FakeStarts:
         """A new fake ingest."""
         self.asked.append((list(directories), catalog_path, master))
         return FakeIngest(self.progress)
+
+
+def forget_runs() -> None:
+    """The next page finds nothing that runs or ran for this server, and nothing cached."""
+    st.cache_resource.clear()
+    st.cache_data.clear()

@@ -6,7 +6,6 @@ import json
 import threading
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
@@ -35,12 +34,9 @@ batch_bytes = 4096
 
 
 @pytest.fixture(autouse=True)
-def nothing_cached(starts, monkeypatch) -> None:
-    """No Spark, nothing kept from the test before, and no progress strip while a slow machine
-    compiles.
-    """
+def quiet(starts, monkeypatch) -> None:
+    """No Spark, and no progress strip while a slow machine compiles."""
     monkeypatch.setattr(measure_jobs, "PATIENCE_S", PATIENCE_S)
-    st.cache_resource.clear()
 
 
 def page(**query: str) -> AppTest:
