@@ -1,8 +1,10 @@
 """What tests of the pages share: no Spark, and nothing that still runs from the test before."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from kafkaviz.app.state import session_language
 from kafkaviz.pipeline import job
@@ -18,6 +20,18 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
     monkeypatch.setattr(job, "start_ingest", fake)
     forget_runs()
     return fake
+
+
+@pytest.fixture
+def nothing_cached() -> Iterator[None]:
+    """For a test that changes how something is read or worked out: no page has it from a test
+    before, nor will have it of this one.
+    """
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    yield
+    st.cache_resource.clear()
+    st.cache_data.clear()
 
 
 @pytest.fixture

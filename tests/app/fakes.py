@@ -1,7 +1,9 @@
 """Stand-ins for what a test must not start: an ingest without Spark."""
 
-import streamlit as st
-
+from kafkaviz.app.pages.explore.queries import queries
+from kafkaviz.app.pages.tuning.measure_jobs import measure_jobs
+from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.ingests import server_ingests
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.job import Progress
 
@@ -39,6 +41,8 @@ class FakeStarts:
 
 
 def forget_runs() -> None:
-    """The next page finds nothing that runs or ran for this server, and nothing cached."""
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    """The next page finds nothing that runs or ran for this server; what was read of a directory
+    stays cached.
+    """
+    for registry in (server_ingests, checkups, measure_jobs, queries):
+        registry.clear()

@@ -208,7 +208,7 @@ def test_a_segment_in_another_state(clean, tmp_path):
     )
 
 
-def test_a_log_that_may_not_be_read(clean, monkeypatch):
+def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
     """The tests may run as a user who reads everything, so the refusal is made."""
 
     def refuse(segment):
@@ -219,7 +219,7 @@ def test_a_log_that_may_not_be_read(clean, monkeypatch):
     assert "00000000000000007975.log could not be read" in html(at) and sent(at) == ({}, {})
 
 
-def test_a_log_that_is_gone(clean, monkeypatch):
+def test_a_log_that_is_gone(clean, nothing_cached, monkeypatch):
     """A broker removed it between the listing and the reading."""
 
     def gone(segment):

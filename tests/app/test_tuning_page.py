@@ -206,7 +206,7 @@ def test_the_log_once_more():
     )
 
 
-def test_settings_that_kafka_does_not_take_are_explained(monkeypatch):
+def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeypatch):
     """Kafka's words in their place; the rest of the page stands."""
 
     def refuses(*_):
