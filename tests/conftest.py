@@ -1,14 +1,23 @@
 """What tests of every floor share."""
 
 import gc
+import hashlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from docs.browsing import CHROMIUM, chromium, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from kafkaviz.pipeline.job import Ingest
 
 # how long an example takes says more of the machine than of the code
 settings.register_profile("any machine", deadline=None)
@@ -35,6 +44,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         places |= {path: place for place, (path, _) in enumerate(long.most_common())}
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (places.get(item.path, len(tests)), -tests[item.path], item.path))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips what drives a browser, before anything is started for it, where there is none."""
+    if item.get_closest_marker("browser"):
+        pytest.importorskip(
+            "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
+        )
+        if CHROMIUM is None:
+            pytest.skip("needs Chromium: on Debian and Ubuntu, apt-get install chromium")
 
 
 @pytest.fixture(scope="session")
@@ -132,6 +152,68 @@ def restarted_4_4(cache: Path) -> Path:
     from kafkaviz.log.archive import unpack_if_archive
 
     return unpack_if_archive(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
+
+
+@pytest.fixture(scope="session")
+def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app opened on the sample broker, with its catalog, as after an earlier
+    visit: no page of it need wait for Spark.
+    """
+    from kafkaviz.app.cache.broker_cache import catalog_path
+    from kafkaviz.log.broker import open_broker
+    from tests.support.ingest import ingest_in_process
+
+    folder = tmp_path_factory.mktemp("server-cache")
+    ingest_in_process(clean, catalog=folder / "catalogs" / catalog_path(open_broker(clean)).name)
+    with serving(folder, str(clean)) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """The Chromium of this process; it keeps an event loop in this thread until the end."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    """A page of 1280 px; the test fails if its console shows an error."""
+    from tests.support.browser import watched
+
+    with watched(browser) as page:
+        yield page
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., "Ingest"]:
+    """An ingest whose tasks run right here, pickled as they would be for a worker: everything but
+    Spark, in milliseconds.
+    """
+    from tests.support import ingest
+
+    ingest.without_spark(monkeypatch)
+    return ingest.run_ingest
+
+
+@pytest.fixture
+def fingerprint() -> Callable[[Path], dict[str, tuple]]:
+    """Everything about the files of a folder that what reads it must leave alone."""
+    return _fingerprint
+
+
+def _fingerprint(folder: Path) -> dict[str, tuple]:
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        stat = path.stat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        files[path.relative_to(folder).as_posix()] = (
+            stat.st_size,
+            stat.st_mtime_ns,
+            stat.st_mode,
+            content,
+        )
+    return files
 
 
 def _sample(name: str) -> Path:

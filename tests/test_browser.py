@@ -5,102 +5,30 @@ fails.
 import itertools
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
-from docs.browsing import CHROMIUM, chromium, serving, watch
-from kafkaviz.app.cache.broker_cache import catalog_path
+from docs.browsing import serving
 from kafkaviz.log.broker import open_broker
 from kafkaviz.words import text_in
-from tests.pipeline.conftest import ingest_in_process
+from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, watched
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
-)
-
-PATIENCE_MS = 30_000
-sync_api.expect.set_options(timeout=PATIENCE_MS)
-SPARK_PATIENCE_MS = 180_000
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"
-    ),
-]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an app of its own, opened on the sample broker."""
-    with serving(tmp_path_factory.mktemp("browser-cache"), str(clean)) as address:
+def unread_server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app that was never used: it has no catalog of the sample broker."""
+    with serving(tmp_path_factory.mktemp("unread-cache"), str(clean)) as address:
         yield address
 
 
-@pytest.fixture(scope="module")
-def server_that_has_read(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The same with the catalog of that broker, as after an earlier visit: no page of it need wait
-    for Spark.
-    """
-    cache = tmp_path_factory.mktemp("browser-cache")
-    shutil.copytree(catalogs_of(clean, tmp_path_factory.getbasetemp()), cache / "catalogs")
-    with serving(cache, str(clean)) as address:
-        yield address
-
-
-@lru_cache(maxsize=1)
-def catalogs_of(directory: Path, folder: Path) -> Path:
-    """A folder of this test process, with the directory's catalog under the name that the app looks
-    for.
-    """
-    name = catalog_path(open_broker(directory)).name
-    ingest_in_process(directory, catalog=folder / "catalogs-of-browsers" / name)
-    return folder / "catalogs-of-browsers"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["sync_api.Browser"]:
-    """One Chromium for all journeys."""
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture
-def page(browser: "sync_api.Browser") -> Iterator["sync_api.Page"]:
-    """A page of 1280 px; the test fails if the console shows an error."""
-    with watched(browser) as opened:
-        yield opened
-
-
-@contextmanager
-def watched(
-    browser: "sync_api.Browser", width: int = 1280, theme: str = "light"
-) -> Iterator["sync_api.Page"]:
-    """A page of a visitor who was never here; AssertionError at its end if its console showed an
-    error.
-    """
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-    opened = context.new_page()
-    opened.set_default_timeout(PATIENCE_MS)
-    errors = watch(opened)
-    yield opened
-    context.close()
-    assert errors == []
-
-
-def heading(page: "sync_api.Page", text: str) -> None:
-    """Waits for the page's title."""
-    page.locator("h1", has_text=text).first.wait_for()
-
-
-def test_open_and_see_the_broker(server, page):
+def test_open_and_see_the_broker(unread_server, page):
     """The whole broker paints from the directory alone: title, map, table; nothing is clipped at
     1280 px.
     """
-    page.goto(server)
+    page.goto(unread_server)
     heading(page, "37 topic-partitions")
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
@@ -160,9 +88,9 @@ def test_a_dark_page_on_paper_is_light(server, browser, path):
     assert seen == "rgb(232, 236, 242)"
 
 
-def test_sparks_numbers_arrive(server, page):
+def test_sparks_numbers_arrive(unread_server, page):
     """The dashes become what Kafka's dump counts, and a click works meanwhile."""
-    page.goto(server)
+    page.goto(unread_server)
     heading(page, "37 topic-partitions")
     page.get_by_text("By name", exact=True).click()
     page.get_by_text("54\u202f917 batches, 261\u202f296 records").wait_for(
@@ -286,14 +214,6 @@ def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
     page.wait_for_timeout(1500)
     heading(page, "37 topic-partitions")
     assert "missing" not in page.url and not field.input_value().endswith("missing")
-
-
-def click_a_bar(page: "sync_api.Page") -> None:
-    """A click into the middle of the map's first bar."""
-    bars = page.locator(".js-plotly-plot .barlayer .point path")
-    bars.first.wait_for(state="attached")
-    box = bars.first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 def test_back_leads_to_the_map_as_it_was(server, page):

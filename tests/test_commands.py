@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from socket import create_server, socket
@@ -19,6 +18,7 @@ from kafkaviz.__main__ import COMMANDS, main
 from kafkaviz.app.state.access import parse_directories
 from kafkaviz.cli import app
 from kafkaviz.errors import CorruptFile
+from tests.support.http_answer import wait_for
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"}
@@ -292,18 +292,6 @@ def test_app_answers_soon(tmp_path):
             process.terminate()
             output = process.communicate()[0].decode()
     assert f"http://127.0.0.1:{port}" in output
-
-
-def wait_for(url: str, seconds: float) -> bytes | None:
-    """What the address answers as soon as it answers, or None."""
-    end = monotonic() + seconds
-    while monotonic() < end:
-        try:
-            with urllib.request.urlopen(url, timeout=1) as answer:
-                return answer.read()
-        except OSError:
-            sleep(0.05)
-    return None
 
 
 def test_a_reader_that_has_had_enough_is_no_fault(data):

@@ -18,9 +18,9 @@ from kafkaviz.format import names
 from kafkaviz.log import archive, file, unpack_budget
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from tests.analysis.test_overview import make_segment
 from tests.app.driven import html
-from tests.app.fakes import FakeStarts
+from tests.app.fakes import FakeStarts, forget_runs
+from tests.support.segment_files import make_segment
 
 APP = Path(__file__).parents[1] / "app.py"
 PATIENCE_S = 60
@@ -28,14 +28,12 @@ PATIENCE_S = 60
 
 @pytest.fixture(autouse=True)
 def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
-    """No Spark, no directory and no root from the environment, nothing cached by the test
-    before.
-    """
+    """No Spark, no directory and no root from the environment."""
     fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
     monkeypatch.setattr(job, "start_ingest", fake)
     for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
         monkeypatch.delenv(name, raising=False)
-    st.cache_resource.clear()
+    forget_runs()
     return fake
 
 

@@ -33,10 +33,6 @@ from kafkaviz.report.subject import gather
 
 MADE_MS = 1_790_000_000_000
 TRAP = "<img src=x onerror=alert(1)>"
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
-    None,
-)
 
 
 class Read(HTMLParser):
@@ -413,39 +409,28 @@ def test_text_is_escaped_and_markup_is_not():
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(
-    CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"
-)
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_it_opens_without_a_network(damaged_page, trapped, tmp_path, mode):
+def test_it_opens_without_a_network(browser, damaged_page, trapped, tmp_path, mode):
     """Offline in Chromium: every figure is drawn, in the reader's mode, nothing is asked for, the
     console is silent, no trap goes off.
     """
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
-    )
     trap = (
         [report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)]
         if mode == "light"
         else []
     )
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
-        for text in (damaged_page, *trap):
-            (tmp_path / "report.html").write_text(text, encoding="utf-8")
-            seen = drawn(browser, (tmp_path / "report.html").as_uri(), mode)
-            assert seen == {
-                "requests": 1,
-                "said": [],
-                "figures": 5,
-                "wide": False,
-                "undrawn": 0,
-                "turns": True,
-                "ink": INK[mode],
-            }
-        browser.close()
+    for text in (damaged_page, *trap):
+        (tmp_path / "report.html").write_text(text, encoding="utf-8")
+        seen = drawn(browser, (tmp_path / "report.html").as_uri(), mode)
+        assert seen == {
+            "requests": 1,
+            "said": [],
+            "figures": 5,
+            "wide": False,
+            "undrawn": 0,
+            "turns": True,
+            "ink": INK[mode],
+        }
 
 
 INK = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
@@ -484,24 +469,15 @@ def drawn(browser, address: str, mode: str) -> dict:
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(
-    CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"
-)
-def test_it_prints(damaged_page, tmp_path):
+def test_it_prints(browser, damaged_page, tmp_path):
     """On paper it is light, what is folded is open, and no figure is wider than the page; then all
     is as it was.
     """
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt"
-    )
     (tmp_path / "report.html").write_text(damaged_page, encoding="utf-8")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_context(
-            viewport={"width": 680, "height": 900}, color_scheme="dark", offline=True
-        ).new_page()
+    with browser.new_context(
+        viewport={"width": 680, "height": 900}, color_scheme="dark", offline=True
+    ) as context:
+        page = context.new_page()
         page.goto((tmp_path / "report.html").as_uri())
         page.locator("html[data-drawn]").wait_for(timeout=30_000)
         page.emulate_media(media="print", color_scheme="dark")
@@ -514,4 +490,3 @@ def test_it_prints(damaged_page, tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth") <= 680
         page.evaluate("() => { dispatchEvent(new Event('afterprint')) }")
         assert page.locator("details[open]").count() == 0
-        browser.close()

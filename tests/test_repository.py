@@ -2,6 +2,7 @@
 path of one machine.
 """
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -66,6 +67,49 @@ def test_a_path_of_one_machine_is_found():
         ["see " + "/work" + "/x", "a" + "/work" + "/x", "/var/lib/kafka", '"' + "/home" + '/kafka"']
     )
     assert machine_paths("notes.md", text) == ["notes.md:1", "notes.md:4"]
+
+
+def imported_test_modules(name: str, text: str) -> list[str]:
+    """NAME:LINE of every import of a test module, or from one."""
+    faults = []
+    for node in ast.walk(ast.parse(text)):
+        imported = []
+        if isinstance(node, ast.Import):
+            imported = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            package = "tests." * bool(node.level) + (node.module or "")
+            imported = [f"{package}.{alias.name}" for alias in node.names]
+        faults += [
+            f"{name}:{node.lineno}" for path in imported if re.match(r"tests\..*\btest_", path)
+        ]
+    return faults
+
+
+def test_no_test_module_is_imported():
+    """What several tests share lies in tests/support/ or in a module beside them, and their
+    fixtures in a conftest.py.
+    """
+    assert [
+        fault
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for fault in imported_test_modules(str(path.relative_to(ROOT)), path.read_text())
+    ] == []
+
+
+def test_an_import_of_a_test_module_is_found():
+    """In each form that Python knows."""
+    lines = [
+        "import tests.test_pages",
+        "from tests import conftest, test_pages",
+        "from tests.app.test_access import roots",
+        "from . import test_access",
+        "from .test_access import roots",
+        "from tests.support.browser import watched",
+        "import kafkaviz.test_pages",
+    ]
+    assert imported_test_modules("a.py", "\n".join(lines)) == [
+        f"a.py:{number}" for number in range(1, 6)
+    ]
 
 
 def test_both_lists_of_dependencies_say_the_same():

@@ -5,30 +5,12 @@ stays unknown.
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kafkaviz.analysis import overview
 from kafkaviz.analysis.overview import UNKNOWN
-from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Problem, open_broker
-
-
-def make_segment(
-    folder: Path, base: int, log_bytes: int, positions: list[int], times: int = 0, suffix: str = ""
-) -> None:
-    """A segment with this many bytes of log and these index entries; the log is zeros, for nothing
-    here reads it.
-    """
-    folder.mkdir(exist_ok=True, parents=True)
-    stem = folder / f"{base:020d}"
-    Path(f"{stem}.log{suffix}").write_bytes(bytes(log_bytes))
-    entries = np.array(
-        [(number + 1, position) for number, position in enumerate(positions)], offset_index.ENTRY
-    )
-    Path(f"{stem}.index{suffix}").write_bytes(offset_index.build(entries))
-    stamps = np.array([(1000 + number, number + 1) for number in range(times)], time_index.ENTRY)
-    Path(f"{stem}.timeindex{suffix}").write_bytes(time_index.build(stamps))
+from tests.support.segment_files import columns, make_segment
 
 
 @pytest.fixture
@@ -42,27 +24,6 @@ def small(tmp_path: Path) -> Path:
     make_segment(tmp_path / "logs-0", 9, 0, [])
     (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\n")
     return tmp_path
-
-
-def columns(broker, **counted) -> dict[str, list]:
-    """A catalog's table of segments as it would be for these segments; counted gives columns, all
-    others are 0.
-    """
-    segments = [
-        (partition, segment) for partition in broker.partitions for segment in partition.segments
-    ]
-    table = {
-        "directory": [partition.directory for partition, _ in segments],
-        "base_offset": [segment.base_offset for _, segment in segments],
-        "suffix": [
-            "" if segment.state in ("active", "closed") else segment.state
-            for _, segment in segments
-        ],
-        "log_bytes": [segment.log and segment.log.size_bytes for _, segment in segments],
-        "log_mtime_ns": [segment.log and segment.log.mtime_ns for _, segment in segments],
-    }
-    table |= {name: counted.get(name, [()] * len(segments)) for name in ("codecs", "problems")}
-    return table | {name: counted.get(name, [0] * len(segments)) for name in overview.COUNT_COLUMNS}
 
 
 def test_the_listing_knows_sizes_and_states(small):

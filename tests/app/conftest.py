@@ -1,5 +1,6 @@
-"""What tests of the pages share: no Spark, and nothing kept from the test before."""
+"""What tests of the pages share: no Spark, and nothing that still runs from the test before."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,8 @@ import streamlit as st
 from kafkaviz.app.state import session_language
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from tests.analysis.test_overview import make_segment
-from tests.app.fakes import FakeStarts
-from tests.pipeline.conftest import fingerprint, in_process
-
-__all__ = ["fingerprint", "in_process"]
+from tests.app.fakes import FakeStarts, forget_runs
+from tests.support.segment_files import make_segment
 
 
 @pytest.fixture
@@ -20,8 +18,20 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
     """The ingests that pages start; set .progress before a page runs."""
     fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
     monkeypatch.setattr(job, "start_ingest", fake)
-    st.cache_resource.clear()
+    forget_runs()
     return fake
+
+
+@pytest.fixture
+def nothing_cached() -> Iterator[None]:
+    """For a test that changes how something is read or worked out: no page has it from a test
+    before, nor will have it of this one.
+    """
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    yield
+    st.cache_resource.clear()
+    st.cache_data.clear()
 
 
 @pytest.fixture
@@ -32,7 +42,7 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def directory(tmp_path, starts) -> Path:
-    """A broker directory with one topic-partition, and nothing cached of it."""
+    """A broker directory with one topic-partition."""
     make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [400], times=1)
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     return tmp_path / "kafka"

@@ -2,6 +2,10 @@
 
 import time
 
+from kafkaviz.app.pages.explore.queries import queries
+from kafkaviz.app.pages.tuning.measure_jobs import measure_jobs
+from kafkaviz.app.state.checkups import checkups
+from kafkaviz.app.state.ingests import server_ingests
 from kafkaviz.pipeline.job import Progress
 
 
@@ -40,3 +44,11 @@ class FakeStarts:
         """A new fake ingest."""
         self.asked.append((list(directories), catalog_path, master))
         return FakeIngest(self.progress)
+
+
+def forget_runs() -> None:
+    """The next page finds nothing that runs or ran for this server; what was read of a directory
+    stays cached.
+    """
+    for registry in (server_ingests, checkups, measure_jobs, queries):
+        registry.clear()

@@ -14,7 +14,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import job
-from tests.analysis.test_overview import columns, make_segment
+from tests.support.segment_files import columns, make_segment
 
 REAL_START = job.start_ingest
 

@@ -4,13 +4,9 @@ ruler; no error in the console.
 
 import pytest
 
-from tests import test_browser
+from tests.support.browser import sync_api
 
-sync_api = test_browser.sync_api
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
-
+pytestmark = pytest.mark.browser
 THIN = "\u202f"
 
 

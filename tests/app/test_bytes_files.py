@@ -10,8 +10,9 @@ import pytest
 import streamlit as st
 
 from kafkaviz.app.pages.segment.bytes_tab import file_label
-from tests.app.test_bytes_tab import sent
-from tests.app.test_segment_page import html, nothing_cached, page  # noqa: F401 - the fixture clears the caches
+from tests.app.segment_page import bytes_sent, html, page
+
+pytestmark = pytest.mark.usefixtures("starts")
 
 META = {"tab": "Bytes", "file": "meta.properties"}
 
@@ -40,7 +41,7 @@ def copied(clean, tmp_path) -> Path:
 def test_what_lies_beside_the_segment(clean):
     """Snapshots and small files of the topic-partition, and the broker's own."""
     at = page(clean, "payments-0", 7975, tab="Bytes", file="leader-epoch-checkpoint")
-    words = sent(at)
+    words = bytes_sent(at)
     assert (words["file"], words["panes"][0]["of"], words["panes"][0]["start"]) == (
         "leader-epoch-checkpoint",
         "file",
@@ -63,7 +64,7 @@ def test_what_lies_beside_the_segment(clean):
 
 def test_a_file_of_the_broker_directory(clean):
     """Every byte has a name."""
-    pane = sent(page(clean, "payments-0", 7975, **META))["panes"][0]
+    pane = bytes_sent(page(clean, "payments-0", 7975, **META))["panes"][0]
     assert (
         pane["spans"][0][0] == 0
         and pane["spans"][-1][1] == pane["end"] == (clean / "meta.properties").stat().st_size
@@ -74,22 +75,28 @@ def test_a_byte_of_the_address(clean):
     """It is the first to be looked at; a number that is none, or lies behind the end, does no
     harm.
     """
-    assert sent(page(clean, "payments-0", 7975, byte="40", **META))["panes"][0]["chosen"] == 40
-    assert sent(page(clean, "payments-0", 7975, byte="-4", **META))["panes"][0]["chosen"] == 0
-    end = sent(page(clean, "payments-0", 7975, byte="9" * 14, **META))["panes"][0]
+    assert (
+        bytes_sent(page(clean, "payments-0", 7975, byte="40", **META))["panes"][0]["chosen"] == 40
+    )
+    assert bytes_sent(page(clean, "payments-0", 7975, byte="-4", **META))["panes"][0]["chosen"] == 0
+    end = bytes_sent(page(clean, "payments-0", 7975, byte="9" * 14, **META))["panes"][0]
     assert end["chosen"] == end["end"] - 1
-    assert sent(page(clean, "payments-0", 7975, byte="9" * 400, **META))["panes"][0]["chosen"] == 0
+    assert (
+        bytes_sent(page(clean, "payments-0", 7975, byte="9" * 400, **META))["panes"][0]["chosen"]
+        == 0
+    )
 
 
 def test_a_byte_of_the_log_pins_its_batch(clean):
     """So does a slot of an index; a pin in the address goes before it."""
-    batch = sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000"))
+    batch = bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000"))
     assert (batch["panes"][0]["start"], batch["panes"][0]["chosen"]) == (479997, 480000)
     at = page(clean, "payments-0", 7975, tab="Bytes", file=".index", byte="764")
     assert (
-        sent(at)["panes"][0]["chosen"] == 764 and ">479 997<" in html(at).split('<tr class="on"')[1]
+        bytes_sent(at)["panes"][0]["chosen"] == 764
+        and ">479 997<" in html(at).split('<tr class="on"')[1]
     )
-    pinned = sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000", pin="7975"))
+    pinned = bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", byte="480000", pin="7975"))
     assert pinned["panes"][0]["start"] == 0
 
 
@@ -99,7 +106,7 @@ def test_a_byte_of_the_log_pins_its_batch(clean):
 )
 def test_a_name_that_is_no_file_here(clean, name):
     """Only what was listed is opened."""
-    assert sent(page(clean, "payments-0", 7975, tab="Bytes", file=name))["file"] == ".log"
+    assert bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", file=name))["file"] == ".log"
 
 
 def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatch):
@@ -108,14 +115,17 @@ def test_what_lies_outside_what_the_server_may_open(copied, tmp_path, monkeypatc
     """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(copied / "payments-0"))
     at = page(copied / "payments-0", "payments-0", 7975, **META)
-    assert sent(at) is None and "lies outside what this server may open" in html(at)
-    assert sent(
+    assert bytes_sent(at) is None and "lies outside what this server may open" in html(at)
+    assert bytes_sent(
         page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="partition.metadata")
     )
     (tmp_path / "secret").write_text("hidden")
     os.symlink(tmp_path / "secret", copied / "payments-0" / "notes")
     st.cache_data.clear()
-    assert sent(page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="notes")) is None
+    assert (
+        bytes_sent(page(copied / "payments-0", "payments-0", 7975, tab="Bytes", file="notes"))
+        is None
+    )
 
 
 def test_renamed_files_and_empty_ones(copied):
@@ -125,16 +135,16 @@ def test_renamed_files_and_empty_ones(copied):
     (copied / "payments-0" / "![a](b)__x__").write_bytes(b"abc")
     (copied / ".lock").write_bytes(b"")
     assert (
-        sent(page(copied, "payments-0", 7975, tab="Bytes", file=f"{stem}.index.deleted"))["panes"][
-            0
-        ]["end"]
+        bytes_sent(page(copied, "payments-0", 7975, tab="Bytes", file=f"{stem}.index.deleted"))[
+            "panes"
+        ][0]["end"]
         == 16
     )
     odd = file_label("![a](b)__x__")
-    words = sent(page(copied, "payments-0", 7975, tab="Bytes", file=odd))
+    words = bytes_sent(page(copied, "payments-0", 7975, tab="Bytes", file=odd))
     assert words["panes"][0]["spans"][0][2] == "unknown file" and "\\_" in odd
     at = page(copied, "payments-0", 7975, tab="Bytes", file=".lock")
-    assert sent(at) is None and ".lock has 0 bytes." in html(at)
+    assert bytes_sent(at) is None and ".lock has 0 bytes." in html(at)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +160,7 @@ def test_a_log_without_a_whole_batch_has_its_bytes(copied, data, name):
     log = copied / "payments-0" / "00000000000000007975.log"
     log.write_bytes(data)
     at = page(copied, "payments-0", 7975)
-    pane = sent(at)["panes"][0]
+    pane = bytes_sent(at)["panes"][0]
     assert (pane["of"], pane["end"], pane["data"]) == ("file", len(data), len(data))
     assert name in [span[2] for span in pane["spans"]]
     assert pane["spans"][-1][1] == len(data) and "No whole batch in this log" in html(at)
@@ -160,15 +170,15 @@ def test_an_empty_log_has_its_indexes(copied):
     """The .log has no byte, which is said; the other files are there."""
     (copied / "payments-0" / "00000000000000007975.log").write_bytes(b"")
     at = page(copied, "payments-0", 7975)
-    assert sent(at) is None and "00000000000000007975.log has 0 bytes." in html(at)
-    assert sent(page(copied, "payments-0", 7975, file=".index"))["panes"][0]["end"] == 209 * 8
+    assert bytes_sent(at) is None and "00000000000000007975.log has 0 bytes." in html(at)
+    assert bytes_sent(page(copied, "payments-0", 7975, file=".index"))["panes"][0]["end"] == 209 * 8
 
 
 def test_indexes_without_a_log_have_their_bytes(copied):
     """The first that is there."""
     (copied / "payments-0" / "00000000000000007975.log").unlink()
     at = page(copied, "payments-0", 7975)
-    assert sent(at)["file"] == ".index" and "There is no .log of this base offset" in html(at)
+    assert bytes_sent(at)["file"] == ".index" and "There is no .log of this base offset" in html(at)
 
 
 def test_a_directory_without_a_segment(copied):
@@ -177,7 +187,7 @@ def test_a_directory_without_a_segment(copied):
         if found.name != "partition.metadata":
             found.unlink()
     at = page(copied, "payments-0")
-    assert sent(at)[
+    assert bytes_sent(at)[
         "file"
     ] == "partition.metadata" and "There is no segment in this directory" in html(at)
 
@@ -187,7 +197,7 @@ def test_few_of_many_snapshots_are_offered(copied):
     for base_offset in range(0, 20000, 100):
         (copied / "payments-0" / f"{base_offset:020}.snapshot").write_bytes(b"x")
     at = page(copied, "payments-0", 7975, tab="Bytes", file="00000000000000019900.snapshot")
-    assert sent(at)["file"] == "00000000000000019900.snapshot"
+    assert bytes_sent(at)["file"] == "00000000000000019900.snapshot"
     names = offered(at)[5:]
     assert (
         len(names) == 40

@@ -2,31 +2,22 @@
 tab is open.
 """
 
-import json
+import pytest
 
-from streamlit.testing.v1 import AppTest
+from tests.app.segment_page import bytes_sent, html, page
 
-from tests.app.test_segment_page import html, nothing_cached, page  # noqa: F401 - the fixture clears the caches
-
-
-def sent(at: AppTest) -> dict | None:
-    """The words that the bytes view is sent; None where it is not drawn."""
-    for component in at.get("bidi_component"):
-        if component.proto.component_name.endswith("bytes"):
-            data = component.proto.bytes
-            return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    return None
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 def test_nothing_is_sent_while_another_tab_is_open(clean):
     """The bytes are read when they are looked at."""
-    assert sent(page(clean, "payments-0", 7975)) is None
+    assert bytes_sent(page(clean, "payments-0", 7975)) is None
 
 
 def test_the_pinned_batch_of_the_address(clean):
     """The .log by default: the batch, its neighbours, and what the colours mean."""
     at = page(clean, "payments-0", 7975, pin="11612", tab="Bytes")
-    words = sent(at)
+    words = bytes_sent(at)
     assert (words["file"], words["before"], words["after"]) == (".log", "11592", "11626")
     assert (words["panes"][0]["start"], words["panes"][0]["data"]) == (479997, 1861)
     assert "lengths, counts, positions" in html(at) and "never written" not in html(at)
@@ -35,7 +26,7 @@ def test_the_pinned_batch_of_the_address(clean):
 def test_the_file_of_the_address(killed):
     """An index, its unwritten slots in the legend; a file that is not there is not offered."""
     at = page(killed, "append-time-0", 0, tab="Bytes", file=".index")
-    words = sent(at)
+    words = bytes_sent(at)
     assert (words["file"], words["panes"][0]["of"], words["panes"][0]["end"]) == (
         ".index",
         "file",
@@ -50,7 +41,7 @@ def test_the_file_of_the_address(killed):
 def test_damage_is_told(damaged):
     """A torn slot at the end of an index; every file of every segment has bytes to show."""
     at = page(damaged, "metrics-0", 0, tab="Bytes", file=".index")
-    assert "torn slot" in [span[2] for span in sent(at)["panes"][0]["spans"]]
+    assert "torn slot" in [span[2] for span in bytes_sent(at)["panes"][0]["spans"]]
     assert "torn, or no field" in html(at)
 
 
@@ -58,12 +49,12 @@ def test_bytes_in_chinese(killed):
     """What a field means, what was never written, and what the keys do; the names of fields are
     Kafka's.
     """
-    words = sent(page(killed, "append-time-0", 0, pin="7180", tab="Bytes", lang="zh"))
+    words = bytes_sent(page(killed, "append-time-0", 0, pin="7180", tab="Bytes", lang="zh"))
     fields = {span[2]: span[5] for span in words["panes"][0]["spans"]}
     assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。") and fields["crc"].endswith(
         "校验一致。"
     )
     assert words["words"]["fields"] == "字段" and words["language"] == "zh"
-    words = sent(page(killed, "append-time-0", 0, tab="Bytes", file=".index", lang="zh"))
+    words = bytes_sent(page(killed, "append-time-0", 0, tab="Bytes", file=".index", lang="zh"))
     unwritten = next(span for span in words["panes"][0]["spans"] if span[4] == "unwritten")
     assert (unwritten[2], unwritten[3].replace("\u202f", " ")) == ("从未写过的槽", "8 088 个槽")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
@@ -24,10 +23,7 @@ PATIENCE_S = 300  # a workload of compressed batches on a busy machine
 MOST_STOPS = 12  # of a slider with many alike; all of them where the test may be slow
 
 
-@pytest.fixture(autouse=True)
-def nothing_cached(starts) -> None:
-    """No Spark, and nothing kept from the test before."""
-    st.cache_resource.clear()
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:

@@ -8,15 +8,13 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests import test_browser
+from tests.support.browser import SPARK_PATIENCE_MS, sync_api, watched
 
-sync_api = test_browser.sync_api
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -34,7 +32,7 @@ def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
 
 
 def answered(page: "sync_api.Page", title: str) -> None:
-    page.locator(".kv-figt", has_text=title).wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+    page.locator(".kv-figt", has_text=title).wait_for(timeout=SPARK_PATIENCE_MS)
 
 
 def write(page: "sync_api.Page", text: str) -> None:
@@ -79,7 +77,7 @@ def test_a_query_is_written_and_run_by_keys(explore):
         "-- how many",
     ]
     explore.keyboard.press("Control+Enter")
-    explore.locator(".kv-tbl th", has_text="codec").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+    explore.locator(".kv-tbl th", has_text="codec").wait_for(timeout=SPARK_PATIENCE_MS)
     assert "sql=SELECT" in explore.url and explore.locator(".kv-tbl tbody tr").count() == 5
     explore.reload()
     explore.locator(".kv-tbl tbody tr").nth(4).wait_for()
@@ -93,7 +91,7 @@ def test_a_mistake_is_shown_where_it_is_and_mended(explore):
     """Underlined in the field and marked in the message; what is typed meanwhile stays."""
     write(explore, "SELECT topic, nope\nFROM segments")
     explore.get_by_role("button", name="Run").click()
-    explore.get_by_text("There is no column nope").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+    explore.get_by_text("There is no column nope").wait_for(timeout=SPARK_PATIENCE_MS)
     assert (
         explore.locator("pre .w").all_inner_texts() == ["nope"]
         and explore.locator(".kv-sqlat b").inner_text() == "nope"
@@ -108,9 +106,7 @@ def test_a_mistake_is_shown_where_it_is_and_mended(explore):
         and explore.locator("pre .w").count() == 0
     )
     field.press("Control+Enter")
-    explore.locator(".kv-tbl th", has_text="roll_reason").wait_for(
-        timeout=test_browser.SPARK_PATIENCE_MS
-    )
+    explore.locator(".kv-tbl th", has_text="roll_reason").wait_for(timeout=SPARK_PATIENCE_MS)
 
 
 def test_the_rows_are_taken_along(explore):
@@ -126,9 +122,10 @@ def test_the_rows_are_taken_along(explore):
     assert lines[1].startswith('"refunds",0,"time",1,') and lines[1].endswith(",186,1073741824")
 
 
-def workers() -> set[int]:
-    """The processes that answer queries of servers of this test process."""
-    servers = {pid for pid, (parent, _) in processes().items() if parent == os.getpid()}
+def workers(page: "sync_api.Page") -> set[int]:
+    """The processes that answer queries of the page's server."""
+    port = f"\0{urlsplit(page.url).port}\0"
+    servers = {pid for pid, (_, command) in processes().items() if port in command}
     return {
         pid
         for pid, (parent, command) in processes().items()
@@ -151,7 +148,7 @@ def busy(page: "sync_api.Page") -> int:
     write(page, "SELECT count(*) FROM range(1000000000000000)")
     page.keyboard.press("Control+Enter")
     page.locator(".kv-work", has_text="The query runs").wait_for()
-    (worker,) = workers()
+    (worker,) = workers(page)
     return worker
 
 
@@ -160,7 +157,7 @@ def test_a_query_that_would_not_end_is_cancelled(explore):
     worker = busy(explore)
     explore.get_by_role("button", name="Cancel").click()
     explore.get_by_text("The query was cancelled").wait_for()
-    assert worker not in workers()
+    assert worker not in workers(explore)
     explore.get_by_role("button", name="What does each codec save?").click()
     answered(explore, "A record takes 32 B with zstd, 100 B with none")
     assert explore.get_by_text("The query was cancelled").count() == 0
@@ -169,16 +166,16 @@ def test_a_query_that_would_not_end_is_cancelled(explore):
 def test_a_closed_tab_ends_its_query(explore, server, browser):
     """Some seconds later; a tab that is open goes on."""
     worker = busy(explore)
-    with test_browser.watched(browser) as other:
+    with watched(browser) as other:
         other.goto(explore.url)
         other.locator(".kv-work", has_text="The query runs").wait_for()
         explore.close()
         other.wait_for_timeout(8000)
-        assert worker in workers()
+        assert worker in workers(explore)
     until = time.monotonic() + 60
-    while worker in workers() and time.monotonic() < until:
+    while worker in workers(explore) and time.monotonic() < until:
         time.sleep(0.2)
-    assert worker not in workers()
+    assert worker not in workers(explore)
 
 
 def test_a_process_that_is_killed_is_said_and_started_again(explore):

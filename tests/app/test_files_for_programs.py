@@ -20,7 +20,7 @@ from kafkaviz.figures import before_after, fault_bars, roll_text
 from kafkaviz.figures.fault_bars import TurnoverFaults
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
-from tests.figures.test_tuning_figures import NEW, compared, measured
+from tests.support.tuning import NEW, compared, measured
 
 LANES = tuple(
     roll_history.SegmentHistory(

@@ -9,7 +9,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.log.broker import open_broker
-from tests.analysis.test_overview import make_segment
+from tests.support.segment_files import make_segment
 
 HOUSE = [
     "Broker",

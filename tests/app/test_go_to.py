@@ -10,7 +10,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
 from kafkaviz.app.widgets import go_to
 from kafkaviz.log.broker import open_broker
-from tests.analysis.test_overview import make_segment
+from tests.support.segment_files import make_segment
 
 PAGES = {"Broker": {"dir": "/k"}, "Segment": {"dir": "/k"}}
 ALL = PAGES | {name: {"dir": "/k"} for name in ("Lookup", "Rolls", "Tuning")}

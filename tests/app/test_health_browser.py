@@ -7,12 +7,9 @@ import shutil
 import pytest
 
 from kafkaviz.analysis.health import check
-from tests import test_browser
+from tests.support.browser import sync_api
 
-sync_api = test_browser.sync_api
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

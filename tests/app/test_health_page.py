@@ -2,11 +2,9 @@
 what it hands out.
 """
 
-import json
 import os
 import shutil
 import threading
-from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -18,44 +16,10 @@ from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.versions import NEWEST, NEWEST_RELEASE
-from tests.analysis.test_overview import make_segment
+from tests.app.health_page import PATIENCE_S, ROOT, opened, page, sent
+from tests.support.segment_files import make_segment
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
-
-
-@pytest.fixture(autouse=True)
-def nothing_cached(starts) -> None:
-    """No Spark, and nothing kept from the test before."""
-    st.cache_resource.clear()
-
-
-def opened(directory: Path, **query: str) -> AppTest:
-    """The page at this address, as it is at first."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = str(directory)
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.switch_page(str(ROOT / "pages" / "health.py")).run()
-
-
-def page(directory: Path, **query: str) -> AppTest:
-    """The same, once its checkup is over."""
-    at = opened(directory, **query)
-    for known in checkups().jobs():
-        assert known.ends_within(PATIENCE_S)
-    at.run()
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def sent(at: AppTest) -> dict | None:
-    """What the component of findings is sent."""
-    for component in at.get("bidi_component"):
-        if component.proto.component_name.endswith("findings"):
-            return json.loads(component.proto.json)
-    return None
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 def test_a_killed_broker(killed):

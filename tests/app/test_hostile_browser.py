@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests import test_browser
+from docs.browsing import serving
 from tests.app import hostile
 from tests.journeys.walk import SETTLED
+from tests.support.browser import SPARK_PATIENCE_MS, watched
 
-sync_api = test_browser.sync_api
-pytestmark = [*test_browser.pytestmark, pytest.mark.matrix]
-browser = test_browser.browser
+pytestmark = [pytest.mark.browser, pytest.mark.matrix]
 
 TP = f"{hostile.SAFE_NAME[:180]}-0"
 PAGES = {
@@ -53,7 +52,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An app that is opened on it."""
-    with test_browser.serving(tmp_path_factory.mktemp("hostile-cache"), str(directory)) as address:
+    with serving(tmp_path_factory.mktemp("hostile-cache"), str(directory)) as address:
         yield address
 
 
@@ -63,10 +62,10 @@ def test_hostile_texts_stay_text(server, browser, directory, name):
     there.
     """
     path, query = PAGES[name]
-    with test_browser.watched(browser) as page:
+    with watched(browser) as page:
         page.goto(f"{server}/{hostile.address(path, directory, **query)}")
-        page.locator("h1").first.wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
-        page.locator(SETTLED).wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+        page.locator("h1").first.wait_for(timeout=SPARK_PATIENCE_MS)
+        page.locator(SETTLED).wait_for(timeout=SPARK_PATIENCE_MS)
         page.wait_for_timeout(1500)
         assert page.evaluate(hostile.INJECTED) == []
         assert page.locator("[data-testid=stException]").count() == 0
@@ -75,9 +74,9 @@ def test_hostile_texts_stay_text(server, browser, directory, name):
 @pytest.mark.parametrize("missing", ["", "x"])
 def test_a_hostile_path_that_is_not_there_is_text(server, browser, directory, missing):
     """The words of a refusal name the path; Go to finds hostile names."""
-    with test_browser.watched(browser) as page:
+    with watched(browser) as page:
         page.goto(f"{server}/{hostile.address('', Path(f'{directory}{missing}'))}")
-        page.locator("h1").first.wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+        page.locator("h1").first.wait_for(timeout=SPARK_PATIENCE_MS)
         page.locator(SETTLED).wait_for()
         page.locator(".st-key-kv_goto button").first.click()
         page.locator(".st-key-kv_found").first.wait_for()
@@ -87,7 +86,7 @@ def test_a_hostile_path_that_is_not_there_is_text(server, browser, directory, mi
 
 def test_what_looks_for_injections_finds_them(server, browser):
     """Each kind, put there by hand."""
-    with test_browser.watched(browser) as page:
+    with watched(browser) as page:
         page.goto(server)
         page.locator("h1").first.wait_for()
         page.evaluate(

@@ -4,11 +4,9 @@ two steps of the history.
 
 import pytest
 
-from tests import test_browser
-from tests.test_browser import click_a_bar, heading, watched
+from tests.support.browser import click_a_bar, heading, watched
 
-pytestmark = test_browser.pytestmark
-server, browser = test_browser.server_that_has_read, test_browser.browser  # fixtures of this module
+pytestmark = pytest.mark.browser
 TITLE, PAYMENTS = "37 个主题分区", "payments-0"
 
 

@@ -14,45 +14,7 @@ from kafkaviz.app.lessons.grammar import HEAD, LessonBlock
 from kafkaviz.app.lessons.kinds import KINDS, TASK_KEYS
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.lessons.reader import parse
-
-GOOD = """---
-title: A ninth lesson
-about: Written without Python.
-minutes: 2
----
-
-## First
-
-Some text with `code`.
-
-```kafkaviz stepper
-set: five
-target: 21
-```
-
-## Second
-
-```kafkaviz predict
-ask: Which one
-  of these?
-choice: this
-right: that
-reveal: **That.**
-```
-
-## Third
-
-```python
-## no heading, and no block
-```
-
-```kafkaviz notes
-minutes: 2
-say: one
-say: two
-```
-"""
-
+from tests.app.lesson_text import GOOD
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
 SLOT = {

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
@@ -16,7 +15,7 @@ from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.pipeline.job import Progress
-from tests.app.fakes import FakeStarts
+from tests.app.fakes import FakeStarts, forget_runs
 
 APP = Path(__file__).parents[2] / "app.py"
 T = "\u202f"
@@ -24,12 +23,11 @@ T = "\u202f"
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Spark, nothing from the environment, nothing cached by the test before."""
+    """No Spark, and nothing from the environment."""
     monkeypatch.setattr("kafkaviz.pipeline.job.start_ingest", FakeStarts(Progress(state="done")))
     for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
         monkeypatch.delenv(name, raising=False)
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    forget_runs()
 
 
 def page(directory: Path | None, **query: str) -> AppTest:

@@ -1,29 +1,17 @@
 """Every page on a directory that is newer than any release that is known."""
 
 import pytest
-import streamlit as st
 
 from kafkaviz.app.frame import PAGES
-from kafkaviz.pipeline import job
-from kafkaviz.pipeline.job import Progress
 from tests.analysis.raised import raised
 from tests.app.driven import html, opened
-from tests.app.fakes import FakeStarts
 
 SAID = {
     "en": "Newer than Kafka 4.4.0, the newest known, and read as that one",
     "zh": "比已知的最新版本 Kafka 4.4.0 还新，按它来解读",
 }
 OF_A_DIRECTORY = [page.path for name, page in PAGES.items() if page.path and name != "Workshop"]
-
-
-@pytest.fixture(autouse=True)
-def starts(monkeypatch):
-    """No Spark, and nothing cached by the test before."""
-    monkeypatch.setattr(
-        job, "start_ingest", FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
-    )
-    st.cache_resource.clear()
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 @pytest.fixture(scope="module")

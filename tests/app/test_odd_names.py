@@ -16,8 +16,8 @@ from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from tests.app.driven import html
 from tests.app.fakes import FakeStarts
-from tests.pipeline.conftest import ingest_in_process
 from tests.pipeline.made import write_broker
+from tests.support.ingest import ingest_in_process
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["app.py", *sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))]

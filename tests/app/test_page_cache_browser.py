@@ -2,17 +2,17 @@
 the console, nothing clipped.
 """
 
-from tests import test_browser
+import pytest
 
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+from tests.support.browser import heading
+
+pytestmark = pytest.mark.browser
 
 
 def test_sliders_and_the_rule_are_in_the_address(server, page):
     """By keyboard alone; a reload brings all of it back."""
     page.goto(f"{server}/page_cache")
-    test_browser.heading(page, "Page cache")
+    heading(page, "Page cache")
     page.get_by_text("8 faults while the index grows to 40 pages").wait_for()
     page.get_by_role("slider", name="A page goes cold after this much own log").press("ArrowLeft")
     page.get_by_text("20 faults while the index grows to 40 pages").wait_for()

@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis import index_layouts
@@ -24,10 +23,7 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
 
 
-@pytest.fixture(autouse=True)
-def nothing_cached(starts) -> None:
-    """No Spark, and nothing kept from the test before."""
-    st.cache_resource.clear()
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 def page(**query: str) -> AppTest:

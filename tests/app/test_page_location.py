@@ -10,7 +10,7 @@ from kafkaviz.app.state import page_location, page_state
 from kafkaviz.app.widgets import unpack_progress
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import open_broker
-from tests.analysis.test_overview import make_segment
+from tests.support.segment_files import make_segment
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from kafkaviz.analysis import overview
 from kafkaviz.app.pages.broker import partition_table
 from kafkaviz.log.broker import open_broker
-from tests.analysis.test_overview import columns, make_segment
+from tests.support.segment_files import columns, make_segment
 
 
 @pytest.fixture

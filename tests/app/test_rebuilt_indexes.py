@@ -16,7 +16,7 @@ from kafkaviz.app.pages.health.rebuilt_indexes import (
     offer_partitions,
     pack,
 )
-from tests.app.test_health_page import page
+from tests.app.health_page import page
 
 INDEX = "00000000000000000858.index"
 

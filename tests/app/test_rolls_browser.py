@@ -4,12 +4,11 @@ result opened; no error in the console.
 
 import re
 
-from tests import test_browser
+import pytest
 
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+from tests.support.browser import heading
 
+pytestmark = pytest.mark.browser
 T = "\u202f"
 
 
@@ -23,7 +22,7 @@ def test_a_setting_is_changed_and_compared(server, page):
     clipped at 1280 px.
     """
     page.goto(f"{server}/rolls")
-    test_browser.heading(page, "Rolls")
+    heading(page, "Rolls")
     page.get_by_text("16 rolls: 5 by size, 3 by time, 8 by time index").wait_for()
     page.locator(".js-plotly-plot .main-svg").nth(1).wait_for(state="attached")
     page.get_by_role("slider", name="segment.ms").press("ArrowLeft")
@@ -101,11 +100,11 @@ def test_the_result_opens_like_any_directory(server, page):
     page.goto(f"{server}/rolls?workload=A+published+example")
     page.get_by_text("4 rolls: 4 by time index").wait_for()
     page.get_by_role("button", name="Open the result").click()
-    test_browser.heading(page, "Simulated: 1 topic-partition")
+    heading(page, "Simulated: 1 topic-partition")
     assert ".tar.gz" in page.url
     with page.expect_response(lambda one: True):
         page.reload()
-    test_browser.heading(page, "Simulated: 1 topic-partition")
+    heading(page, "Simulated: 1 topic-partition")
 
 
 def test_settings_that_cannot_work(server, page):

@@ -6,7 +6,6 @@ import io
 import tarfile
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
@@ -29,10 +28,7 @@ batch_bytes = 4096
 """
 
 
-@pytest.fixture(autouse=True)
-def nothing_cached(starts) -> None:
-    """No Spark, and nothing kept from the test before."""
-    st.cache_resource.clear()
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 def page(**query: str) -> AppTest:

@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import segment_bytes
-from tests.app.test_segment_page import copy_of, html, nothing_cached, page, sent  # noqa: F401 - the fixture clears the caches
+from tests.app.segment_page import copy_of, html, page, sent
+
+pytestmark = pytest.mark.usefixtures("starts")
 
 STEM = f"{1:020d}"
 BATCHES = 174

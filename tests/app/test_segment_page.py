@@ -6,58 +6,16 @@ import gzip
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
-from tests.figures.test_segment_ruler import unpacked
+from tests.app.segment_page import copy_of, html, page, sent
+from tests.conftest import SAMPLES
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
-
-
-@pytest.fixture(autouse=True)
-def nothing_cached(starts) -> None:
-    """No Spark, and nothing kept from the test before."""
-    st.cache_data.clear()
-
-
-def page(
-    directory: Path, partition: str | None = None, segment: int | str | None = None, **query: str
-) -> AppTest:
-    """The page at this address, run once."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = str(directory)
-    # the session keeps the one that it began with
-    at.query_params["lang"] = query.pop("lang", "en")
-    at.run()
-    given = {"tp": partition, "segment": segment, **query}
-    for name, value in given.items():
-        if value is not None:
-            at.query_params[name] = str(value)
-    at.switch_page(str(ROOT / "pages" / "segment.py")).run()
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet, thin spaces as spaces."""
-    bodies = (one.proto.body for one in at.get("html"))
-    return "\n".join(body for body in bodies if not body.startswith("<style>")).replace(
-        "\u202f", " "
-    )
-
-
-def sent(at: AppTest) -> tuple[dict, dict]:
-    """The words and tables that the ruler is sent; empty where there is none."""
-    for component in at.get("bidi_component"):
-        if component.proto.component_name.endswith("ruler"):
-            return unpacked(component.proto.bytes)[:2]
-    return {}, {}
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 def chosen_rows(at: AppTest) -> list[str]:
@@ -186,7 +144,7 @@ def test_nothing_to_draw(source, partition, segment, finding, request):
 
 def test_an_archive_is_named_as_it_was_given():
     """No folder of the cache: nobody knows it."""
-    text = html(page(ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
+    text = html(page(SAMPLES / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
     assert (
         "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
         and "unpacked" not in text
@@ -236,12 +194,6 @@ def test_a_large_segment_is_sent_in_slices(clean):
     assert words["asked"]["row"] == 9000
 
 
-def copy_of(clean: Path, folder: Path, partition: str) -> Path:
-    """A broker directory with one topic-partition that a test may change."""
-    shutil.copytree(clean / partition, folder / partition)
-    return folder
-
-
 def test_a_segment_in_another_state(clean, tmp_path):
     """Files that a compaction was writing."""
     folder = copy_of(clean, tmp_path, "payments-0")
@@ -256,7 +208,7 @@ def test_a_segment_in_another_state(clean, tmp_path):
     )
 
 
-def test_a_log_that_may_not_be_read(clean, monkeypatch):
+def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
     """The tests may run as a user who reads everything, so the refusal is made."""
 
     def refuse(segment):
@@ -267,7 +219,7 @@ def test_a_log_that_may_not_be_read(clean, monkeypatch):
     assert "00000000000000007975.log could not be read" in html(at) and sent(at) == ({}, {})
 
 
-def test_a_log_that_is_gone(clean, monkeypatch):
+def test_a_log_that_is_gone(clean, nothing_cached, monkeypatch):
     """A broker removed it between the listing and the reading."""
 
     def gone(segment):

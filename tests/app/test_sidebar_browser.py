@@ -2,15 +2,13 @@
 directory that is being opened.
 """
 
+import pytest
+
 from kafkaviz.app.state import access
-from tests import test_browser
 from tests.journeys.walk import SETTLED
-from tests.test_browser import heading
+from tests.support.browser import heading
 
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
-
+pytestmark = pytest.mark.browser
 # its script comes by itself, and may come after the page's title
 LISTENS = "window.__kafkaviz_sidebar?.listens"
 SETTLED_MS = 1500  # nothing is drawn anew after that but by its reader

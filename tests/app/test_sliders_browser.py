@@ -7,13 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from kafkaviz import units
-from tests import test_browser
 from tests.journeys.walk import SETTLED
 
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
-
+pytestmark = pytest.mark.browser
 PRESSES, BETWEEN_MS, PATIENCE_MS = 5, 120, 120_000
 # a page, its slider, its parameter, and where a figure or what is beside it says the value
 SLIDERS = [

@@ -2,12 +2,11 @@
 key; no error in the console.
 """
 
-from tests import test_browser
+import pytest
 
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
+from tests.support.browser import heading
 
+pytestmark = pytest.mark.browser
 T = "\u202f"
 
 
@@ -39,9 +38,9 @@ def test_from_the_broker_to_a_recommendation(server, page):
     take along.
     """
     page.goto(server)
-    test_browser.heading(page, "37 topic-partitions")
+    heading(page, "37 topic-partitions")
     page.get_by_role("link", name="Tune", exact=True).click()
-    test_browser.heading(page, "Tuning")
+    heading(page, "Tuning")
     page.get_by_text("Topic by topic, the densest index first").wait_for()
     assert "tune=Whole+broker" in page.url and page.locator(
         ".st-key-kv_topics tbody tr"

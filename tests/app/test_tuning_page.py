@@ -6,7 +6,6 @@ import json
 import threading
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
@@ -35,12 +34,9 @@ batch_bytes = 4096
 
 
 @pytest.fixture(autouse=True)
-def nothing_cached(starts, monkeypatch) -> None:
-    """No Spark, nothing kept from the test before, and no progress strip while a slow machine
-    compiles.
-    """
+def quiet(starts, monkeypatch) -> None:
+    """No Spark, and no progress strip while a slow machine compiles."""
     monkeypatch.setattr(measure_jobs, "PATIENCE_S", PATIENCE_S)
-    st.cache_resource.clear()
 
 
 def page(**query: str) -> AppTest:
@@ -210,7 +206,7 @@ def test_the_log_once_more():
     )
 
 
-def test_settings_that_kafka_does_not_take_are_explained(monkeypatch):
+def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeypatch):
     """Kafka's words in their place; the rest of the page stands."""
 
     def refuses(*_, **__):

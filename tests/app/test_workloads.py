@@ -3,7 +3,6 @@ own.
 """
 
 import pytest
-import streamlit as st
 
 from kafkaviz.app import workloads
 from kafkaviz.errors import KafkavizError
@@ -11,11 +10,7 @@ from kafkaviz.simulate.producers.workload import PRESETS, preset
 from kafkaviz.words import say
 from tests.app.driven import opened
 
-
-@pytest.fixture(autouse=True)
-def nothing_cached(starts) -> None:
-    """No Spark, and nothing kept from the test before."""
-    st.cache_resource.clear()
+pytestmark = pytest.mark.usefixtures("starts")
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests import test_browser
+from tests.support.browser import heading, watched
 
-pytestmark = test_browser.pytestmark
-# fixtures of this module
-server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page
-
+pytestmark = pytest.mark.browser
 SHADE, SHADED_MS = "one => getComputedStyle(one).backgroundColor", 300
 SHADES = {
     "light": {"right": "rgb(220, 243, 230)", "wrong": "rgb(252, 228, 228)"},
@@ -37,7 +34,7 @@ def test_a_lesson_by_keyboard(server, page):
     brings all of it back.
     """
     page.goto(f"{server}/workshop?lesson=last-offset")
-    test_browser.heading(page, "When does an entry appear?")
+    heading(page, "When does an entry appear?")
     page.get_by_text("The figure appears when you have answered").wait_for()
     press(page, "3")
     page.get_by_text("Right", exact=True).wait_for()
@@ -47,20 +44,20 @@ def test_a_lesson_by_keyboard(server, page):
     page.get_by_text("the offset index gets offset 59 at byte 5\u202f000").first.wait_for()
     page.wait_for_url("**step=last-offset_1_0.7**")
     press(page, "n")
-    test_browser.heading(page, "What the entry says")
+    heading(page, "What the entry says")
     page.get_by_text("Where does the search for offset 21 begin?").wait_for()
     press(page, "1")
     page.get_by_text("Not so", exact=True).wait_for()
     page.get_by_text("Offset 21 is found from slot 1").wait_for()
     assert "last-offset.2a" in page.url.replace("%20", " ").replace("+", " ")
     press(page, "n")
-    test_browser.heading(page, "Stepping over batches")
+    heading(page, "Stepping over batches")
     answer = page.get_by_label("Your answer")
     answer.fill("838")
     answer.press("Enter")
     page.get_by_text("3 of 38 questions answered").wait_for()
     page.reload()
-    test_browser.heading(page, "Stepping over batches")
+    heading(page, "Stepping over batches")
     page.get_by_text("3 of 38 questions answered").wait_for()
     press(page, "b")
     page.get_by_text("Offset 21 is found from slot 1").wait_for()
@@ -73,7 +70,7 @@ def test_start_again_asks_first(server, page):
     the question goes away.
     """
     page.goto(f"{server}/workshop?lesson=time&at=3&answers=time.1b+time.2x")
-    test_browser.heading(page, "Four steps")
+    heading(page, "Four steps")
     start, forget = (
         page.get_by_role("button", name="Start again"),
         page.get_by_role("button", name="Forget them"),
@@ -90,7 +87,7 @@ def test_start_again_asks_first(server, page):
     page.keyboard.press("Enter")
     forget.focus()
     page.keyboard.press("Enter")
-    test_browser.heading(page, "A log is cut into segments")
+    heading(page, "A log is cut into segments")
     page.get_by_text("0 of 38 questions answered").wait_for()
     forget.wait_for(state="hidden")
     assert "answers" not in page.url
@@ -101,9 +98,9 @@ def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browse
     """The pointer rests on the button after the click: right is green there, wrong is not, as each
     is without a pointer.
     """
-    with test_browser.watched(browser, theme=theme) as page:
+    with watched(browser, theme=theme) as page:
         page.goto(f"{server}/workshop")
-        test_browser.heading(page, "A log is cut into segments")
+        heading(page, "A log is cut into segments")
         for place, kind in ((1, "wrong"), (0, "right")):
             page.locator(f".st-key-kv_choice_{place} button").click()
             button = page.locator(f".st-key-kv_opt_{kind}_{place} button")
@@ -120,7 +117,7 @@ def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser
     """Lesson and step are in it; the answers, what is typed in the field, the teacher's notes and
     the server's path are not.
     """
-    with test_browser.watched(browser) as page:
+    with watched(browser) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.goto(
             f"{server}/workshop?lesson=three-files&at=4&answers=three-files.1a+three-files.2x&given=43&notes=1"
@@ -139,11 +136,11 @@ def test_chinese_and_the_hand_out(server, page):
     """
     page.goto(f"{server}/workshop")
     page.get_by_role("button", name="中文").click()
-    test_browser.heading(page, "日志被切成日志段")
+    heading(page, "日志被切成日志段")
     page.get_by_role("button", name="热区", exact=True).click()
-    test_browser.heading(page, "索引是按页读的")
+    heading(page, "索引是按页读的")
     page.get_by_role("button", name="讲义").click()
-    test_browser.heading(page, "热区")
+    heading(page, "热区")
     page.get_by_role("button", name="打印").wait_for()
     page.get_by_role("heading", name="答案").wait_for()
     page.emulate_media(media="print")
@@ -170,7 +167,7 @@ def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, nex
     page.goto(
         f"{server}/workshop?lesson={lesson}&at={part}&answers={lesson}.{part}x+{lesson}.{part + 1}x"
     )
-    test_browser.heading(page, title)
+    heading(page, title)
     begins = "step 16 of" if lesson == "time" else "step 1 of"
     page.locator(".count", has_text=begins).wait_for()
     for _ in range(2):
@@ -181,15 +178,15 @@ def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, nex
     if rests:
         page.wait_for_url("**step=*")
     page.get_by_role("button", name="Next step").click()
-    test_browser.heading(page, next_title)
+    heading(page, next_title)
     page.locator(".count", has_text="step 1 of").wait_for()
     page.wait_for_timeout(400)  # a position that was on its way would have come by now
     assert page.locator(".count").all_inner_texts()[0].startswith("step 1 of")
     page.goto(f"{page.url}&step={lesson}_{part}_0.3")
-    test_browser.heading(page, next_title)
+    heading(page, next_title)
     page.locator(".count", has_text="step 1 of").wait_for()
     page.goto(f"{page.url.partition('&step')[0]}&step=3")  # as addresses were before
-    test_browser.heading(page, next_title)
+    heading(page, next_title)
     page.locator(".count", has_text="step 1 of").wait_for()
 
 

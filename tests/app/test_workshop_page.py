@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import lessons
@@ -18,17 +17,16 @@ from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.pages.workshop import lesson_state
 from kafkaviz.words import text_in
-from tests.app.test_lessons import GOOD
+from tests.app.lesson_text import GOOD
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
 
 
 @pytest.fixture(autouse=True)
-def nothing_cached(starts, monkeypatch) -> None:
-    """No Spark, nothing kept from the test before, no folder of lessons from the environment."""
+def quiet(starts, monkeypatch) -> None:
+    """No Spark, and no folder of lessons from the environment."""
     monkeypatch.delenv(lessons.LESSONS, raising=False)
-    st.cache_resource.clear()
 
 
 def page(**query: str) -> AppTest:

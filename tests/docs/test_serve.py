@@ -13,7 +13,7 @@ import pytest
 
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.log import archive, tar_reader, unpack_budget, zip_reader
-from tests.test_commands import wait_for
+from tests.support.http_answer import wait_for
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "serve.md").read_text()

@@ -11,7 +11,7 @@ from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.analysis.partition_badges import Badge
 from kafkaviz.figures import broker_map, density_strip, map_rows, theme
 from kafkaviz.log.broker import open_broker
-from tests.analysis.test_overview import make_segment
+from tests.support.segment_files import make_segment
 
 
 @pytest.fixture

@@ -1,15 +1,12 @@
 """What the ruler is sent: the words of a lane, and the bytes of the message."""
 
-import json
-
-import numpy as np
-
 from kafkaviz.analysis import selection
 from kafkaviz.analysis.selection import Selection
 from kafkaviz.figures import segment_ruler as ruler
 from kafkaviz.figures.segment_ruler import IndexLane
 from tests.analysis import made
 from tests.analysis.made import even
+from tests.support.ruler_message import unpacked
 
 
 def test_lanes_say_what_they_lack():
@@ -40,19 +37,6 @@ def test_lanes_say_what_they_lack():
         ruler.view(old, Selection("", 0)).times.words
         == "no entry: messages of magic 0 have no timestamp"
     )
-
-
-def unpacked(message: bytes) -> tuple[dict, dict[str, dict[str, list[int]]], np.ndarray]:
-    """The words, the tables and the overview of a message, read as ruler/message.js reads them."""
-    length = int.from_bytes(message[:8], "little")
-    words, body = json.loads(message[8 : 8 + length]), message[8 + length :]
-    tables = {}
-    for name, columns in words["columns"].items():
-        numbers = np.frombuffer(body[slice(*words["sections"][name])], "<i8").reshape(
-            len(columns), -1
-        )
-        tables[name] = {column: row.tolist() for column, row in zip(columns, numbers, strict=True)}
-    return words, tables, np.frombuffer(body[slice(*words["sections"]["overview"])], np.uint8)
 
 
 def test_the_message_holds_the_view():

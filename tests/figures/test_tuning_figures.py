@@ -10,39 +10,16 @@ import pytest
 from kafkaviz.analysis import cost_model, limits, tuning
 from kafkaviz.analysis.cost_model import Range
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
-from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
 from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.figures import before_after, limit_map, theme, tornado, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning_terms import change_text, headers_text, micros, range_text
 from kafkaviz.figures.tuning_verdict import EntryCounts
 from kafkaviz.simulate.config import LogConfig
-from tests.analysis import made
+from tests.support.tuning import NEW, OLD, compared, measured
 
 MODES = ("light", "dark")
 T = "\u202f"
-OLD, NEW = (
-    cost_model.lookup_prices(by_base_offset=False),
-    cost_model.lookup_prices(by_base_offset=True),
-)
 USUAL = Budgets()
-
-
-def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, segments: int = 1):
-    """Segments of batches of that size, give or take the spread."""
-    random = np.random.default_rng(4)
-    found = []
-    for _ in range(segments):
-        gathering = MeasurementBuilder({4096}, by_base_offset=False)
-        gathering.add(
-            [
-                made.batches(
-                    random.integers(size - spread, size + spread + 1, count).tolist(),
-                    [records] * count,
-                )
-            ]
-        )
-        found.append(gathering.result())
-    return merge_measurements(found)
 
 
 def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD):
@@ -407,19 +384,6 @@ def test_a_tornado_of_nothing_is_empty():
 
 
 # ---- before and after
-
-
-def compared(of, other: int, **given):
-    """The lines of the table, by name."""
-    budgets = Budgets(**given)
-    now, then = (tuning.price_interval(of, NEW, one, budgets) for one in (4096, other))
-    times = tuple(int(of.parts.time_entries[of.parts.index_of(one)]) for one in (4096, other))
-    return {
-        one.name: one
-        for one in before_after.rows(
-            now, then, NEW, budgets=budgets, times=times, binding_limits=("size", "time-index-full")
-        )
-    }
 
 
 def test_before_and_after_line_by_line():

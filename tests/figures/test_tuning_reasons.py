@@ -11,7 +11,7 @@ from kafkaviz.analysis.cost_model import Range
 from kafkaviz.analysis.tuning import Budgets, Gain, Reason
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.figures import tuning_reasons
-from tests.figures.test_tuning_figures import measured
+from tests.support.tuning import measured
 
 COSTS = cost_model.lookup_prices(by_base_offset=True)
 LESS, MORE, EITHER = Range(15.8, 18.9, 42.0), Range(-42.0, -18.9, -15.8), Range(-3.0, 1.0, 4.0)

@@ -1,4 +1,4 @@
-"""What the walks share: one fresh server, one Chromium, and the looks that each walk is done in."""
+"""What the walks share: a server to which nothing was named, and the pictures of their steps."""
 
 import os
 from collections.abc import Iterator
@@ -6,35 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from docs import browsing
-from tests import test_browser
+from docs.browsing import ROOT, serving
 from tests.journeys.walk import Album
 
-browser = test_browser.browser
 
-
-@pytest.fixture(scope="module")
-def kept_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty cache folder."""
     return tmp_path_factory.mktemp("journeys-cache")
 
 
-@pytest.fixture(scope="module")
-def server(kept_in: Path) -> Iterator[str]:
-    """The address of an app as `make run` starts it: nothing named, nothing remembered, nothing
-    unpacked.
-    """
-    with test_browser.serving(kept_in) as address:
+@pytest.fixture(scope="session")
+def server(cache_folder: Path) -> Iterator[str]:
+    """The address of an app as `make run` starts it: at first nothing is remembered or unpacked."""
+    with serving(cache_folder) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def album(kept_in: Path) -> Iterator[Album | None]:
+def album(cache_folder: Path) -> Iterator[Album | None]:
     """Where the pictures of the steps go: the folder that JOURNEYS names; None where they are not
     asked for.
     """
     folder = os.environ.get("JOURNEYS")
-    places = [(str(browsing.ROOT), "~/kafkaviz"), (str(kept_in), "~/.cache/kafkaviz")]
+    places = [(str(ROOT), "~/kafkaviz"), (str(cache_folder), "~/.cache/kafkaviz")]
     kept = Album(Path(folder), places) if folder else None
     yield kept
     if kept:

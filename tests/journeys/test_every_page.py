@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests import test_browser
 from tests.journeys.walk import SETTLED
+from tests.support.browser import SPARK_PATIENCE_MS, sync_api, watched
 
 axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright",
     reason="needs axe-core: pip install -r requirements-dev.txt",
 )
-sync_api = test_browser.sync_api
-pytestmark = test_browser.pytestmark
+pytestmark = pytest.mark.browser
 
 CLIPPED, OVERLAPPING, TABBED = (
     (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
@@ -114,12 +113,10 @@ def opened(
     name, language, theme = request.param
     state = STATES[name]
     of = f"&dir={samples[state.of]}" if state.of else ""
-    with test_browser.watched(browser, theme=theme) as page:
+    with watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{state.path}{of}" + ("" if language == "en" else f"&lang={language}"))
-        page.locator(state.shows).first.wait_for(
-            state="attached", timeout=test_browser.SPARK_PATIENCE_MS
-        )
+        page.locator(state.shows).first.wait_for(state="attached", timeout=SPARK_PATIENCE_MS)
         page.locator(SETTLED).wait_for()
         page.wait_for_timeout(AFTER_RESIZE_MS)  # what the first run led to has begun
         page.locator(SETTLED).wait_for()
@@ -232,7 +229,7 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
     """What a key or a button opened shows where the focus is, and Escape gives it back to where it
     was.
     """
-    with test_browser.watched(browser, theme=theme) as page:
+    with watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{path}")
         start = page.locator(pressed if len(pressed) > 1 else ".st-key-kv_goto button").first

@@ -9,10 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import test_browser
 from tests.journeys.walk import Walk
-
-sync_api = test_browser.sync_api
+from tests.support.browser import click_a_bar, watched
 
 LOOKS = [
     pytest.param(1280, "light", id="1280-light"),
@@ -20,7 +18,7 @@ LOOKS = [
     pytest.param(1024, "light", id="1024-light", marks=pytest.mark.matrix),
     pytest.param(1024, "dark", id="1024-dark", marks=pytest.mark.matrix),
 ]
-pytestmark = [*test_browser.pytestmark, pytest.mark.parametrize(("width", "theme"), LOOKS)]
+pytestmark = [pytest.mark.browser, pytest.mark.parametrize(("width", "theme"), LOOKS)]
 PICTURED = (1280, "light")
 PATIENCE_MS = 60_000
 
@@ -29,7 +27,7 @@ PATIENCE_MS = 60_000
 def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
     """A visitor who was never here, before an app that nobody used."""
     title = request.node.function.__doc__.splitlines()[0].removesuffix(".")
-    with test_browser.watched(browser, width, theme) as page:
+    with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)
         begun = Walk(page, server, title, album if (width, theme) == PICTURED else None)
         begun.begin()
@@ -41,7 +39,7 @@ def test_from_the_map_to_the_bytes(walk):
     walk.titled("37 topic-partitions")
     walk.shows(".js-plotly-plot .barlayer .point path")
     walk.step("The sample broker is open: a row a topic-partition, its segments to scale")
-    test_browser.click_a_bar(walk.page)
+    click_a_bar(walk.page)
     walk.titled("from offset")
     drawing = walk.shows(".dt svg")
     walk.step("A bar of the map opens its segment: three files on one axis")
@@ -165,7 +163,7 @@ def test_from_a_simulation_to_its_directory(walk):
     walk.presses("Open the result")
     walk.titled("Simulated: 1 topic-partition")
     walk.step("The result, open like any directory")
-    test_browser.click_a_bar(walk.page)
+    click_a_bar(walk.page)
     walk.titled("from offset")
     walk.shows(".dt svg")
     walk.step("One of its segments, down to the bytes")

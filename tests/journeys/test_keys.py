@@ -4,18 +4,10 @@ the Workshop are in its own tests.
 
 import pytest
 
-from tests import test_browser
 from tests.journeys.walk import SETTLED
 
-pytestmark = [*test_browser.pytestmark, pytest.mark.matrix]
+pytestmark = [pytest.mark.browser, pytest.mark.matrix]
 SEGMENT = "segment?tp=payments-0&segment=7975&pin=11612"
-
-
-@pytest.fixture
-def page(browser):
-    """A page of 1280 px; the test fails if its console shows an error."""
-    with test_browser.watched(browser) as opened:
-        yield opened
 
 
 def begins(page, address: str, shows: str) -> None:

@@ -16,8 +16,8 @@ from kafkaviz.simulate.config import release_behaviour
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from kafkaviz.units import file_stem
 from tests.kafka.harness import Kafka, zipped
+from tests.simulate.recovery_vectors import differences as recovery_differences
 from tests.simulate.replay_vectors import Replay
-from tests.simulate.test_recovery import differences as recovery_differences
 
 MOST_RECOVERED = 10
 FAULTS = re.compile(

@@ -25,9 +25,9 @@ from kafkaviz.pipeline import job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.session import prepare, session
 from tests.pipeline import whole_logs
+from tests.pipeline.catalog_rows import assert_catalog_holds
 from tests.pipeline.made import write_broker
 from tests.pipeline.source_reading import read
-from tests.pipeline.test_job import assert_catalog_holds
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 PATIENCE_S = 60

@@ -19,8 +19,9 @@ from kafkaviz.pipeline import catalog, findings, job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
 from kafkaviz.simulate.steps import StartupStep
+from tests.pipeline.catalog_rows import assert_catalog_holds
+from tests.pipeline.file_access import opened_files, touch
 from tests.pipeline.made import log_bytes, write_broker, write_segment
-from tests.pipeline.test_job import assert_catalog_holds, opened_files, touch
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """A run's steps: what it reads, what it keeps, and the catalog it leaves.
 
-Tasks run in this process; test_spark.py has the real thing.
+Tasks run in this process; test_task_runner.py has the real thing.
 """
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -19,20 +16,9 @@ from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.pipeline import catalog, catalog_info, job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from tests.pipeline.catalog_rows import assert_catalog_holds, rows
+from tests.pipeline.file_access import opened_files, touch
 from tests.pipeline.made import log_bytes, write_broker, write_segment
-from tests.pipeline.plain_rows import tables
-
-ORDER = (
-    "broker",
-    "topic",
-    "partition",
-    "segment_base_offset",
-    "position",
-    "slot",
-    "base_offset",
-    "state",
-    "directory",
-)
 
 
 @pytest.fixture
@@ -48,62 +34,6 @@ def broker(tmp_path) -> Path:
 def out(tmp_path) -> Path:
     """Where the catalog goes."""
     return tmp_path / "catalog"
-
-
-def rows(out: Path, table: str) -> list[dict]:
-    """A table's rows, in the order of their keys."""
-    return in_order(catalog.read(out).table(table).to_pylist())
-
-
-def in_order(found: list[dict]) -> list[dict]:
-    return sorted(
-        found, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER)
-    )
-
-
-def assert_catalog_holds(out: Path, *directories: Path) -> None:
-    """The catalog's rows are those of the in-process reader, its files are all there is, and each
-    is named with its rows.
-    """
-    expected = [tables(open_broker(directory), directory.name) for directory in directories]
-    for table in [one for one in TABLES if one not in CHECK_TABLES]:
-        assert rows(out, table) == in_order([row for one in expected for row in one[table]])
-    named = catalog.read(out).info.tables
-    for table in TABLES:
-        found = {path.name: pq.read_metadata(path).num_rows for path in (out / table).iterdir()}
-        assert found == named[table]
-    names = {path.name for path in out.iterdir()}
-    assert {name for name in names if not name.startswith(".run-")} == {
-        *TABLES,
-        "_catalog.json",
-        "_catalog.lock",
-        ".current",
-    }
-
-
-@contextmanager
-def opened_files(monkeypatch) -> Iterator[list[str]]:
-    """The names of the segment files that are opened meanwhile."""
-    names: list[str] = []
-    reader, read_written = file.reader, file.read_data
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            file,
-            "reader",
-            lambda path: names.append(f"{path.parent.name}/{path.name}") or reader(path),
-        )
-        patch.setattr(
-            file,
-            "read_data",
-            lambda path: names.append(f"{path.parent.name}/{path.name}") or read_written(path),
-        )
-        yield names
-
-
-def touch(path: Path) -> None:
-    """The same bytes, another time."""
-    stat = path.stat()
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
 
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])

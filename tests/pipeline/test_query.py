@@ -28,7 +28,7 @@ from kafkaviz.pipeline.worker_pool import MAX_QUERIES, WorkerPool
 from kafkaviz.search.lookup import lookup
 from kafkaviz.search.profile import profile
 from tests.pipeline import plain_rows
-from tests.pipeline.conftest import ingest_in_process
+from tests.support.ingest import ingest_in_process
 
 PATIENCE_S = 180
 ENDLESS = "SELECT count(*) FROM batches a, batches b, batches c"

@@ -23,10 +23,10 @@ from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.commit import CatalogTransaction
 from kafkaviz.pipeline.plan import IngestTask, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows
 from tests.pipeline.dying import DiesOnce
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
-from tests.pipeline.test_job import assert_catalog_holds, in_order, rows
 
 KINDS = {
     "log": ("batches", "position"),

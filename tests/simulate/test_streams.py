@@ -32,7 +32,7 @@ from kafkaviz.simulate.producers.traffic import (
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, preset
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.simulate.writer.writer import UnifiedLog
-from tests.simulate.test_workload import WORKLOADS
+from tests.simulate.workload_strategies import WORKLOADS
 
 START_MS = Workload.start_ms
 PLAIN, APPEND_TIME = LogConfig(), LogConfig(message_timestamp_type="LogAppendTime")

@@ -1,0 +1,39 @@
+"""A lesson without a fault, which a test may spoil."""
+
+GOOD = """---
+title: A ninth lesson
+about: Written without Python.
+minutes: 2
+---
+
+## First
+
+Some text with `code`.
+
+```kafkaviz stepper
+set: five
+target: 21
+```
+
+## Second
+
+```kafkaviz predict
+ask: Which one
+  of these?
+choice: this
+right: that
+reveal: **That.**
+```
+
+## Third
+
+```python
+## no heading, and no block
+```
+
+```kafkaviz notes
+minutes: 2
+say: one
+say: two
+```
+"""

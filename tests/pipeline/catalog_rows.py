@@ -1,0 +1,53 @@
+"""The rows of a catalog, held to those of the in-process reader."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline import catalog
+from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
+from tests.pipeline.plain_rows import tables
+
+ORDER = (
+    "broker",
+    "topic",
+    "partition",
+    "segment_base_offset",
+    "position",
+    "slot",
+    "base_offset",
+    "state",
+    "directory",
+)
+
+
+def rows(out: Path, table: str) -> list[dict]:
+    """A table's rows, in the order of their keys."""
+    return in_order(catalog.read(out).table(table).to_pylist())
+
+
+def in_order(found: list[dict]) -> list[dict]:
+    return sorted(
+        found, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER)
+    )
+
+
+def assert_catalog_holds(out: Path, *directories: Path) -> None:
+    """The catalog's rows are those of the in-process reader, its files are all there is, and each
+    is named with its rows.
+    """
+    expected = [tables(open_broker(directory), directory.name) for directory in directories]
+    for table in [one for one in TABLES if one not in CHECK_TABLES]:
+        assert rows(out, table) == in_order([row for one in expected for row in one[table]])
+    named = catalog.read(out).info.tables
+    for table in TABLES:
+        found = {path.name: pq.read_metadata(path).num_rows for path in (out / table).iterdir()}
+        assert found == named[table]
+    names = {path.name for path in out.iterdir()}
+    assert {name for name in names if not name.startswith(".run-")} == {
+        *TABLES,
+        "_catalog.json",
+        "_catalog.lock",
+        ".current",
+    }

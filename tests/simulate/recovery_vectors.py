@@ -1,0 +1,88 @@
+"""Logs that Kafka's LogSegment.recover went through, and the same with kafkaviz's."""
+
+import base64
+import gzip
+import hashlib
+import re
+
+import numpy as np
+
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.recovery.recovery import RecoveredSegment, recover
+
+STEM = "<DIR>/t-0/{:020d}"
+
+
+def unpacked(packed: str) -> bytes:
+    return gzip.decompress(base64.b64decode(packed))
+
+
+def content(file: dict) -> bytes:
+    """An index file of which the zeros at its end were left out."""
+    written = bytes.fromhex(file["hex"]) if "hex" in file else unpacked(file["gz"])
+    return written + bytes(file["file_len"] - len(written))
+
+
+def reader(log: bytes):
+    """read(position, buffer) over bytes in memory."""
+    data = np.frombuffer(log, np.uint8)
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        part = data[position : position + len(buffer)]
+        buffer[: len(part)] = part
+        return len(part)
+
+    return read
+
+
+def recovered(line: dict, log: bytes) -> RecoveredSegment:
+    """What kafkaviz makes of a line's log."""
+    modified = re.search(r"lastModifiedTime=(\d+)", line.get("error", {}).get("message", ""))
+    release = tuple(int(part) for part in line["version"].split("."))
+    config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
+    return recover(
+        reader(log),
+        len(log),
+        line["base_offset"],
+        config,
+        release_behaviour(release),
+        stem=STEM.format(line["base_offset"]),
+        modified_ms=int(modified[1]) if modified else 0,
+    )
+
+
+def differences(line: dict) -> list[str]:
+    """Where kafkaviz and Kafka differ on a line of recoveries."""
+    log = unpacked(line["log_gz"])
+    ours = recovered(line, log)
+    cut = log[: len(log) - ours.truncated_bytes]
+    pairs = {
+        "error": (
+            str(ours.exception) if ours.exception else None,
+            "{class}: {message}".format(**line["error"]) if "error" in line else None,
+        ),
+        "log": (hashlib.sha256(cut).hexdigest(), line["after"]["log_sha256"]),
+        "index": (ours.index(), content(line["after"]["index"])),
+        "timeindex": (ours.timeindex(), content(line["after"]["timeindex"])),
+        "txnindex": (ours.txnindex().hex() or None, line["txnindex_hex"]),
+        "epochs": (epochs_text(ours), line["leader_epoch_checkpoint"]),
+        "closed index": (ours.closed_index(), content(line["closed"]["index"])),
+        "closed timeindex": (ours.closed_timeindex(), content(line["closed"]["timeindex"])),
+    }
+    if "error" not in line:
+        pairs |= {
+            "truncated": (ours.truncated_bytes, line["truncated"]),
+            "largest timestamp": (ours.max_timestamp_ms, line["max_timestamp_so_far"]),
+            "next offset": (ours.next_offset, line["next_offset"]),
+        }
+    return [
+        f"{line['id']} {name}: {str(ours)[:200]} {str(kafka)[:200]}"
+        for name, (ours, kafka) in pairs.items()
+        if ours != kafka
+    ]
+
+
+def epochs_text(ours: RecoveredSegment) -> str:
+    """leader-epoch-checkpoint; a cache that was never assigned writes nothing."""
+    entries = "".join(f"{epoch} {start}\n" for epoch, start in ours.leader_epochs)
+    return f"0\n{len(ours.leader_epochs)}\n{entries}" if entries else ""

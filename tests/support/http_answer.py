@@ -1,0 +1,16 @@
+"""What a server that was just started answers."""
+
+import urllib.request
+from time import monotonic, sleep
+
+
+def wait_for(url: str, seconds: float) -> bytes | None:
+    """What the address answers as soon as it answers, or None."""
+    end = monotonic() + seconds
+    while monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                return answer.read()
+        except OSError:
+            sleep(0.05)
+    return None

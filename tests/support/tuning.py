@@ -1,0 +1,45 @@
+"""Segments that were measured for the Tuning page, and another interval compared with today's."""
+
+import numpy as np
+
+from kafkaviz.analysis import cost_model, tuning
+from kafkaviz.analysis.tuning import Budgets
+from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
+from kafkaviz.figures import before_after
+from tests.analysis import made
+
+OLD, NEW = (
+    cost_model.lookup_prices(by_base_offset=False),
+    cost_model.lookup_prices(by_base_offset=True),
+)
+
+
+def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, segments: int = 1):
+    """Segments of batches of that size, give or take the spread."""
+    random = np.random.default_rng(4)
+    found = []
+    for _ in range(segments):
+        gathering = MeasurementBuilder({4096}, by_base_offset=False)
+        gathering.add(
+            [
+                made.batches(
+                    random.integers(size - spread, size + spread + 1, count).tolist(),
+                    [records] * count,
+                )
+            ]
+        )
+        found.append(gathering.result())
+    return merge_measurements(found)
+
+
+def compared(of, other: int, **given):
+    """The lines of the table, by name."""
+    budgets = Budgets(**given)
+    now, then = (tuning.price_interval(of, NEW, one, budgets) for one in (4096, other))
+    times = tuple(int(of.parts.time_entries[of.parts.index_of(one)]) for one in (4096, other))
+    return {
+        one.name: one
+        for one in before_after.rows(
+            now, then, NEW, budgets=budgets, times=times, binding_limits=("size", "time-index-full")
+        )
+    }
