@@ -56,7 +56,6 @@ class Job(Generic[ResultT, ProgressT]):
     by which time there is a result or an error. started_at: of time.monotonic().
     """
 
-    cancel_text = "the job was cancelled"
     protected_states: tuple[str, ...] = ()  # in which cancelling does nothing
 
     def __init__(
@@ -105,7 +104,7 @@ class Job(Generic[ResultT, ProgressT]):
 
     def cancel(self) -> None:
         """Ends it at once, unless it is over or protected; its thread ends at its next report."""
-        self.stop(JobCancelled(self.cancel_text))
+        self.stop(self.cancellation())
 
     def stop(self, error: Exception) -> None:
         """Ends it from outside with this error: at once, if it still may be."""
@@ -126,8 +125,12 @@ class Job(Generic[ResultT, ProgressT]):
         """For the work: it does this now. Raises JobCancelled where the job is over."""
         with self._lock:
             if self.is_over:
-                raise JobCancelled(self.cancel_text)
+                raise self.cancellation()
             self.state = state
+
+    def cancellation(self) -> JobCancelled:
+        """The error that it ends with where somebody cancels it."""
+        return JobCancelled("the job was cancelled")
 
     def on_stop(self) -> None:
         """For subclasses: tells what else works for a job that was stopped."""

@@ -150,8 +150,10 @@ def test_a_fault_reaches_the_log_of_the_server(monkeypatch):
 class StagedJob(Job[str, None]):
     """What a subclass may add: states of its own, words for errors, and a helper to be told."""
 
-    cancel_text = "the run was cancelled"
     protected_states = ("writing",)
+
+    def cancellation(self) -> JobCancelled:
+        return JobCancelled("the run was cancelled")
 
     def __init__(self, work: Callable[["StagedJob"], str]) -> None:
         self.stops = []

@@ -73,14 +73,16 @@ class Query(Job[QueryResult, None]):
     another.
     """
 
-    cancel_text = "the query was cancelled"
-
     def __init__(self, catalog_path: Path, text: str, most_rows: int = MOST_ROWS) -> None:
         """text: one SELECT over the tables of the catalog."""
         self.text = text
         self._path, self._most_rows = catalog_path, most_rows
         self._worker: Worker | None = None
         super().__init__(lambda report: self._run_on_worker(), None, state="waiting")
+
+    def cancellation(self) -> JobCancelled:
+        """The error that it ends with where somebody cancels it."""
+        return JobCancelled("the query was cancelled")
 
     def on_stop(self) -> None:
         """Ends the process that works on it, or its wait for one."""
@@ -97,7 +99,7 @@ class Query(Job[QueryResult, None]):
         info, seconds = catalog.read_info(self._path), env_number(SECONDS, MOST_S)
         worker = POOL.take(self._end_event)
         if worker is None:
-            raise JobCancelled(self.cancel_text)
+            raise self.cancellation()
         timer = threading.Timer(seconds, self.stop, (QueryTooLong(seconds),))
         try:
             self._worker = worker

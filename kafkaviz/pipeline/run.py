@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.jobs import Job
+from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.pipeline.catalog_info import CatalogInfo
 from kafkaviz.pipeline.plan import IngestTask, LoadTask
 
@@ -56,7 +56,6 @@ class Ingest(Job[CatalogInfo, Progress]):
     goes on that long and then ends by itself.
     """
 
-    cancel_text = "the run was cancelled; the catalog is what it was"
     protected_states = ("writing",)
 
     def __init__(self, steps: Callable[["Ingest"], CatalogInfo]) -> None:
@@ -69,6 +68,10 @@ class Ingest(Job[CatalogInfo, Progress]):
         self._tasks: list[IngestTask | LoadTask] = []
         self._reading_since = 0.0
         super().__init__(lambda report: steps(self), Progress(), state="starting")
+
+    def cancellation(self) -> JobCancelled:
+        """The error that it ends with where somebody cancels it."""
+        return JobCancelled("the run was cancelled; the catalog is what it was")
 
     def progress(self) -> Progress:
         """How far it is now; takes some milliseconds, since Spark is asked."""
