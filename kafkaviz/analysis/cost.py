@@ -66,9 +66,9 @@ def offset_lookup_counts(
         keys,
         targets,
         ENTRY_BYTES[OFFSET],
-        search_profile.is_warm,
-        search_profile.warm_bytes,
-        page_bytes,
+        warm=search_profile.is_warm,
+        warm_bytes=search_profile.warm_bytes,
+        page_bytes=page_bytes,
     )
     starts = _starts(segment, floors[:, 0], batches)
     headers = _headers_to_offset(batches, starts, targets, by_base_offset=by_base_offset)
@@ -99,9 +99,9 @@ def timestamp_lookup_counts(
         keys,
         targets,
         ENTRY_BYTES[TIME],
-        search_profile.is_warm,
-        search_profile.warm_bytes,
-        page_bytes,
+        warm=search_profile.is_warm,
+        warm_bytes=search_profile.warm_bytes,
+        page_bytes=page_bytes,
     )
     # relative ones on both sides
     offsets = _values_at_slots(segment.time_slots["relative_offset"], floors[:, 0], 0)

@@ -337,7 +337,11 @@ def tail_search(
 ) -> slots.SlotSearch:
     """The search of a reader at the end: for a key above the last one."""
     return slots.floor(
-        np.arange(entries), entries, entry_bytes, warm_bytes is not None, warm_bytes or 0
+        np.arange(entries),
+        entries,
+        entry_bytes,
+        warm=warm_bytes is not None,
+        warm_bytes=warm_bytes or 0,
     )
 
 

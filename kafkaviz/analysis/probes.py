@@ -42,7 +42,9 @@ def probes(
 ) -> Probes:
     """Of an index of so many entries; none is met exactly, as of a target between two keys."""
     keys = 2 * np.arange(entries, dtype=np.int64)
-    floors = slots.floors(keys, keys + 1, entry_bytes, warm, warm_bytes, page_bytes)
+    floors = slots.floors(
+        keys, keys + 1, entry_bytes, warm=warm, warm_bytes=warm_bytes, page_bytes=page_bytes
+    )
     tail = floors[-1] if entries else np.zeros(3, np.int64)
     floors.setflags(write=False)
     return Probes(floors[:, 1], floors[:, 2], int(tail[1]), int(tail[2]))

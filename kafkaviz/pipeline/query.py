@@ -78,7 +78,7 @@ class Query(Job[QueryResult, None]):
         self.text = text
         self._path, self._most_rows = catalog_path, most_rows
         self._worker: Worker | None = None
-        super().__init__(lambda report: self._run_on_worker(), None, state="waiting")
+        super().__init__(lambda _report: self._run_on_worker(), None, state="waiting")
 
     def cancellation(self) -> JobCancelled:
         """The error that it ends with where somebody cancels it."""

@@ -67,7 +67,7 @@ class Ingest(Job[CatalogInfo, Progress]):
         self._spark: SparkSession | None = None
         self._tasks: list[IngestTask | LoadTask] = []
         self._reading_since = 0.0
-        super().__init__(lambda report: steps(self), Progress(), state="starting")
+        super().__init__(lambda _report: steps(self), Progress(), state="starting")
 
     def cancellation(self) -> JobCancelled:
         """The error that it ends with where somebody cancels it."""

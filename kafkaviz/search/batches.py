@@ -212,10 +212,10 @@ class FileBatch:
                 self.position,
                 self.size_bytes,
                 self.magic,
-                UNKNOWN,
-                UNKNOWN,
-                False,
-                False,
+                leader_epoch=UNKNOWN,
+                producer_id=UNKNOWN,
+                is_control=False,
+                is_transactional=False,
             )
         header = np.frombuffer(
             self._log.peek(self.position, HEADER_BYTES).ljust(HEADER_BYTES, b"\0"), HEADER

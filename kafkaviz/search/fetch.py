@@ -58,6 +58,7 @@ def fetch(
     profile: SearchProfile,
     bounds: Bounds,
     max_bytes: int = MAX_BYTES,
+    *,
     at_least_one: bool = True,
 ) -> Fetch:
     """What a broker reads for an offset. bounds: where the log starts and ends, and up to which
@@ -76,7 +77,14 @@ def fetch(
         scans.append(scan)
         if scan.batch:
             return _slice(
-                offset, searches, scans, segment, bounds, profile, max_bytes, at_least_one
+                offset,
+                searches,
+                scans,
+                segment,
+                bounds,
+                profile=profile,
+                max_bytes=max_bytes,
+                at_least_one=at_least_one,
             )
     return Fetch(
         offset,
@@ -141,6 +149,7 @@ def _slice(
     scans: list[ForwardScan],
     segment: SegmentView,
     bounds: Bounds,
+    *,
     profile: SearchProfile,
     max_bytes: int,
     at_least_one: bool,

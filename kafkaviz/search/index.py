@@ -34,7 +34,11 @@ def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> In
     """The greatest entry that is not above an offset (OffsetIndex.lookup)."""
     keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
     slot_search = slots.floor(
-        keys, offset, offset_index.ENTRY.itemsize, profile.is_warm, profile.warm_bytes
+        keys,
+        offset,
+        offset_index.ENTRY.itemsize,
+        warm=profile.is_warm,
+        warm_bytes=profile.warm_bytes,
     )
     return _offset_search(segment, slot_search)
 
@@ -45,8 +49,8 @@ def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -
         KeyColumn(segment.time_slots["timestamp_ms"]),
         timestamp_ms,
         time_index.ENTRY.itemsize,
-        profile.is_warm,
-        profile.warm_bytes,
+        warm=profile.is_warm,
+        warm_bytes=profile.warm_bytes,
     )
     entry = None
     if slot_search.slot >= 0:
@@ -68,8 +72,8 @@ def upper_bound(
         KeyColumn(segment.offset_slots["position"]),
         target,
         offset_index.ENTRY.itemsize,
-        profile.is_warm,
-        profile.warm_bytes,
+        warm=profile.is_warm,
+        warm_bytes=profile.warm_bytes,
     )
     return _offset_search(segment, slot_search)
 
@@ -85,7 +89,7 @@ def find_truncation(
     )
     keys = KeyColumn(index_slots["relative_offset"], segment.base_offset)
     slot_search = slots.floor(
-        keys, offset, layout.ENTRY.itemsize, profile.is_warm, profile.warm_bytes
+        keys, offset, layout.ENTRY.itemsize, warm=profile.is_warm, warm_bytes=profile.warm_bytes
     )
     return slot_search, slot_search.slot + (
         slot_search.slot < 0 or keys[slot_search.slot] != offset

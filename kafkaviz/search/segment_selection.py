@@ -51,9 +51,9 @@ class SegmentChoice(NamedTuple):
     """
 
     base_offset: int
-    chosen: bool
     reason: SegmentReason
     target: int
+    chosen: bool = False
     miss: SegmentMiss | None = None
     largest_ms: int = NO_TIMESTAMP
     is_file_time: bool = False
@@ -75,9 +75,7 @@ def explain_no_segment(
     log: LogView, target: int, reason: SegmentReason
 ) -> tuple[SegmentChoice, ...]:
     """Of a lookup that goes into no segment."""
-    return tuple(
-        SegmentChoice(segment.base_offset, False, reason, target) for segment in log.segments
-    )
+    return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 
 def explain_time_search(
@@ -105,11 +103,11 @@ def _fetch_choices(log: LogView, offset: int, fetch: Fetch) -> Iterator[SegmentC
         base = segment.base_offset
         if base not in tried_offsets:
             reason = SegmentReason.BASE_ABOVE if base > offset else SegmentReason.LATER_BASE
-            yield SegmentChoice(base, False, reason, offset)
+            yield SegmentChoice(base, reason, offset)
             continue
         reason = SegmentReason.GREATEST_BASE if base == first else SegmentReason.NEXT
         miss = None if base == last and fetch.batch else SegmentMiss.NOTHING_REACHES
-        yield SegmentChoice(base, base == last, reason, offset, miss)
+        yield SegmentChoice(base, reason, offset, base == last, miss)
 
 
 def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
@@ -121,13 +119,17 @@ def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoi
     for place, segment in enumerate(log.segments):
         base, target_ms = segment.base_offset, time_search.timestamp_ms
         if chosen is not None and place > chosen:
-            yield SegmentChoice(base, False, SegmentReason.EARLIER_SEARCHED, target_ms)
+            yield SegmentChoice(base, SegmentReason.EARLIER_SEARCHED, target_ms)
             continue
-        largest = segment.largest_timestamp_ms, segment.max_timestamp[0] < 0
-        yield (
-            SegmentChoice(base, True, SegmentReason.FIRST_REACHING, target_ms, miss, *largest)
-            if place == chosen
-            else SegmentChoice(base, False, SegmentReason.TOO_OLD, target_ms, None, *largest)
+        is_chosen = place == chosen
+        yield SegmentChoice(
+            base,
+            SegmentReason.FIRST_REACHING if is_chosen else SegmentReason.TOO_OLD,
+            target_ms,
+            is_chosen,
+            miss if is_chosen else None,
+            segment.largest_timestamp_ms,
+            segment.max_timestamp[0] < 0,
         )
 
 
@@ -136,8 +138,8 @@ def _largest_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentC
         chosen = place == time_search.segment
         yield SegmentChoice(
             segment.base_offset,
-            chosen,
             SegmentReason.LARGEST if chosen else SegmentReason.NOT_LARGEST,
             time_search.timestamp_ms,
+            chosen,
             largest_ms=segment.max_timestamp[0],
         )

@@ -86,7 +86,7 @@ class SlotSearch:
 
 
 def floor(
-    keys: Column, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
+    keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
     """The greatest slot whose key is not above the target, -1 if there is none; keys (n,), as the
     index holds them, sorted or not.
@@ -98,7 +98,7 @@ def floor(
 
 
 def upper_bound(
-    keys: Column, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES
+    keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
     """The smallest slot whose key is not below the target, -1 if there is none; as Kafka works it
     out.
@@ -147,13 +147,13 @@ class _Search:
         self._probes: list[Probe] = []
         self._section = "cold"
 
-    def run(self, upper: bool) -> SlotSearch:
-        slot = self._slot(upper)
+    def run(self, *, upper: bool) -> SlotSearch:
+        slot = self._slot(upper=upper)
         pages = {page for probe in self._probes for page in pages_of(probe.slot, self._entry_bytes)}
         result = tuple(self._probes), tuple(sorted(pages)), self._section, self._warm_from
         return SlotSearch(len(self._keys), self._target, slot, *result)
 
-    def _slot(self, upper: bool) -> int:
+    def _slot(self, *, upper: bool) -> int:
         last = len(self._keys) - 1
         if last < 0:
             return NONE
@@ -161,13 +161,13 @@ class _Search:
             probe = self._probe(self._warm_from, 0, last, _AT_WARM_START)
             if probe.branch is Branch.INTO_WARM:
                 self._section = "warm"
-                return self._between(self._warm_from, last, upper)
+                return self._between(self._warm_from, last, upper=upper)
             last = self._warm_from
         if self._probe(0, 0, last, _AT_FIRST).branch is Branch.NO_ENTRY:
             return 0 if upper else NONE
-        return self._between(0, last, upper)
+        return self._between(0, last, upper=upper)
 
-    def _between(self, lo: int, hi: int, upper: bool) -> int:
+    def _between(self, lo: int, hi: int, *, upper: bool) -> int:
         while lo < hi:
             probe = self._probe((lo + hi + 1) // 2, lo, hi, _AT_MIDDLE)
             if probe.branch is Branch.EXACT:
@@ -203,6 +203,7 @@ def floors(
     keys: np.ndarray,
     targets: np.ndarray,
     entry_bytes: int,
+    *,
     warm: bool = True,
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,

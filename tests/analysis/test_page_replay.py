@@ -48,7 +48,11 @@ def plain_replay(
         slot, reader = lookups[count]
         keys = np.arange(count) * 2  # a target between two keys
         search = slots.floor(
-            keys, 2 * slot + 1, growth.entry_bytes, warm_bytes is not None, warm_bytes or 0
+            keys,
+            2 * slot + 1,
+            growth.entry_bytes,
+            warm=warm_bytes is not None,
+            warm_bytes=warm_bytes or 0,
         )
         seen = set()
         for probe in search.probes:

@@ -45,7 +45,7 @@ def asks() -> None:
             says,
             default,
             "order",
-            lambda one: say(says[one]),
+            format_func=lambda one: say(says[one]),
             required=True,
         )
     )

@@ -346,7 +346,10 @@ def test_what_the_downloads_give():
     source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
     budgets, prices = Budgets(), tuning_context.costs(source, "nvme")
     found = tuning_context.tuning_json(
-        source, tuning_context.answer("payments", budgets, prices, False, source), budgets, prices
+        source,
+        tuning_context.answer("payments", budgets, prices, is_tiered=False, _source=source),
+        budgets,
+        prices,
     )
     assert (
         json.loads(found)["recommendation"]["verdict"] == "keep"

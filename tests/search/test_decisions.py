@@ -29,7 +29,7 @@ ARTICLE = [6, 14, 22, 26, 31]
 )
 def test_each_probe_has_its_branch(target, warm, branches):
     """As AbstractIndex.indexSlotRangeFor takes them."""
-    search = floor(ARTICLE, target, 8, warm)
+    search = floor(ARTICLE, target, 8, warm=warm)
     assert [probe.branch for probe in search.probes] == branches
 
 
@@ -38,7 +38,7 @@ def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
     """Down to the slot that is found, or to none."""
     keys = list(range(3, 120, 7))
     for target in range(125):
-        search = floor(keys, target, 8, warm_bytes is not None, warm_bytes or 8192)
+        search = floor(keys, target, 8, warm=warm_bytes is not None, warm_bytes=warm_bytes or 8192)
         for probe, following in zip(search.probes, search.probes[1:], strict=False):
             if probe.branch is not Branch.BEFORE_WARM:
                 assert probe.remaining == (following.lo, following.hi)

@@ -44,7 +44,7 @@ def first_batch(found) -> list[int] | None:
 
 def read(log: LogView, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
     try:
-        found = fetch(log, query["offset"], of, bounds, query["max"], query["min_one"])
+        found = fetch(log, query["offset"], of, bounds, query["max"], at_least_one=query["min_one"])
     except OffsetOutOfRange as error:
         return {
             "error": {"class": error.class_name, "message": str(error)},

@@ -67,11 +67,11 @@ def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> s
     """The search that answers a recorded query."""
     warm, size = line["search"] == "warm", BYTES[line["kind"]]
     if query["m"] == "lookup":
-        return slots.floor(keys, query["t"], size, warm)
+        return slots.floor(keys, query["t"], size, warm=warm)
     if query["m"] == "fetchUpperBoundOffset":
-        return slots.upper_bound(values, int32(query["pos"] + query["size"]), size, warm)
+        return slots.upper_bound(values, int32(query["pos"] + query["size"]), size, warm=warm)
     # truncateTo
-    return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm)
+    return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm=warm)
 
 
 def left_after(found: slots.SlotSearch, column: np.ndarray) -> int:
@@ -168,11 +168,13 @@ def test_a_time_entry_may_lie_in_two_pages():
 def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes):
     """Floor, and the ceiling but for the quirk; the compiled twin tells the same."""
     column = np.array(keys, np.int64)
-    found = slots.floor(column, target, 8, warm, warm_bytes)
+    found = slots.floor(column, target, 8, warm=warm, warm_bytes=warm_bytes)
     assert found.slot == sum(key <= target for key in keys) - 1
-    ((slot, probes, pages),) = slots.floors(column, np.array([target]), 8, warm, warm_bytes)
+    ((slot, probes, pages),) = slots.floors(
+        column, np.array([target]), 8, warm=warm, warm_bytes=warm_bytes
+    )
     assert (slot, probes, pages) == (found.slot, len(found.probes), len(found.pages))
-    above = slots.upper_bound(column, target, 8, warm, warm_bytes)
+    above = slots.upper_bound(column, target, 8, warm=warm, warm_bytes=warm_bytes)
     ceiling = next((slot for slot, key in enumerate(keys) if key >= target), slots.NONE)
     assert above.slot == ceiling or (ceiling == 0 and keys[0] == target)
 
@@ -191,10 +193,12 @@ def test_a_million_searches_against_a_linear_scan():
         ceiling = np.where(below < len(keys), below, slots.NONE)
         probed = targets != keys[0]  # Kafka passes over an exact match on slot 0, told above
         for warm in (True, False):
-            assert np.array_equal(slots.floors(keys, targets, entry_bytes, warm)[:, 0], up_to - 1)
+            assert np.array_equal(
+                slots.floors(keys, targets, entry_bytes, warm=warm)[:, 0], up_to - 1
+            )
             found = np.array(
                 [
-                    slots.upper_bound(keys, target, entry_bytes, warm).slot
+                    slots.upper_bound(keys, target, entry_bytes, warm=warm).slot
                     for target in targets.tolist()
                 ]
             )

@@ -270,7 +270,7 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 
 def _constant(number: int) -> Part:
-    return lambda context: number
+    return lambda _context: number
 
 
 def _key(context: RuleContext, slot: int) -> int:

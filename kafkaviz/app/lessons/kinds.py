@@ -116,9 +116,15 @@ TASK_KEYS = {  # what an exercise of each sort must say besides
 
 
 def _figure_kind(
-    about: str, keys: dict[str, Key], is_wide: bool = False, setting_key: Key | None = None
+    about: str, keys: dict[str, Key], *, is_wide: bool = False, setting_key: Key | None = None
 ) -> BlockKind:
-    return BlockKind(about, MappingProxyType({**keys, **FIGURE_KEYS}), True, is_wide, setting_key)
+    return BlockKind(
+        about,
+        MappingProxyType({**keys, **FIGURE_KEYS}),
+        is_figure=True,
+        is_wide=is_wide,
+        setting_key=setting_key,
+    )
 
 
 KINDS = MappingProxyType(

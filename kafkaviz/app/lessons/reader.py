@@ -123,9 +123,9 @@ class _LessonParser:
                 title, line, parts = text[3:].strip(), line_index + 1, []
                 line_index += 1
             elif text.startswith(FENCE):
-                line_index = self._fence(line_index, parts, title is not None)
+                line_index = self._fence(line_index, parts, is_in_step=title is not None)
             else:
-                self._prose(line_index, text, parts, title is not None)
+                self._prose(line_index, text, parts, is_in_step=title is not None)
                 line_index += 1
         if title is not None:
             yield self._step(title, line, parts)
@@ -159,19 +159,19 @@ class _LessonParser:
             self._add_fault(line, "this step is empty")
         return step
 
-    def _prose(self, line_index: int, text: str, parts: list, is_in_step: bool) -> None:
+    def _prose(self, line_index: int, text: str, parts: list, *, is_in_step: bool) -> None:
         if is_in_step:
             parts.append(text)
         elif text.strip():
             self._add_fault(line_index + 1, "text stands in a step: a heading ## comes first")
 
-    def _fence(self, line_index: int, parts: list, is_in_step: bool) -> int:
+    def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
         """Takes a fenced block; the number of the line behind it."""
         fence_match = FENCE_START.fullmatch(self._lines[line_index])
         end_lines = (
             number
             for number in range(line_index + 1, len(self._lines))
-            if self._is_fence_end(self._lines[number], bool(fence_match))
+            if self._is_fence_end(self._lines[number], is_block=bool(fence_match))
         )
         stop = next(end_lines, len(self._lines))
         end = stop if stop < len(self._lines) and self._lines[stop].rstrip() == FENCE else None
@@ -187,7 +187,7 @@ class _LessonParser:
         return end + 1
 
     @staticmethod
-    def _is_fence_end(line: str, is_block: bool) -> bool:
+    def _is_fence_end(line: str, *, is_block: bool) -> bool:
         """Whether a fence ends here: at ```, and of a block, which cannot hold them, at the next
         fence or step too.
         """

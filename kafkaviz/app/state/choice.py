@@ -30,6 +30,7 @@ def ask(
     options: Iterable[str],
     default: str,
     key: str,
+    *,
     format_func: Callable[[str], str] = str,
     **arguments: object,
 ) -> str:
@@ -64,14 +65,20 @@ def slider(
     """The same by a slider, its label on the left and its value on the right above it."""
     above = st.empty()
     word = ask(
-        st.select_slider, label, options, default, key, format_func, label_visibility="collapsed"
+        st.select_slider,
+        label,
+        options,
+        default,
+        key,
+        format_func=format_func,
+        label_visibility="collapsed",
     )
     above.html(elements.label(label, format_func(word)))
     return word
 
 
 def settle(
-    name: str, options: Options, default: str, parse_other: AddressParser = lambda text: None
+    name: str, options: Options, default: str, parse_other: AddressParser = lambda _text: None
 ) -> str:
     """As `adopt`, and the word is written into the address where it is not what goes without
     saying.
@@ -94,7 +101,7 @@ def adopt(
     name: str,
     options: Options,
     default: str | None = None,
-    parse_other: AddressParser = lambda text: None,
+    parse_other: AddressParser = lambda _text: None,
 ) -> str:
     """The word that is chosen; the control with this key, which is drawn after this, gets its
     state.

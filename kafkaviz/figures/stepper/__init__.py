@@ -68,7 +68,7 @@ def message(stepper: StepperView, context: LookupContext, key: str) -> dict:
             for scan_view in stepper.scans
         ],
         "scan_code": _scan_code_object(context),
-        "records": records.browser_rows(stepper.records, context.is_by_time),
+        "records": records.browser_rows(stepper.records, is_by_time=context.is_by_time),
         "hit": None if stepper.records.hit_offset is None else str(stepper.records.hit_offset),
         "records_hint": records.hint_text(stepper.records),
     }

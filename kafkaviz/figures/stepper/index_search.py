@@ -81,7 +81,7 @@ def view(context: LookupContext, search: IndexSearch) -> SearchView:
     is_small = slot_search.entries <= DRAWN_SLOTS
     return SearchView(
         search,
-        (*steps, _result_step(search, not context.is_index_alone, lines)),
+        (*steps, _result_step(search, has_log=not context.is_index_alone, lines=lines)),
         tuple(_rows(search, context.page_bytes)),
         context.page_bytes / entry_bytes,
         slots.page_count(slot_search.entries, entry_bytes, context.page_bytes),
@@ -163,7 +163,9 @@ def _probe_key(search: IndexSearch, probe: Probe) -> str:
             return MIDDLE_KEYS[probe.branch]
 
 
-def _result_step(search: IndexSearch, has_log: bool, lines: dict[Branch, int]) -> tuple[str, int]:
+def _result_step(
+    search: IndexSearch, *, has_log: bool, lines: dict[Branch, int]
+) -> tuple[str, int]:
     """What a search came to."""
     slot_search, base = search.slot_search, group(search.segment)
     target = key_text(search.kind, slot_search.target)
@@ -193,7 +195,7 @@ def _code_lines(search: IndexSearch) -> list[str]:
     return code_lines("plain" if search.slot_search.warm_from_slot is None else "warm")
 
 
-def title(search_view: SearchView, probes: int, is_over: bool) -> str:
+def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
     """What the figure of the index shows after so many probes."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
     probes_text = count_text("lookup_words.n_probes", probes)

@@ -162,7 +162,7 @@ def _sizes_text(sizes: tuple[int, ...]) -> str:
     return say("lookup_log.size", first=sizes[0]) if sizes else ""
 
 
-def title(scan_view: ScanView, read_count: int, is_over: bool) -> str:
+def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
     """What the figure of the log shows after so many reads."""
     scan = scan_view.scan
     if not read_count and not is_over:

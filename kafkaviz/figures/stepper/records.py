@@ -72,7 +72,7 @@ def _first_drawn(records: Sequence[LookupRecord], hit_offset: int | None) -> int
     return max(0, min(len(records) - DRAWN_RECORDS, hit_index - 3))
 
 
-def title(records_view: RecordsView, context: LookupContext, is_read: bool) -> str:
+def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -> str:
     """What the figure of the records shows, before and after they are read."""
     if is_read and records_view.fault:
         return say("stepper_figures.fault", fault=records_view.fault)
@@ -100,7 +100,7 @@ def title(records_view: RecordsView, context: LookupContext, is_read: bool) -> s
     )
 
 
-def browser_rows(records_view: RecordsView, is_by_time: bool) -> list[list[str]]:
+def browser_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
     """Offset, the same to read, a word of what is in it or its time, and what hovering tells."""
     format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
     labels = [

@@ -196,10 +196,12 @@ class LookupSteps:
     def _figure_titles(self, phase: str) -> tuple[str, str, str]:
         index = log = ""
         if self._searches:
-            index = index_search.title(self._searches[self._search], self._probes, self._is_over)
+            index = index_search.title(
+                self._searches[self._search], self._probes, is_over=self._is_over
+            )
         if self._scans:
-            log = log_scan.title(self._scans[self._scan], self._readings, self._is_ended)
-        return index, log, records.title(self._records, self._context, phase == "record")
+            log = log_scan.title(self._scans[self._scan], self._readings, is_over=self._is_ended)
+        return index, log, records.title(self._records, self._context, is_read=phase == "record")
 
 
 def _short_key(search: IndexSearch, key: int) -> str:

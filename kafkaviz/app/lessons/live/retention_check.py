@@ -30,7 +30,9 @@ def _make(block: LessonBlock) -> LogRetention:
     ]
     if not times:
         raise NoValue(f"{block['tp']} has no record with a time")
-    limits = RetentionLimits(True, "", retention_ms=block["retention-days"] * DAY_MS)
+    limits = RetentionLimits(
+        deletes=True, policy_source="", retention_ms=block["retention-days"] * DAY_MS
+    )
     return retention.log_retention(
         location.partition.directory,
         segment_ages,

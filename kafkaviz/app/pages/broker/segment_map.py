@@ -68,7 +68,7 @@ def _choose_order(head: DeltaGenerator) -> str:
         TEXT_KEYS,
         LARGEST,
         page_state.ORDER,
-        lambda order_name: say(TEXT_KEYS[order_name]),
+        format_func=lambda order_name: say(TEXT_KEYS[order_name]),
         **widget_options,
     )
 

@@ -51,7 +51,7 @@ class Queries:
 
     def restart(self, snapshot: BrokerSnapshot, text: str) -> "Query":
         """The same, started anew where it is over."""
-        return self._join(snapshot, text, lambda query: True)
+        return self._join(snapshot, text, lambda _query: True)
 
     def _join(
         self, snapshot: BrokerSnapshot, text: str, is_stale: Callable[["Query"], bool]

@@ -280,9 +280,9 @@ def practice_source(name: str) -> LookupSource:
         int(rows["max_timestamp_ms"][-1]),
         practice_log.offset,
         practice_log.timestamp_ms,
-        lambda base_offset: rows,
+        lambda _base_offset: rows,
         records,
-        lambda base_offset: rows,
+        lambda _base_offset: rows,
         is_synthetic=True,
     )
 
@@ -307,9 +307,9 @@ def keys_source(keys: Sequence[int]) -> LookupSource:
         None,
         keys[len(keys) * 3 // 5] + 1 if keys else 0,
         0,
-        lambda base_offset: np.empty(0, practice.ROW),
-        lambda base_offset, position: (),
-        lambda base_offset: None,
+        lambda _base_offset: np.empty(0, practice.ROW),
+        lambda _base_offset, _position: (),
+        lambda _base_offset: None,
         is_synthetic=True,
         is_index_only=True,
     )

@@ -82,7 +82,7 @@ def _render_histogram(
         COUNTS,
         COUNTS[0],
         page_state.DISTRIBUTION,
-        _quantity_text,
+        format_func=_quantity_text,
         **widget_options,
     )
     own_costs = _costs(source, context, target_kind, search_profile)

@@ -89,7 +89,7 @@ def render_controls(
             page_state.GROW,
             GROW,
             "40 pages",
-            _pages_text,
+            describe=_pages_text,
             disabled=not is_practice,
         )
         gap = _render_slider(
@@ -99,10 +99,10 @@ def render_controls(
             second[0], "page_size", page_state.PAGE_SIZE, PAGE_SIZE, "4 KiB"
         )
         warm_bytes = _render_slider(
-            second[1], "section", page_state.SECTION, SECTION, "8 KiB", size_text
+            second[1], "section", page_state.SECTION, SECTION, "8 KiB", describe=size_text
         )
         share = _render_slider(
-            second[2], "laggards", page_state.LAGGARDS, LAGGARDS, "none", size_text
+            second[2], "laggards", page_state.LAGGARDS, LAGGARDS, "none", describe=size_text
         )
         read_around_bytes, appends_a_lookup, entry_bytes, lag, seed, index_name = _render_more(
             location
@@ -149,7 +149,7 @@ def _render_more(location: Location) -> tuple:
             page_state.READ_AHEAD,
             READ_AROUND,
             "none",
-            size_text,
+            describe=size_text,
         )
         appends_a_lookup = _render_slider(
             first[1],
@@ -157,9 +157,9 @@ def _render_more(location: Location) -> tuple:
             page_state.APPENDS_PER_LOOKUP,
             LOOKUP_INTERVALS,
             "each append",
-            _lookup_interval_text,
+            describe=_lookup_interval_text,
         )
-        lag = _render_slider(first[2], "lag", page_state.LAG, LAG, "anywhere", _lag_text)
+        lag = _render_slider(first[2], "lag", page_state.LAG, LAG, "anywhere", describe=_lag_text)
         kinds = list(ENTRY_SIZE)
         kind = choice.ask(
             second[0].selectbox,
@@ -167,7 +167,7 @@ def _render_more(location: Location) -> tuple:
             kinds,
             kinds[0],
             page_state.ENTRY_SIZE,
-            _index_kind_text,
+            format_func=_index_kind_text,
         )
         widget_options: dict[str, Any] = {"help": say("page_cache.index_about")}
         index_name = choice.ask(
@@ -176,7 +176,7 @@ def _render_more(location: Location) -> tuple:
             names,
             PRACTICE,
             page_state.INDEX,
-            _index_text,
+            format_func=_index_text,
             **widget_options,
         )
         seeds = (0, LARGEST_SEED, DEFAULT_SEED)
@@ -199,6 +199,7 @@ def _render_slider(
     key: str,
     values: dict,
     default: str,
+    *,
     describe: Callable[[str], str] = str,
     **widget_options: object,
 ):
@@ -214,7 +215,7 @@ def _render_slider(
             values,
             default,
             key,
-            describe,
+            format_func=describe,
             **widget_options,
         )
         value_slot.html(

@@ -141,7 +141,7 @@ def render_layouts(key: str, offsets: np.ndarray | None) -> None:
         patterns,
         patterns[0],
         page_state.PATTERN,
-        _pattern_text,
+        format_func=_pattern_text,
         **widget_options,
     )
     keys = offsets if pattern == OPEN_INDEX else None

@@ -109,7 +109,7 @@ def stream(workload: Workload) -> tuple[np.ndarray, bool]:
     return rows[:MOST_BATCHES], is_cut
 
 
-def _chunks(workload: Workload, config: LogConfig, payload: bool) -> Iterator:
+def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator:
     return streams.chunks(
         workload, config, release_behaviour(workload.release), workload.seed, payload=payload
     )

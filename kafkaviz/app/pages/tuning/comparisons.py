@@ -121,7 +121,7 @@ def _render_downloads(context: TuningContext, rows: Sequence[before_after.Compar
             context.answer,
             context.budgets,
             context.costs,
-            context.is_tiered,
+            is_tiered=context.is_tiered,
         )
         name = f"tuning-{context.label.replace(' ', '-')}.json"
         widget_options: dict[str, Any] = {

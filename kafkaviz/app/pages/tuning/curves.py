@@ -254,7 +254,7 @@ def render_assumptions(context: TuningContext) -> None:
     """What moves the modelled time, and whether the answer would be another."""
     figure_key = ("tornado", context.key, context.budgets, context.costs, context.is_tiered)
     recommendation, effects = _assumptions(
-        context.key, context.budgets, context.costs, context.is_tiered, context.case
+        context.key, context.budgets, context.costs, is_tiered=context.is_tiered, _case=context.case
     )
     answer = (str(recommendation.verdict), recommendation.value)
     view = charts.view(
@@ -278,7 +278,7 @@ def render_assumptions(context: TuningContext) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _assumptions(
-    key: str, budgets: Budgets, prices: LookupPrices, is_tiered: bool, _case: TuningCase
+    key: str, budgets: Budgets, prices: LookupPrices, *, is_tiered: bool, _case: TuningCase
 ) -> tuple[Recommendation, tuple[Assumption, ...]]:
     """The answer for all batches together, and what moves it."""
     recommendation = cast(

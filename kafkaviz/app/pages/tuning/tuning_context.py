@@ -144,7 +144,7 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
         tuning_scope.label,
         key,
         source,
-        answer(key, budgets, prices, is_tiered, source),
+        answer(key, budgets, prices, is_tiered=is_tiered, _source=source),
         budgets,
         prices,
         is_tiered,
@@ -205,7 +205,7 @@ def _render_more(source: TuningSource) -> tuple[Budgets, str, bool]:
 
 
 def _choose(
-    label: str, key: str, choices: dict, is_enabled: bool = True, help_text: str | None = None
+    label: str, key: str, choices: dict, *, is_enabled: bool = True, help_text: str | None = None
 ):
     """A selectbox over names, the first of which goes without saying; what the name stands for.
     label: a key of the catalogue.
@@ -267,10 +267,10 @@ def _last_calibration() -> dict | None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def answer(
-    key: str, budgets: Budgets, prices: LookupPrices, is_tiered: bool, _source: TuningSource
+    key: str, budgets: Budgets, prices: LookupPrices, *, is_tiered: bool, _source: TuningSource
 ) -> TuningAnswer:
     """The answer for a source. key: of what was measured."""
-    source = _with_remote_storage(_source, is_tiered)
+    source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
     recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, prices)
     return TuningAnswer(
@@ -281,7 +281,7 @@ def answer(
     )
 
 
-def _with_remote_storage(source: TuningSource, is_tiered: bool) -> TuningSource:
+def _with_remote_storage(source: TuningSource, *, is_tiered: bool) -> TuningSource:
     """The same, its topics with remote storage."""
     if not is_tiered:
         return source
@@ -298,11 +298,12 @@ def tuning_json(
     tuning_answer: TuningAnswer,
     budgets: Budgets,
     prices: LookupPrices,
+    *,
     is_tiered: bool = False,
 ) -> str:
     """The object that kafkaviz tune --json prints."""
     tuning_result = tuning_object(
-        _with_remote_storage(source, is_tiered),
+        _with_remote_storage(source, is_tiered=is_tiered),
         tuning_answer.recommendations,
         tuning_answer.recommendation,
         budgets,

@@ -26,7 +26,7 @@ PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 LOOKUPS = ("stepper", "lanes", "why")  # figures that show a lookup to its end
 
 
-def render_handout(position: LessonPosition, count: int, is_teacher: bool) -> None:
+def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
     """The lesson to be printed. is_teacher: with the notes."""
     lesson = position.lesson
     st.html(f"<style>{PAPER}</style>")
@@ -47,7 +47,7 @@ def render_handout(position: LessonPosition, count: int, is_teacher: bool) -> No
         st.html(f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>')
         st.markdown(lesson.about)
         for part, step in enumerate(lesson.steps, 1):
-            _step(step, part, lesson, is_teacher)
+            _step(step, part, lesson, is_teacher=is_teacher)
     with st.container(key="kv_sheet_answers", gap=None):
         st.html(f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>')
         for part, step in enumerate(lesson.steps, 1):
@@ -60,7 +60,7 @@ def render_handout(position: LessonPosition, count: int, is_teacher: bool) -> No
                     _figure(block, f"paper_{lesson.name}_{part}_{number}")
 
 
-def _step(step: LessonStep, part: int, lesson: Lesson, is_teacher: bool) -> None:
+def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> None:
     with st.container(key=f"kv_sheet_step_{part}", gap=10):
         st.html(f'<h2 class="kv-h2">{part} · {escape(step.title)}</h2>')
         for number, element in enumerate(step.parts):

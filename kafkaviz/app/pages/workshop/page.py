@@ -40,7 +40,9 @@ def render_page() -> None:
         ):
             pass
     elif st.query_params.get(page_state.PAPER):
-        handout.render_handout(position, len(lessons), bool(st.query_params.get(page_state.NOTES)))
+        handout.render_handout(
+            position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
+        )
     else:
         _render_lesson_strip(lessons, position)
         render_step(lessons, position)

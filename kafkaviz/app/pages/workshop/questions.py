@@ -41,17 +41,17 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
         for index, (text, is_right) in enumerate(lesson_state.choices(block)):
-            _choice_button(position, index, text, is_right, choice)
+            _choice_button(position, index, text, is_right=is_right, choice=choice)
         with st.container(key="kv_reveal"):
             if choice is None:
                 st.markdown(say("workshop.choose_first"))
             else:
-                _choice_verdict(lesson_state.choices(block)[LETTERS.index(choice)][1])
+                _choice_verdict(is_right=lesson_state.choices(block)[LETTERS.index(choice)][1])
                 st.markdown(block["reveal"])
 
 
 def _choice_button(
-    position: LessonPosition, index: int, text: str, is_right: bool, choice: str | None
+    position: LessonPosition, index: int, text: str, *, is_right: bool, choice: str | None
 ) -> None:
     """One of the answers; its colour tells whether it is right once one was chosen."""
     letter = LETTERS[index]
@@ -79,7 +79,7 @@ def _choice_button(
         )
 
 
-def _choice_verdict(is_right: bool) -> None:
+def _choice_verdict(*, is_right: bool) -> None:
     kind, word = ("ok", "right") if is_right else ("error", "wrong_choice")
     st.html(f'<span role="status" class="kv-told {kind}">{escape(say(f"workshop.{word}"))}</span>')
 

@@ -217,7 +217,7 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
             if block["after"] == "task"
             else is_answered or not block["after"]
         )
-        _figure(block, _figure_key(position, number), is_open, is_answered)
+        _figure(block, _figure_key(position, number), is_open=is_open, is_answered=is_answered)
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
@@ -228,7 +228,7 @@ def _figure_key(position: LessonPosition, number: int) -> str:
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
-def _figure(block: LessonBlock, key: str, is_open: bool, is_answered: bool) -> None:
+def _figure(block: LessonBlock, key: str, *, is_open: bool, is_answered: bool) -> None:
     """One figure, or the place where it will be."""
     if not is_open:
         with st.container(key=f"kv_fig_wait_{key}"):
