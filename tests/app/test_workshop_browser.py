@@ -149,7 +149,7 @@ def test_chinese_and_the_hand_out(server, page):
         and not page.get_by_role("button", name="打印").is_visible()
     )
     assert page.get_by_role("heading", name="答案").is_visible()
-    assert page.evaluate("document.documentElement.scrollHeight") > 3000
+    page.wait_for_function("document.documentElement.scrollHeight > 3000")
 
 
 @pytest.mark.parametrize("rests", [False, True])
