@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import ENGLISH, LANGUAGES, language, say, speaking
 
 # Each is a module of kafkaviz.cli that imports only argparse at its top: `kafkaviz --help`
 # reads them all.
@@ -44,15 +45,26 @@ class _CommandLineParser(argparse.ArgumentParser):
         usage.
         """
         options, extra = super().parse_known_args(args, namespace)
-        if extra:
-            self.error(f"unrecognized arguments: {' '.join(extra)}")
+        if extra and self.add_help:
+            self.error(say("cli.unrecognized", arguments=" ".join(extra)))
         return options, extra
 
     def error(self, message: str) -> NoReturn:
         self.exit(
             USAGE_OR_INPUT,
-            output.to_one_line(f"{self.prog}: {message}; see {self.prog} --help") + "\n",
+            output.to_one_line(say("cli.usage", program=self.prog, message=message)) + "\n",
         )
+
+
+def _language_parser() -> argparse.ArgumentParser:
+    """What may stand before a command or behind it."""
+    language_parser = _CommandLineParser(add_help=False, allow_abbrev=False, prog="kafkaviz")
+    language_parser.add_argument(
+        "--language",
+        choices=tuple(LANGUAGES),
+        help="of what is printed: en, zh; by default that of the shell (LC_ALL, LC_MESSAGES, LANG)",
+    )
+    return language_parser
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
             "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
             "record."
         ),
+        parents=[_language_parser()],
         epilog="Example: kafkaviz app /var/lib/kafka/data",
     )
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
@@ -76,12 +89,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     unreadable input.
     """
     output.set_up()
-    arguments = sys.argv[1:] if argv is None else list(argv)
+    # first, as what the parser says is in that language too
+    options, arguments = _language_parser().parse_known_args(argv)
+    with speaking(options.language or _shell_language()):
+        return _run(arguments)
+
+
+def _shell_language() -> str:
+    """The language of the shell, where messages/ has it and the output can show it."""
+    names = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    code = next(filter(None, names), "")[:2]
+    try:
+        LANGUAGES.get(code, "").encode(sys.stdout.encoding or "ascii")
+    except (AttributeError, LookupError, UnicodeEncodeError):
+        return ENGLISH
+    return code if code in LANGUAGES else ENGLISH
+
+
+def _run(arguments: Sequence[str]) -> int:
     top_parser = parser()
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        top_parser.error(
-            f"there is no command {arguments[0]}; there are {', '.join(PUBLIC_COMMANDS)}"
-        )
+        top_parser.error(say("cli.no_command", name=arguments[0], names=PUBLIC_COMMANDS))
     args = top_parser.parse_args(arguments)
     try:
         with _interrupt_on_signals():
@@ -89,10 +117,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except KafkavizError as error:
-        print(output.to_one_line(f"kafkaviz: {error}"), file=sys.stderr)
+        print(output.to_one_line(f"kafkaviz: {error.message.render(language())}"), file=sys.stderr)
         return USAGE_OR_INPUT
     except KeyboardInterrupt as interrupt:
-        print("kafkaviz: stopped", file=sys.stderr)
+        print(f"kafkaviz: {say('cli.stopped')}", file=sys.stderr)
         return interrupt.status if isinstance(interrupt, _TerminationSignal) else INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough, as `| head` has
         _drop_output()

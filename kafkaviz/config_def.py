@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kafkaviz.errors import RefusedSetting
+from kafkaviz.messages import message
 
 Release = tuple[int, ...]
 Value = Any  # int, float, bool or str, as the setting's kind says; None
@@ -126,21 +127,21 @@ class Setting:
                 raise RefusedSetting(
                     name,
                     text,
-                    (
-                        f"Value must be between {minimum} and {self.maximum} or equal to "
-                        f"{self.exception_value}"
+                    message(
+                        "setting.between_or_equal",
+                        least=minimum,
+                        most=self.maximum,
+                        besides=self.exception_value,
                     ),
                 )
         elif minimum is not None and value < minimum:
-            raise RefusedSetting(name, text, f"Value must be at least {minimum}")
+            raise RefusedSetting(name, text, message("setting.at_least", least=minimum))
         elif self.maximum is not None and value > self.maximum:
-            raise RefusedSetting(name, text, f"Value must be no more than {self.maximum}")
+            raise RefusedSetting(name, text, message("setting.at_most", most=self.maximum))
         items = value.split(",") if self.kind == "list" and value else [value]
         for item in items if self.choices and value != "" else ():
             if item not in self.choices:
-                raise RefusedSetting(
-                    name, item, f"String must be one of: {', '.join(self.choices)}"
-                )
+                raise RefusedSetting(name, item, message("setting.one_of", choices=self.choices))
 
 
 def _same_unit(name: str) -> tuple[tuple[str, int], ...]:
@@ -467,7 +468,7 @@ def setting(name: str) -> Setting:
     synonym = topic_name(name)
     definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
     if not definition:
-        raise RefusedSetting(name, None, f"Unknown topic config name: {name}")
+        raise RefusedSetting(name, None, message("setting.unknown_name", name=name))
     return definition
 
 
@@ -520,7 +521,7 @@ def _parse_value(name: str, text: str, kind: str) -> Value:
         return re.sub(r"\s*,\s*", ",", content)
     if kind == "boolean":
         if content.lower() not in ("true", "false"):
-            raise RefusedSetting(name, text, "Expected value to be either true or false")
+            raise RefusedSetting(name, text, message("setting.true_or_false"))
         return content.lower() == "true"
     if kind == "double":
         return _double(name, text, content)
@@ -533,7 +534,7 @@ def _parse_value(name: str, text: str, kind: str) -> Value:
         else None
     )
     if number is None or not -limit - 1 <= number <= limit:
-        raise RefusedSetting(name, text, f"Not a number of type {kind.upper()}")
+        raise RefusedSetting(name, text, message("setting.not_a_number", kind=kind.upper()))
     return number
 
 
@@ -541,5 +542,5 @@ def _double(name: str, text: str, content: str) -> float:
     if content.lstrip("+-") in ("NaN", "Infinity"):
         return float(content)
     if not _DECIMAL.fullmatch(content):
-        raise RefusedSetting(name, text, "Not a number of type DOUBLE")
+        raise RefusedSetting(name, text, message("setting.not_a_number", kind="DOUBLE"))
     return float(content.rstrip("dDfF"))

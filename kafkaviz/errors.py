@@ -1,12 +1,69 @@
-"""What kafkaviz raises: every error is one line that says what, where, and what to do."""
+"""What kafkaviz raises: every error is one Message that says what, where, and what to do.
 
+str(error)                  the English line, as the command line prints it
+error.render("zh")          the same line in another language
+error.what.render("zh")     what is wrong, without the place
+"""
+
+import errno
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kafkaviz.messages import Message, message, verbatim
+
+# the errors of the system that messages/ words: ENOENT as system.enoent
+SYSTEM_CODES = frozenset(
+    (
+        "EACCES",
+        "EAGAIN",
+        "EBADF",
+        "EBUSY",
+        "EDQUOT",
+        "EEXIST",
+        "EFBIG",
+        "EHOSTDOWN",
+        "EINTR",
+        "EINVAL",
+        "EIO",
+        "EISDIR",
+        "ELOOP",
+        "EMFILE",
+        "ENAMETOOLONG",
+        "ENFILE",
+        "ENODEV",
+        "ENOENT",
+        "ENOMEM",
+        "ENOSPC",
+        "ENOTCONN",
+        "ENOTDIR",
+        "ENOTEMPTY",
+        "ENXIO",
+        "EOVERFLOW",
+        "EPERM",
+        "EREMOTEIO",
+        "EROFS",
+        "ESTALE",
+        "ETIMEDOUT",
+        "EUCLEAN",
+    )
+)
+
 
 class KafkavizError(Exception):
-    """Something a person must know; its text is one line without a traceback."""
+    """Something a person must know; its text is one line without a traceback.
+
+    It crosses from Spark's workers to the driver: a class whose __init__ takes more than the
+    message has a __reduce__.
+    """
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def render(self, language: str) -> str:
+        """The line in a language; str(error) is the English one."""
+        return self.message.render(language)
 
 
 class CorruptBytes(KafkavizError):
@@ -14,25 +71,29 @@ class CorruptBytes(KafkavizError):
     it.
     """
 
-    def __init__(self, position: int, what: str) -> None:
-        super().__init__(f"byte {position}: {what}")
+    def __init__(self, position: int, what: Message) -> None:
+        super().__init__(message("errors.at_byte", position=position, what=what))
         self.position, self.what = position, what
 
+    def __reduce__(self) -> tuple:
+        """Rebuilt from its parts, in any process."""
+        return type(self), (self.position, self.what)
+
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """The same fault, told of a file; start is the file's byte where the buffer began."""
+        """The same fault of a file; start is the file's byte where the buffer began."""
         return CorruptFile(path, start + self.position, self.what)
 
 
 class CorruptFile(KafkavizError):
     """A file whose bytes break its format."""
 
-    def __init__(self, path: Path | str, position: int, what: str) -> None:
-        super().__init__(f"{path}, byte {position}: {what}")
+    def __init__(self, path: Path | str, position: int, what: Message) -> None:
+        super().__init__(message("errors.at_byte_of_file", path=path, position=position, what=what))
         self.path, self.position, self.what = Path(path), position, what
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
-        return CorruptFile, (self.path, self.position, self.what)
+        """Rebuilt from its parts."""
+        return type(self), (self.path, self.position, self.what)
 
 
 class CannotOpen(KafkavizError):
@@ -41,41 +102,54 @@ class CannotOpen(KafkavizError):
     def __init__(
         self,
         path: Path | str,
-        what: str,
-        next_step: str = "",
+        what: Message,
+        next_step: Message | None = None,
         kind: str = "file",
         nearby: tuple[Path, ...] = (),
     ) -> None:
-        """kind: "missing", "permission", "special", "large", "not-kafka", "archive" or "file";
-        nearby: brokers one level down.
+        """kind: "missing", "permission", "special", "large", "not-kafka", "archive", "outside" or
+        "file"; nearby: brokers one level down.
         """
-        super().__init__(f"{path}: {what}" + (f"; {next_step}" if next_step else ""))
-        self.path, self.what, self.next_step, self.kind, self.nearby = (
-            Path(path),
-            what,
-            next_step,
-            kind,
-            tuple(nearby),
+        super().__init__(
+            message("errors.of_path", path=path, what=what)
+            if next_step is None
+            else message("errors.of_path_next", path=path, what=what, next_step=next_step)
         )
+        self.path, self.what, self.next_step = Path(path), what, next_step
+        self.kind, self.nearby = kind, tuple(nearby)
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
-        return CannotOpen, (self.path, self.what, self.next_step, self.kind, self.nearby)
+        """Rebuilt from its parts."""
+        return type(self), (self.path, self.what, self.next_step, self.kind, self.nearby)
 
 
 class RefusedSetting(KafkavizError):
     """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason."""
 
-    def __init__(self, name: str, value: str | None, reason: str) -> None:
+    def __init__(self, name: str, value: str | None, reason: Message) -> None:
         """value: as it was given; None where the name is at fault."""
         super().__init__(
-            reason if value is None else f"Invalid value {value} for configuration {name}: {reason}"
+            reason
+            if value is None
+            else message("setting.invalid_value", value=value, name=name, reason=reason)
         )
         self.name, self.value, self.reason = name, value, reason
 
     def __reduce__(self) -> tuple:
-        """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
-        return RefusedSetting, (self.name, self.value, self.reason)
+        """Rebuilt from its parts."""
+        return type(self), (self.name, self.value, self.reason)
+
+
+def system_problem(error: OSError) -> Message:
+    """What the system says of a file, by its number; its own words where another library, or
+    another system, words it otherwise.
+    """
+    text = (error.strerror or str(error)).lower()
+    code = errno.errorcode.get(error.errno or 0, "")
+    if code not in SYSTEM_CODES:
+        return verbatim(text)
+    problem = message(f"system.{code.lower()}")
+    return problem if str(problem) == text else verbatim(text)
 
 
 @contextmanager
@@ -86,16 +160,16 @@ def translate_os_errors(path: Path) -> Generator[None]:
     except FileNotFoundError:
         raise CannotOpen(
             path,
-            "is not there",
-            "check the path; it may have been moved or removed",
+            message("errors.not_there"),
+            message("errors.check_the_path"),
             kind="missing",
         ) from None
     except PermissionError:
         raise CannotOpen(
             path,
-            "may not be read",
-            "copy it, or start kafkaviz as a user who may",
+            message("errors.may_not_be_read"),
+            message("errors.copy_or_change_user"),
             kind="permission",
         ) from None
     except OSError as error:
-        raise CannotOpen(path, (error.strerror or str(error)).lower(), kind="file") from None
+        raise CannotOpen(path, system_problem(error), kind="file") from None

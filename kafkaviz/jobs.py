@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 
 SETTLES_WITHIN_S = 1.0  # the thread of most jobs that were stopped
 ResultT = TypeVar("ResultT")
@@ -130,7 +131,7 @@ class Job(Generic[ResultT, ProgressT]):
 
     def cancellation(self) -> JobCancelled:
         """The error that it ends with where somebody cancels it."""
-        return JobCancelled("the job was cancelled")
+        return JobCancelled(message("errors.job_cancelled"))
 
     def on_stop(self) -> None:
         """For subclasses: tells what else works for a job that was stopped."""

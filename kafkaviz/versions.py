@@ -5,6 +5,7 @@ on disk.
 from dataclasses import dataclass
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 
 Release = tuple[int, ...]
 
@@ -242,12 +243,15 @@ def parse(version: str) -> tuple[int, ...]:
     if not 2 <= len(parts) <= 4 or not all(
         part.isascii() and part.isdigit() and len(part) < 4 for part in parts
     ):
-        raise KafkavizError(f"{version!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
+        raise KafkavizError(message("release.not_a_version", given=repr(version)))
     release = tuple(map(int, parts))
     if not is_known(release):
-        range_text = f"{text(KNOWN_RELEASES[0])} to {text(KNOWN_RELEASES[-1])}"
         raise KafkavizError(
-            f"Kafka {version.strip()} is no release that is known; give one from {range_text}, "
-            "such as 3.9 or 4.3.1"
+            message(
+                "errors.unknown_release",
+                given=version.strip(),
+                first=text(KNOWN_RELEASES[0]),
+                last=text(KNOWN_RELEASES[-1]),
+            )
         )
     return release

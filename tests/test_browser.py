@@ -11,7 +11,7 @@ import pytest
 
 from docs.browsing import serving
 from kafkaviz.log.broker import open_broker
-from kafkaviz.words import text_in
+from kafkaviz.messages import text_in
 from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, watched
 
 pytestmark = pytest.mark.browser

@@ -23,6 +23,7 @@ import numpy as np
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.log import archive, file
+from kafkaviz.messages import Message, message
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.directory.folder import resolve_output
 
@@ -54,9 +55,7 @@ def load_calibration() -> dict | None:
     except (OSError, ValueError):
         calibration = None
     if not _is_calibration(calibration):
-        raise CannotOpen(
-            path, "is no calibration", "measure again with kafkaviz calibrate, or remove it"
-        )
+        raise CannotOpen(path, message("errors.is_no_calibration"), message("errors.measure_again"))
     return calibration
 
 
@@ -90,7 +89,7 @@ def save_calibration(calibration: Mapping) -> Path:
     with file.translate_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         new_path = path.with_suffix(".new")
-        new_path.write_text(json.dumps(calibration, indent=1) + "\n")
+        new_path.write_text(json.dumps(calibration, indent=1, default=str) + "\n")
         new_path.replace(path)
     return path
 
@@ -104,7 +103,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
     """
     folder = resolve_output(folder or archive.cache_folder())
     if not folder.is_dir() and folder != archive.cache_folder():
-        raise CannotOpen(folder, "is no folder", kind="missing")
+        raise CannotOpen(folder, message("errors.is_no_folder"), kind="missing")
     folder.mkdir(parents=True, exist_ok=True)
     with (
         file.translate_os_errors(folder),
@@ -187,17 +186,12 @@ def _faults(descriptor: int, size_bytes: int) -> dict:
     return _summarize_timings(timings_us)
 
 
-def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[str]]:
+def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
     """(a read of 4 KiB that is not in the page cache, None where there was no such; what to know of
     it).
     """
     if not hasattr(os, "posix_fadvise"):
-        return None, [
-            (
-                "this system cannot drop a file from its page cache: reads from the disk were not "
-                "measured"
-            )
-        ]
+        return None, [message("calibration.cannot_drop")]
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     page_numbers = random.Random(2).sample(
@@ -210,27 +204,14 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[s
         timings_us.append((time.perf_counter_ns() - start_ns) / 1000)
     measure = _summarize_timings(timings_us)
     if measure["median"] < IN_MEMORY_US:
-        return None, [
-            (
-                "the file stayed in memory, as on a tmpfs: name a folder on the disk that is meant "
-                "to measure its reads"
-            )
-        ]
-    return measure, [
-        (
-            "a cache below the system, of a hypervisor or a controller, may have answered: then "
-            "the disk itself is slower"
-        )
-    ]
+        return None, [message("calibration.stayed_in_memory")]
+    return measure, [message("calibration.cache_below")]
 
 
-def _busy(measures: list[dict]) -> list[str]:
+def _busy(measures: list[dict]) -> list[Message]:
     """What to say of a machine that did other things meanwhile."""
     highest = max(measure["p90"] / measure["median"] for measure in measures)
-    note = (
-        f"p90 is up to {highest:.0f} times the median: the machine did other things too, measure "
-        "again when it is quiet"
-    )
+    note = message("calibration.busy", times=highest)
     return [note] if highest > BUSY_P90_FACTOR else []
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from kafkaviz import versions
 from kafkaviz.format.names import natural_sort_key
+from kafkaviz.messages import Message, message
 from kafkaviz.versions import Behaviour
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
@@ -26,8 +27,8 @@ class Evidence:
     too (in hexadecimal).
     """
 
-    found: str
-    expected: str = ""
+    found: Message
+    expected: Message | None = None
     found_hex: str = ""
     expected_hex: str = ""
 
@@ -41,7 +42,7 @@ class Evidence:
         return " ".join(filter(None, parts))
 
     @staticmethod
-    def _format_part(label: str, text: str, digits: str) -> str:
+    def _format_part(label: str, text: Message | None, digits: str) -> str:
         return f"{label} {text}{f' ({digits})' if digits else ''}." if text else ""
 
 
@@ -57,10 +58,10 @@ class Finding:
     file: str | None  # relative to the broker directory
     position: int | None
     length: int | None
-    message: str
+    message: Message
     evidence: Evidence
-    consequence: str  # what Kafka does with it, in the version that was assumed
-    next_step: str
+    consequence: Message  # what Kafka does with it, in the version that was assumed
+    next_step: Message
     reference: str | None = None  # a JIRA or a KIP
 
     @property
@@ -76,41 +77,24 @@ class Code:
     name: str
     family: str
     severity: str
-    title: str
-    consequence: str
-    next_step: str
+    title: Message
+    consequence: Message
+    next_step: Message
     reference: str | None = None
     # releases that do not go that way yet do something else: this
-    earlier_behaviour: tuple[Behaviour, str] | None = None
+    earlier_behaviour: tuple[Behaviour, Message] | None = None
 
 
-_RESTORE = (
-    "Take the partition from another replica, or from a backup; without one, let recovery cut the "
-    "log and count what is lost"
-)
-_REINDEX = (
-    "With the broker stopped, move the .index away (keep it): the next start recovers the segment "
-    "and writes both indexes anew; `kafkaviz rebuild` shows the result first"
-)
-_NO_ACTION = "Nothing needs to be done"
-_TIME_REINDEX = (
-    "With the broker stopped, move the .index of this segment away too (keep both): only a missing "
-    ".index makes a start rebuild the indexes, the .timeindex with it"
-)
-_INDEX_UNCHECKED = (
-    "Nothing checks the entries at a start (since 2.3); a search believes what it reads there"
-)
+_RESTORE = message("next_step.restore_partition")
+_REINDEX = message("next_step.rebuild_indexes")
+_NO_ACTION = message("next_step.nothing")
+_TIME_REINDEX = message("next_step.rebuild_both_indexes")
+
 _SANITY = (
     versions.INDEXES_TRUSTED,
-    (
-        "A start checks only the last entry and the length; a failed check makes it rebuild the "
-        "segment's indexes"
-    ),
+    message("consequence.sanity_check"),
 )
-_RECOVERY_CUTS = (
-    "Readers stop with a CorruptRecordException here; a recovery after an unclean stop cuts the "
-    ".log at this byte and deletes all later segments. A clean start does not notice"
-)
+_RECOVERY_CUTS = message("consequence.recovery_cuts")
 
 _TABLE = (
     # ---- the .log
@@ -118,141 +102,121 @@ _TABLE = (
         "batch-crc-mismatch",
         "log",
         ERROR,
-        "A batch does not match its checksum",
-        "Consumers and followers that check it fail on this batch; a recovery after an unclean "
-        "stop cuts the .log here and deletes all later segments. The broker itself serves it "
-        "without looking",
+        message("finding_title.batch_crc_mismatch"),
+        message("consequence.batch_crc_mismatch"),
         _RESTORE,
     ),
     Code(
-        "batch-bad-length", "log", ERROR, "The length of a batch is wrong", _RECOVERY_CUTS, _RESTORE
+        "batch-bad-length",
+        "log",
+        ERROR,
+        message("finding_title.batch_bad_length"),
+        _RECOVERY_CUTS,
+        _RESTORE,
     ),
     Code(
         "batch-bad-magic",
         "log",
         ERROR,
-        "A batch has a magic that does not exist",
-        "The magic is outside the checksum: a broker reads 3 to 127 as a batch of magic 2 and "
-        "fails on a negative one; consumers refuse it",
+        message("finding_title.batch_bad_magic"),
+        message("consequence.batch_bad_magic"),
         _RESTORE,
     ),
     Code(
         "batch-record-count",
         "log",
         ERROR,
-        "A batch does not hold as many records as it says",
-        (
-            "Whoever reads its records fails with an InvalidRecordException; fetches hand it on "
-            "unread"
-        ),
+        message("finding_title.batch_record_count"),
+        message("consequence.batch_record_count"),
         _RESTORE,
     ),
     Code(
         "record-malformed",
         "log",
         ERROR,
-        "A record inside a batch cannot be read",
-        "Consumers stop at this batch; compaction and time lookups that read its records fail",
+        message("finding_title.record_malformed"),
+        message("consequence.consumers_stop"),
         _RESTORE,
     ),
     Code(
         "decompress-failed",
         "log",
         ERROR,
-        "The records of a batch cannot be decompressed",
-        "Consumers stop at this batch; compaction and time lookups that read its records fail",
+        message("finding_title.decompress_failed"),
+        message("consequence.consumers_stop"),
         _RESTORE,
     ),
     Code(
         "offsets-not-increasing",
         "log",
         ERROR,
-        "Offsets do not grow from batch to batch",
-        "Base offsets are outside the checksum: fetches land on the wrong batch; a recovery "
-        "raises InvalidOffsetException once such a batch gets an index entry, and empties the "
-        "segment",
+        message("finding_title.offsets_not_increasing"),
+        message("consequence.offsets_not_increasing"),
         _RESTORE,
     ),
     Code(
         "offset-below-base",
         "log",
         ERROR,
-        "A batch has an offset below its segment's base offset",
-        "Its relative offset is negative, which no index can hold; no fetch finds it",
+        message("finding_title.offset_below_base"),
+        message("consequence.offset_below_base"),
         _RESTORE,
     ),
     Code(
         "offset-overflow",
         "log",
         ERROR,
-        "An offset is too far from its segment's base offset",
-        "A start finds that 31 bits do not hold the relative offset and splits the segment",
-        "Let the next start split it",
+        message("finding_title.offset_overflow"),
+        message("consequence.offset_overflow"),
+        message("next_step.let_start_split"),
         "KAFKA-6264",
     ),
     Code(
         "log-torn-tail",
         "log",
         ERROR,
-        "The last batch is cut short",
-        (
-            "Readers stop before it; a recovery after an unclean stop cuts it off. A clean start "
-            "does not notice, and appends behind it"
-        ),
-        (
-            "Copy the .log, then start the broker without .kafka_cleanshutdown, as after a kill: "
-            "recovery cuts the tail"
-        ),
+        message("finding_title.log_torn_tail"),
+        message("consequence.log_torn_tail"),
+        message("next_step.let_recovery_cut"),
     ),
     Code(
         "log-zero-tail",
         "log",
         ERROR,
-        "Zero bytes follow the last batch",
-        "Readers fail on the zeros; a recovery after an unclean stop cuts them off. A clean start "
-        "does not notice, and appends behind them",
-        (
-            "Copy the .log, then start the broker without .kafka_cleanshutdown, as after a kill: "
-            "recovery cuts the tail"
-        ),
+        message("finding_title.log_zero_tail"),
+        message("consequence.log_zero_tail"),
+        message("next_step.let_recovery_cut"),
     ),
     Code(
         "log-garbage-tail",
         "log",
         ERROR,
-        "Bytes that do not belong follow the last batch",
-        "Readers stop or fail there; a recovery after an unclean stop cuts them off. A clean "
-        "start does not notice, and appends behind them",
-        (
-            "Copy the .log, then start the broker without .kafka_cleanshutdown, as after a kill: "
-            "recovery cuts the tail"
-        ),
+        message("finding_title.log_garbage_tail"),
+        message("consequence.log_garbage_tail"),
+        message("next_step.let_recovery_cut"),
     ),
     Code(
         "segment-overlap",
         "log",
         ERROR,
-        "Two segments hold the same offsets",
-        (
-            "The segment with the greater base offset answers for the offsets of both; the "
-            "other's copies are never read"
-        ),
+        message("finding_title.segment_overlap"),
+        message("consequence.segment_overlap"),
         _RESTORE,
     ),
     Code(
         "segment-gap",
         "log",
         WARNING,
-        "Offsets are missing, and nothing explains why",
-        "A fetch inside the gap gets the next offset that is there, without an error",
-        "Look for a segment that was moved away; compare with another replica",
+        message("finding_title.segment_gap"),
+        message("consequence.segment_gap"),
+        message("next_step.look_for_segment"),
     ),
     Code(
         "offset-gap-explained",
         "log",
         INFO,
-        "Offsets are missing, as they should be",
-        "Consumers go on behind the gap",
+        message("finding_title.offset_gap_explained"),
+        message("consequence.offset_gap_explained"),
         _NO_ACTION,
     ),
     # ---- the .index
@@ -260,17 +224,17 @@ _TABLE = (
         "index-missing",
         "offset-index",
         WARNING,
-        "The .index is missing",
-        "The next start recovers the whole segment and writes .index and .timeindex anew",
-        "Let the next start rebuild it",
+        message("finding_title.index_missing"),
+        message("consequence.index_missing"),
+        message("next_step.let_start_rebuild"),
         None,
     ),
     Code(
         "index-size-not-multiple",
         "offset-index",
         WARNING,
-        "The .index ends inside an entry",
-        "The last entry is lost, and nothing else; searches scan a little more",
+        message("finding_title.index_size_not_multiple"),
+        message("consequence.index_size_not_multiple"),
         _REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -279,10 +243,8 @@ _TABLE = (
         "index-zero-tail",
         "offset-index",
         WARNING,
-        "The .index ends in slots that were never written",
-        "Searches read the zeros as entries of position 0 and scan from the segment's start: "
-        "slow, not wrong. As an active segment it counts as full, and its roll may fail with a "
-        "buffer overflow",
+        message("finding_title.index_zero_tail"),
+        message("consequence.index_zero_tail"),
         _REINDEX,
         "KAFKA-19200",
         _SANITY,
@@ -291,8 +253,8 @@ _TABLE = (
         "index-not-monotonic",
         "offset-index",
         ERROR,
-        "Keys of the .index do not grow",
-        f"{_INDEX_UNCHECKED}: a binary search may go astray and skip records",
+        message("finding_title.index_not_monotonic"),
+        message("consequence.index_not_monotonic"),
         _REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -301,11 +263,8 @@ _TABLE = (
         "index-position-beyond-log",
         "offset-index",
         ERROR,
-        "An entry of the .index points past the last batch",
-        (
-            f"{_INDEX_UNCHECKED}: fetches of the offsets it answers for find nothing in this "
-            "segment and go on to the next"
-        ),
+        message("finding_title.index_position_beyond_log"),
+        message("consequence.index_position_beyond_log"),
         _REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -314,11 +273,8 @@ _TABLE = (
         "index-position-not-batch-start",
         "offset-index",
         ERROR,
-        "An entry of the .index points into the middle of a batch",
-        (
-            f"{_INDEX_UNCHECKED}: what stands there is read as a batch header, so fetches fail "
-            "or miss records"
-        ),
+        message("finding_title.index_position_not_batch_start"),
+        message("consequence.index_position_not_batch_start"),
         _REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -327,11 +283,8 @@ _TABLE = (
         "index-offset-mismatch",
         "offset-index",
         ERROR,
-        "An entry of the .index names another offset than the batch it points to",
-        (
-            f"{_INDEX_UNCHECKED}: where the position lies too far on, fetches and time lookups "
-            "skip the records before it without an error"
-        ),
+        message("finding_title.index_offset_mismatch"),
+        message("consequence.index_offset_mismatch"),
         _REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -340,8 +293,8 @@ _TABLE = (
         "index-coarse",
         "offset-index",
         INFO,
-        "Entries of the .index stand for appends of several batches",
-        "Searches step over some more headers; no record is missed",
+        message("finding_title.index_coarse"),
+        message("consequence.index_coarse"),
         _NO_ACTION,
         "KAFKA-806",
     ),
@@ -349,8 +302,8 @@ _TABLE = (
         "index-first-offset-keys",
         "offset-index",
         INFO,
-        "Keys of the .index are first offsets, as up to 1.1",
-        "Searches work as with last offsets",
+        message("finding_title.index_first_offset_keys"),
+        message("consequence.index_first_offset_keys"),
         _NO_ACTION,
         "KAFKA-6530",
     ),
@@ -358,19 +311,16 @@ _TABLE = (
         "index-differs-from-rebuild",
         "offset-index",
         WARNING,
-        "Recovery would write another .index",
-        (
-            "Searches work, with more or fewer headers to step over; a recovery would replace the "
-            "file"
-        ),
-        "Compare with `kafkaviz rebuild`",
+        message("finding_title.index_differs_from_rebuild"),
+        message("consequence.index_differs_from_rebuild"),
+        message("next_step.compare_with_rebuild"),
     ),
     Code(
         "index-unwritten-slots",
         "offset-index",
         INFO,
-        "The active .index still has the length that was set ahead",
-        "The next start recovers the segment and goes on writing behind its entries",
+        message("finding_title.index_unwritten_slots"),
+        message("consequence.index_unwritten_slots"),
         _NO_ACTION,
     ),
     # ---- the .timeindex
@@ -378,18 +328,16 @@ _TABLE = (
         "timeindex-missing",
         "time-index",
         ERROR,
-        "The .timeindex is missing",
-        "The next start creates an empty one and rebuilds nothing: the .log's modification time "
-        "then counts as the segment's newest record, so every time lookup up to that time ends "
-        "here, and those for records of later segments get no answer",
+        message("finding_title.timeindex_missing"),
+        message("consequence.timeindex_missing"),
         _TIME_REINDEX,
     ),
     Code(
         "timeindex-size-not-multiple",
         "time-index",
         WARNING,
-        "The .timeindex ends inside an entry",
-        "The last entry is lost: the segment's newest records may not be found by time",
+        message("finding_title.timeindex_size_not_multiple"),
+        message("consequence.timeindex_size_not_multiple"),
         _TIME_REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -398,9 +346,8 @@ _TABLE = (
         "timeindex-zero-tail",
         "time-index",
         ERROR,
-        "The .timeindex ends in slots that were never written",
-        "The last entry reads as timestamp 0: every time lookup skips the segment and answers "
-        "with the next one, and retention.ms takes it for one of 1970, which may be deleted",
+        message("finding_title.timeindex_zero_tail"),
+        message("consequence.timeindex_zero_tail"),
         _TIME_REINDEX,
         "KAFKA-19200",
         _SANITY,
@@ -409,8 +356,8 @@ _TABLE = (
         "timeindex-not-monotonic",
         "time-index",
         ERROR,
-        "Entries of the .timeindex do not grow",
-        f"{_INDEX_UNCHECKED}: time lookups may start past the record they should find",
+        message("finding_title.timeindex_not_monotonic"),
+        message("consequence.time_lookups_astray"),
         _TIME_REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -419,8 +366,8 @@ _TABLE = (
         "timeindex-offset-mismatch",
         "time-index",
         ERROR,
-        "An entry of the .timeindex names an offset that does not hold its timestamp",
-        f"{_INDEX_UNCHECKED}: time lookups may start past the record they should find",
+        message("finding_title.timeindex_offset_mismatch"),
+        message("consequence.time_lookups_astray"),
         _TIME_REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -429,9 +376,8 @@ _TABLE = (
         "timeindex-timestamp-mismatch",
         "time-index",
         ERROR,
-        "An entry of the .timeindex names a timestamp that its records do not have",
-        f"{_INDEX_UNCHECKED}: time lookups may start past the record they should find; as the last "
-        "entry it is the segment's newest time, for lookups and for retention.ms",
+        message("finding_title.timeindex_timestamp_mismatch"),
+        message("consequence.timeindex_timestamp_mismatch"),
         _TIME_REINDEX,
         "KAFKA-7283",
         _SANITY,
@@ -440,8 +386,8 @@ _TABLE = (
         "timeindex-deep-offset",
         "time-index",
         INFO,
-        "Entries of the .timeindex name single records, as leaders did up to 3.6",
-        "Time lookups work as with the last offset of the batch",
+        message("finding_title.timeindex_deep_offset"),
+        message("consequence.timeindex_deep_offset"),
         _NO_ACTION,
         "KAFKA-16341",
     ),
@@ -449,20 +395,16 @@ _TABLE = (
         "timeindex-max-missed",
         "time-index",
         WARNING,
-        "The .timeindex does not reach the segment's newest record",
-        (
-            "Time lookups above the last entry skip the segment, and retention.ms may delete it "
-            "too soon"
-        ),
+        message("finding_title.timeindex_max_missed"),
+        message("consequence.timeindex_max_missed"),
         _TIME_REINDEX,
     ),
     Code(
         "timeindex-empty",
         "time-index",
         INFO,
-        "The .timeindex has no entry",
-        "Time lookups inside the segment scan from its start; of a closed segment the .log's "
-        "modification time counts as its newest record",
+        message("finding_title.timeindex_empty"),
+        message("consequence.timeindex_empty"),
         _NO_ACTION,
     ),
     # ---- other files
@@ -470,247 +412,209 @@ _TABLE = (
         "txnindex-mismatch",
         "other-files",
         ERROR,
-        "The .txnindex does not tell the aborted transactions of its .log",
-        (
-            "Consumers that read committed records alone get records of aborted transactions, or "
-            "miss committed ones"
-        ),
-        (
-            "With the broker stopped, move .index and .txnindex of this segment away (keep both): "
-            "the next start rebuilds them"
-        ),
+        message("finding_title.txnindex_mismatch"),
+        message("consequence.txnindex_mismatch"),
+        message("next_step.rebuild_txnindex"),
     ),
     Code(
         "txnindex-torn",
         "other-files",
         ERROR,
-        "The .txnindex ends inside an entry",
-        (
-            "The last entry is not read: consumers that read committed records alone may get "
-            "records of an aborted transaction"
-        ),
-        (
-            "With the broker stopped, move .index and .txnindex of this segment away (keep both): "
-            "the next start rebuilds them"
-        ),
+        message("finding_title.txnindex_torn"),
+        message("consequence.txnindex_torn"),
+        message("next_step.rebuild_txnindex"),
     ),
     Code(
         "snapshot-bad-crc",
         "other-files",
         WARNING,
-        "A producer snapshot cannot be read",
-        (
-            "A start that needs it ignores it, deletes it, and reads the log from an older "
-            "snapshot on"
-        ),
-        "Nothing, or move the file away",
+        message("finding_title.snapshot_bad_crc"),
+        message("consequence.snapshot_bad_crc"),
+        message("next_step.move_file_away"),
     ),
     Code(
         "snapshot-stray",
         "other-files",
         WARNING,
-        "A producer snapshot belongs to no segment",
-        "The next start deletes it",
-        "Nothing, or move the file away",
+        message("finding_title.snapshot_stray"),
+        message("consequence.deleted_at_start"),
+        message("next_step.move_file_away"),
     ),
     Code(
         "snapshot-missing",
         "other-files",
         WARNING,
-        "There is no producer snapshot, though producers wrote with ids",
-        "A clean start writes empty snapshots and does not read the log: the broker forgets its "
-        "producers, and duplicates of their last batches are not noticed",
-        (
-            "Start the broker as after a kill (without .kafka_cleanshutdown), so that it reads "
-            "the log"
-        ),
+        message("finding_title.snapshot_missing"),
+        message("consequence.snapshot_missing"),
+        message("next_step.start_as_after_kill"),
     ),
     Code(
         "leader-epoch-bad",
         "other-files",
         WARNING,
-        "leader-epoch-checkpoint is damaged, or does not agree with the log",
-        "The partition cannot be loaded: its log directory goes offline",
-        "Take the file from another replica, or remove it with the broker stopped",
+        message("finding_title.leader_epoch_bad"),
+        message("consequence.directory_offline"),
+        message("next_step.replace_epochs"),
     ),
     Code(
         "partition-metadata-bad",
         "other-files",
         WARNING,
-        "partition.metadata cannot be read",
-        "The partition cannot be loaded: its log directory goes offline",
-        "Write it anew: two lines, version: 0 and topic_id: the topic's id",
+        message("finding_title.partition_metadata_bad"),
+        message("consequence.directory_offline"),
+        message("next_step.rewrite_partition_metadata"),
     ),
     Code(
         "checkpoint-unreadable",
         "other-files",
         WARNING,
-        "A checkpoint of the broker cannot be read",
-        ("It counts as empty: recovery points become 0, log start offsets the first base offsets"),
-        "Remove it; the broker writes it anew",
+        message("finding_title.checkpoint_unreadable"),
+        message("consequence.checkpoint_unreadable"),
+        message("next_step.remove_checkpoint"),
     ),
     Code(
         "meta-properties-bad",
         "other-files",
         WARNING,
-        "meta.properties cannot be read, or is missing",
-        "The broker does not start on this directory",
-        "Write it anew with the cluster's id and the node's",
+        message("finding_title.meta_properties_bad"),
+        message("consequence.meta_properties_bad"),
+        message("next_step.rewrite_meta_properties"),
     ),
     Code(
         "orphan-index",
         "other-files",
         WARNING,
-        "An index lies there without its .log",
-        "The next start deletes it",
-        "Look for the .log that was moved away; otherwise nothing",
+        message("finding_title.orphan_index"),
+        message("consequence.deleted_at_start"),
+        message("next_step.look_for_log"),
     ),
     Code(
         "leftover-deleted",
         "other-files",
         INFO,
-        "Files wait to be unlinked",
-        "The broker unlinks them after file.delete.delay.ms, or at the next start",
+        message("finding_title.leftover_deleted"),
+        message("consequence.leftover_deleted"),
         _NO_ACTION,
     ),
     Code(
         "leftover-cleaned",
         "other-files",
         WARNING,
-        "A compaction or split did not finish",
-        "The next start deletes the file",
-        "Nothing; the segments it was made from are still there",
+        message("finding_title.leftover_cleaned"),
+        message("consequence.leftover_cleaned"),
+        message("next_step.sources_still_there"),
     ),
     Code(
         "leftover-swap",
         "other-files",
         WARNING,
-        "A compaction or split was interrupted while it replaced segments",
-        (
-            "The next start completes the swap: it deletes the segments that the file replaces "
-            "and takes away its suffix"
-        ),
-        "Let the next start complete it",
+        message("finding_title.leftover_swap"),
+        message("consequence.leftover_swap"),
+        message("next_step.let_start_complete"),
         None,
         (
             versions.SWAPPED_INDEXES,
-            "The next start completes the swap: it deletes the segments that the file replaces, "
-            "takes away its suffix, and builds its indexes anew",
+            message("consequence.leftover_swap_before"),
         ),
     ),
     Code(
         "directory-name-bad",
         "other-files",
         WARNING,
-        "A directory has no topic-partition's name",
-        "The broker refuses to start: every directory in log.dirs must be named TOPIC-NUMBER",
-        "Move it out of the log directory",
+        message("finding_title.directory_name_bad"),
+        message("consequence.directory_name_bad"),
+        message("next_step.move_out"),
     ),
     Code(
         "unknown-file",
         "other-files",
         WARNING,
-        "A file is none of Kafka's",
-        "The broker ignores it",
-        "Move it out of the log directory",
+        message("finding_title.unknown_file"),
+        message("consequence.unknown_file"),
+        message("next_step.move_out"),
     ),
     Code(
         "unreadable-file",
         "other-files",
         WARNING,
-        "A file could not be read",
-        (
-            "What is in it is not known here. A broker that cannot read it either takes the whole "
-            "log directory offline"
-        ),
-        "Read it as a user who may, such as the one that the broker runs as",
+        message("finding_title.unreadable_file"),
+        message("consequence.unread_offline"),
+        message("next_step.read_as_other_user"),
     ),
     # ---- state
     Code(
         "unclean-shutdown",
         "state",
         WARNING,
-        "The broker was not stopped cleanly, or is running",
-        "The next start recovers each partition from its recovery point on",
-        "Let the next start recover; do not add .kafka_cleanshutdown by hand",
+        message("finding_title.unclean_shutdown"),
+        message("consequence.unclean_shutdown"),
+        message("next_step.let_start_recover"),
         "KAFKA-10471",
     ),
     Code(
         "recovery-will-truncate",
         "state",
         WARNING,
-        "The next start will cut bytes off a .log",
-        (
-            "What is cut off is lost here; a follower fetches it again from the leader, a "
-            "leader's followers cut it off too"
-        ),
-        "Copy the .log first",
+        message("finding_title.recovery_will_truncate"),
+        message("consequence.recovery_will_truncate"),
+        message("next_step.copy_log"),
     ),
     Code(
         "recovery-will-rebuild",
         "state",
         WARNING,
-        "The next start will rebuild indexes",
-        "It takes the time of reading the segments",
+        message("finding_title.recovery_will_rebuild"),
+        message("consequence.recovery_will_rebuild"),
         _NO_ACTION,
     ),
     Code(
         "recovery-will-delete",
         "state",
         WARNING,
-        "The next start will delete files",
-        "They are gone after it",
-        "Copy them first",
+        message("finding_title.recovery_will_delete"),
+        message("consequence.recovery_will_delete"),
+        message("next_step.copy_files"),
     ),
     Code(
         "recovery-will-fail",
         "state",
         ERROR,
-        "The next start will fail",
-        "The broker stops before all its logs are loaded",
-        "Mend the cause before the start",
+        message("finding_title.recovery_will_fail"),
+        message("consequence.recovery_will_fail"),
+        message("next_step.mend_cause"),
     ),
     Code(
         "becomes-stray",
         "state",
         ERROR,
-        "The next start will not serve a topic-partition",
-        "Kafka takes the directory for stray: it renames it to end in -stray, and serves nothing "
-        "of it. If the broker should have the replica, it fetches all of it again from the leader",
-        "Before the start see which topic the directory is of (its partition.metadata) and which "
-        "brokers hold it (kafka-topics.sh --describe); a directory that came from another "
-        "cluster, broker or topic must not be copied in",
+        message("finding_title.becomes_stray"),
+        message("consequence.becomes_stray"),
+        message("next_step.check_assignment"),
         "KAFKA-14616",
     ),
     Code(
         "log-start-beyond-end",
         "state",
         ERROR,
-        "The log start offset lies past the log's end",
-        "The next start deletes all segments and begins an empty log at the log start offset",
-        (
-            "Copy the partition first; if the checkpoint is wrong, correct its line with the "
-            "broker stopped"
-        ),
+        message("finding_title.log_start_beyond_end"),
+        message("consequence.log_start_beyond_end"),
+        message("next_step.correct_log_start"),
     ),
     Code(
         "recovery-point-beyond-end",
         "state",
         WARNING,
-        "The recovery point lies past the log's end",
-        (
-            "Records that had been flushed are missing; a start takes the log's end as recovery "
-            "point"
-        ),
-        "Compare with another replica",
+        message("finding_title.recovery_point_beyond_end"),
+        message("consequence.recovery_point_beyond_end"),
+        message("next_step.compare_with_replica"),
     ),
     Code(
         "hanging-transaction",
         "state",
         WARNING,
-        "A transaction was never ended",
-        "Consumers that read committed records alone stop before it, and compaction does too",
-        "kafka-transactions.sh find-hanging, then abort",
+        message("finding_title.hanging_transaction"),
+        message("consequence.hanging_transaction"),
+        message("next_step.abort_transaction"),
         "KIP-664",
     ),
     # ---- time and retention
@@ -718,71 +622,53 @@ _TABLE = (
         "timestamp-in-future",
         "time",
         WARNING,
-        "Records are from the future",
-        "Their segment is kept until they are older than retention.ms, and all later segments "
-        "with it; such a batch may roll a segment early. From 4.0 on a broker refuses records "
-        "more than an hour ahead",
-        "Find the producer with the wrong clock",
+        message("finding_title.timestamp_in_future"),
+        message("consequence.timestamp_in_future"),
+        message("next_step.find_wrong_clock"),
         "KIP-937",
         (
             versions.FUTURE_REFUSED,
-            "Their segment is kept until they are older than retention.ms, and all later segments "
-            "with it; such a batch may roll a segment early",
+            message("consequence.timestamp_in_future_before"),
         ),
     ),
     Code(
         "timestamp-unit-suspect",
         "time",
         WARNING,
-        "Timestamps seem not to be milliseconds",
-        "Kafka takes them for milliseconds: retention.ms and time lookups count from a wrong year",
-        "Find the producer that sends another unit",
+        message("finding_title.timestamp_unit_suspect"),
+        message("consequence.timestamp_unit_suspect"),
+        message("next_step.find_wrong_unit"),
     ),
     Code(
         "timestamps-out-of-order",
         "time",
         WARNING,
-        "Records are much older than records before them",
-        (
-            "A time lookup answers with the earliest offset whose record is new enough; older "
-            "records behind it are not looked at"
-        ),
+        message("finding_title.timestamps_out_of_order"),
+        message("consequence.timestamps_out_of_order"),
         _NO_ACTION,
     ),
     Code(
         "timestamps-missing",
         "time",
         WARNING,
-        "Records have no timestamp",
-        (
-            "No time lookup finds them; the .log's modification time counts for retention.ms, and "
-            "segments roll by the clock"
-        ),
+        message("finding_title.timestamps_missing"),
+        message("consequence.timestamps_missing"),
         _NO_ACTION,
     ),
     Code(
         "retention-blocked",
         "time",
         WARNING,
-        "A segment that expires late holds back those behind it",
-        (
-            "Retention by time goes from the oldest segment on and stops at the first that is not "
-            "old enough"
-        ),
-        (
-            "Once sure that nobody needs them, delete the records up to the late one with "
-            "kafka-delete-records.sh"
-        ),
+        message("finding_title.retention_blocked"),
+        message("consequence.retention_blocked"),
+        message("next_step.delete_late_records"),
     ),
     Code(
         "retention-by-mtime",
         "time",
         INFO,
-        "The .log's modification time decides when a segment expires",
-        (
-            "Without an entry in its time index the segment is as old as its file; copying the "
-            "file makes it young again"
-        ),
+        message("finding_title.retention_by_mtime"),
+        message("consequence.retention_by_mtime"),
         _NO_ACTION,
     ),
     # ---- settings and cost
@@ -790,59 +676,50 @@ _TABLE = (
         "interval-without-effect",
         "settings",
         INFO,
-        "Every batch is indexed: a smaller interval would change nothing",
-        "An entry is written at most once a batch",
+        message("finding_title.interval_without_effect"),
+        message("consequence.interval_without_effect"),
         _NO_ACTION,
     ),
     Code(
         "index-limit-rolls",
         "settings",
         WARNING,
-        "Segments were rolled because the .index was full",
-        "More and smaller segments than segment.bytes and segment.ms ask for",
-        "Raise segment.index.bytes or index.interval.bytes",
+        message("finding_title.index_limit_rolls"),
+        message("consequence.index_limit_rolls"),
+        message("next_step.raise_index_settings"),
     ),
     Code(
         "time-index-limit-binds",
         "settings",
         WARNING,
-        "Segments were rolled because the .timeindex was full",
-        (
-            "More and smaller segments than segment.bytes and segment.ms ask for; the .timeindex "
-            "fills before the .index does"
-        ),
-        "Raise segment.index.bytes or index.interval.bytes",
+        message("finding_title.time_index_limit_binds"),
+        message("consequence.time_index_limit_binds"),
+        message("next_step.raise_index_settings"),
     ),
     Code(
         "preallocation-waste",
         "settings",
         WARNING,
-        "Index files take room on disk that they do not use",
-        "The space is taken until the segment rolls or the broker stops cleanly",
-        "Copy with holes (cp --sparse=always, rsync -S, tar -S)",
+        message("finding_title.preallocation_waste"),
+        message("consequence.preallocation_waste"),
+        message("next_step.copy_with_holes"),
     ),
     Code(
         "maps-near-limit",
         "settings",
         WARNING,
-        "The indexes may need more memory maps than the system allows",
-        (
-            "Each loaded segment takes two maps; at vm.max_map_count the broker fails with an "
-            "OutOfMemoryError (Map failed)"
-        ),
-        "Raise vm.max_map_count, or have fewer and larger segments",
+        message("finding_title.maps_near_limit"),
+        message("consequence.maps_near_limit"),
+        message("next_step.raise_map_count"),
         "KAFKA-19390",
     ),
     Code(
         "segments-tiny",
         "settings",
         WARNING,
-        "Segments are much smaller than they need be",
-        (
-            "Each costs two or three open files, two memory maps once loaded, and a step in every "
-            "time lookup"
-        ),
-        "Raise segment.bytes or segment.ms",
+        message("finding_title.segments_tiny"),
+        message("consequence.segments_tiny"),
+        message("next_step.raise_segment_settings"),
         "KIP-1030",
     ),
 )
@@ -851,7 +728,7 @@ CODES: dict[str, Code] = {code.name: code for code in _TABLE}
 
 def finding(
     code: str,
-    message: str,
+    message: Message,
     evidence: Evidence,
     *,
     partition: str | None = None,
@@ -859,8 +736,8 @@ def finding(
     position: int | None = None,
     length: int | None = None,
     version: Version = (),
-    consequence: str = "",
-    next_step: str = "",
+    consequence: Message | None = None,
+    next_step: Message | None = None,
 ) -> Finding:
     """A finding of this code, with the words of the table where none are given; without a version
     those of the newest release.
@@ -881,7 +758,7 @@ def finding(
     )
 
 
-def _consequence(row: Code, version: Version) -> str:
+def _consequence(row: Code, version: Version) -> Message:
     return (
         row.earlier_behaviour[1]
         if row.earlier_behaviour and version and not row.earlier_behaviour[0].applies_to(version)

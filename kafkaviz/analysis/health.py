@@ -52,6 +52,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
+from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import is_metadata
 
 __all__ = [
@@ -168,7 +169,7 @@ class CheckPlan:
         policy = find("cleanup.policy")
         if self._was_compacted(partition) and self._policy(partition) == ["delete"]:
             return RetentionLimits(
-                deletes=False, policy_source="it was compacted once, and nothing tells its policy"
+                deletes=False, policy_source=message("setting_source.compacted_once")
             )
         is_tiered = (
             versions.TIERED_STORAGE.applies_to(self.version.version)

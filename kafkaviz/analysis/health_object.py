@@ -2,9 +2,8 @@
 the Health page hands out.
 """
 
-from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis import finding_codec
 from kafkaviz.analysis.health import Health
-from kafkaviz.analysis.restart import StartupStep
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention
 
 
@@ -15,44 +14,16 @@ def as_object(health: Health) -> dict:
     restart = health.restart
     return {
         "directory": str(health.broker.source),
-        "kafka_version": {"assumed": health.version.text, "because": health.version.reason},
-        "findings": [_finding_object(finding) for finding in health.findings],
+        "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
+        "findings": [finding_codec.to_object(finding) for finding in health.findings],
         "restart": restart
         and {
             "clean": restart.clean,
             "starts": restart.starts,
-            "steps": [_step_object(step) for step in restart.steps],
+            "steps": [finding_codec.step_to_object(step) for step in restart.steps],
         },
         "counts": health.counts,
         "retention": [_retention_object(log_retention) for log_retention in health.retention],
-    }
-
-
-def _finding_object(finding: Finding) -> dict:
-    first_names = ("code", "severity", "partition", "file", "position", "length", "message")
-    evidence = {
-        name: getattr(finding.evidence, name)
-        for name in ("found", "expected", "found_hex", "expected_hex")
-    }
-    last_names = ("consequence", "next_step", "reference")
-    return (
-        {name: getattr(finding, name) for name in first_names}
-        | {"evidence": evidence}
-        | {name: getattr(finding, name) for name in last_names}
-    )
-
-
-def _step_object(step: StartupStep) -> dict:
-    return {
-        "partition": step.partition,
-        "segment": step.segment,
-        "file": step.file,
-        "action": step.action,
-        "from_position": step.from_position,
-        "bytes": step.size_bytes,
-        "why": step.why,
-        "error": step.error,
-        "way_out": step.way_out,
     }
 
 
@@ -61,9 +32,12 @@ def _retention_object(log: LogRetention) -> dict:
     return {
         "partition": log.partition,
         "now_ms": log.now_ms,
-        "deletes": {"value": limits.deletes, "source": limits.policy_source},
-        "retention_ms": {"value": limits.retention_ms, "source": limits.ms_source},
-        "retention_bytes": {"value": limits.retention_bytes, "source": limits.bytes_source},
+        "deletes": {"value": limits.deletes, "source": str(limits.policy_source)},
+        "retention_ms": {"value": limits.retention_ms, "source": str(limits.ms_source or "")},
+        "retention_bytes": {
+            "value": limits.retention_bytes,
+            "source": str(limits.bytes_source or ""),
+        },
         "tiered": limits.is_tiered,
         "log_bytes": log.log_bytes,
         "over_bytes": log.over_bytes,

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kafkaviz.log.partition import Partition
+from kafkaviz.messages import Message, message
 from kafkaviz.units import escape_controls
 
-NO_LOG = "no .log"
+NO_LOG = message("unused.mark_no_log")
 
 
 class InactiveSegment(NamedTuple):
@@ -25,7 +26,7 @@ class InactiveSegment(NamedTuple):
     """
 
     path: str
-    mark: str  # a suffix of the file or of the directory, or NO_LOG
+    mark: str | Message  # a suffix of the file or of the directory, or NO_LOG
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
@@ -46,6 +47,6 @@ def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegme
                 )
 
 
-def join_marks(inactive: Iterable[InactiveSegment]) -> str:
+def distinct_marks(inactive: Iterable[InactiveSegment]) -> tuple[str | Message, ...]:
     """What shows it, each once: -delete, .deleted."""
-    return ", ".join(sorted({segment.mark for segment in inactive}))
+    return tuple(sorted({segment.mark for segment in inactive}, key=str))

@@ -18,6 +18,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message
 from kafkaviz.search import log_view as serving
 from kafkaviz.search import lookup as searching
 from kafkaviz.search.bounds import READ_UNCOMMITTED
@@ -27,7 +28,6 @@ from kafkaviz.search.profile import profile
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.config import release_behaviour as start_profile
 from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredFile, StoredLog
-from kafkaviz.units import pluralize
 
 # room in an index: of a segment that no start gets open every entry can be read
 MOST_BYTES = 2**31 - 1
@@ -67,7 +67,7 @@ def assume_release(partition: Partition) -> AssumedRelease:
     tells.
     """
     if not partition.live or not names.parse_directory(partition.directory):
-        return AssumedRelease(versions.NEWEST_RELEASE, NOTHING_DECIDES)
+        return AssumedRelease(versions.NEWEST_RELEASE, (NOTHING_DECIDES,))
     return assumed_version(open_broker(partition.path))
 
 
@@ -78,7 +78,7 @@ def open_log_view(
     there is no .log.
     """
     if not partition.live:
-        raise CannotOpen(partition.path, "holds no .log", kind="missing")
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     if as_is:
         return serving.view_partition(partition)
     release = versions.parse(version) if version else assume_release(partition).version
@@ -116,35 +116,26 @@ def _has_distrusted_index(segment: Segment, behaviour: ReleaseBehaviour) -> bool
         return True
 
 
-def describe_recovered(names: Sequence[str]) -> str:
-    """That some files are shown as recovery would leave them, "" where there are none; names: of
+def describe_recovered(names: Sequence[str]) -> Message | None:
+    """That some files are shown as recovery would leave them, None where there are none; names: of
     all of them.
     """
     if not names:
-        return ""
+        return None
+    if len(names) == 1:
+        return message("recovered.one", file=names[0])
     stems, kinds = zip(*(name.split(".") for name in names), strict=True)
-    more_files = len(names) - 1
-    subject = f"{names[0]} and {pluralize(more_files, 'file')} more" if more_files else names[0]
-    if len(names) > 1 and len(set(stems)) == 1:
-        subject = f"the .{', .'.join(kinds[:-1])} and .{kinds[-1]} of {stems[0]}"
-    verb, them, lie = ("is", "it", "it lies") if len(names) == 1 else ("are", "them", "they lie")
-    return (
-        f"{subject} {verb} read as the recovery of the next start would leave {them}, not as {lie} "
-        "on disk"
-    )
+    if len(set(stems)) == 1:
+        ends = tuple(f".{kind}" for kind in kinds)
+        return message("recovered.of_one_segment", ends=ends, stem=stems[0])
+    return message("recovered.several", file=names[0], n=len(names) - 1)
 
 
-def describe_failed_start(error: str, *, has_unopened: bool = False) -> str:
+def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
     """That no broker will serve what is shown. has_unopened: as has_unopened_log tells."""
-    files_text = (
-        f"a .log of more than {MOST_LOG_BYTES} bytes is read as it lies on disk, and what else"
-        if has_unopened
-        else "what"
-    )
-    return (
-        f"the next start ends here with {error}; {files_text} it would not come to is read as if "
-        "each segment were recovered by itself"
-    )
+    if has_unopened:
+        return message("recovered.start_fails_unopened", error=error, bytes=MOST_LOG_BYTES)
+    return message("recovered.start_fails", error=error)
 
 
 def has_unopened_log(segments: Sequence[SegmentView]) -> bool:

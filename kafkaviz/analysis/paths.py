@@ -16,13 +16,14 @@ from kafkaviz.format.names import PartitionName, SegmentName
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Broker, open_broker, own_files
 from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.messages import Message, message
 from kafkaviz.search import log_view as serving
 from kafkaviz.search.log_view import LogView, SegmentView
 
 INDEXES = ("index", "timeindex")
-ADVICE_ANY = "give a partition directory, a .log, an .index or a .timeindex"
-ADVICE_LOG = "give a partition directory or a .log"  # of what reads no index by itself
-ADVICE_PARTITION = "give a partition directory, or an archive of one"
+ADVICE_ANY = message("errors.give_any")
+ADVICE_LOG = message("errors.give_log")  # of what reads no index by itself
+ADVICE_PARTITION = message("errors.give_partition")
 
 
 def index_kind(path: Path) -> str | None:
@@ -31,14 +32,14 @@ def index_kind(path: Path) -> str | None:
     return name.kind if name and name.kind in INDEXES else None
 
 
-def version(path: Path, advice: str = ADVICE_ANY) -> str:
+def version(path: Path, advice: Message = ADVICE_ANY) -> str:
     """The release that the directory around a path looks like; advice: what to give instead of a
     path that is none of it.
     """
     return assume_release(path, advice).text
 
 
-def assume_release(path: Path, advice: str = ADVICE_ANY) -> AssumedRelease:
+def assume_release(path: Path, advice: Message = ADVICE_ANY) -> AssumedRelease:
     """The same, and why that one. CannotOpen as open_log and open_index."""
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
@@ -57,7 +58,7 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
         return lookups.open_log_view(_partition(path), version, as_is=as_is)
     name = _file_name(path)
     if name.kind != "log":
-        raise CannotOpen(path, "is no .log", ADVICE_ANY, kind="not-kafka")
+        raise CannotOpen(path, message("errors.is_no_log"), ADVICE_ANY, kind="not-kafka")
     partition = _partition_around(path)
     if name.suffix:  # a broker serves none of these
         return LogView(
@@ -118,7 +119,7 @@ def open_directory(path: Path | str) -> Broker:
     return replace(broker, source=source)
 
 
-def open_segments(path: Path, advice: str = ADVICE_LOG) -> tuple[Partition, int | None]:
+def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:
     """(the partition, the base offset of its one .log that the path names): a partition directory,
     an archive of one, or a .log.
     """
@@ -127,7 +128,7 @@ def open_segments(path: Path, advice: str = ADVICE_LOG) -> tuple[Partition, int 
         return _partition(path, advice), None
     name = _file_name(path, advice)
     if (name.kind, name.suffix) != ("log", ""):
-        raise CannotOpen(path, "is no .log of a segment in use", advice, kind="not-kafka")
+        raise CannotOpen(path, message("errors.is_no_log_in_use"), advice, kind="not-kafka")
     return _partition_around(path), name.base_offset
 
 
@@ -142,8 +143,8 @@ def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: 
         if not own_segments:
             raise CannotOpen(
                 existing_file(segment.log).path,
-                "is deleted by the next start",
-                "give --as-is to read it nevertheless",
+                message("errors.deleted_by_start"),
+                message("errors.give_as_is"),
                 kind="missing",
             )
         return replace(log, segments=own_segments)
@@ -161,7 +162,7 @@ def _plain_state(partition: Partition, base_offset: int) -> str | None:
     )
 
 
-def _partition(path: Path, advice: str = ADVICE_ANY) -> Partition:
+def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
     """The partition of a directory, or the only one of an archive."""
     root = archive.unpack_if_archive(path)
     paths_inside = _list_directory(root)
@@ -173,15 +174,20 @@ def _partition(path: Path, advice: str = ADVICE_ANY) -> Partition:
         and names.parse_directory(root.name)
         and not any(path_inside.is_dir() for path_inside in paths_inside)
     ):
-        raise CannotOpen(root, "holds no .log", advice, kind="missing")
+        raise CannotOpen(root, message("errors.holds_no_log"), advice, kind="missing")
     broker = open_broker(path)
     if len(broker.partitions) > 1:
-        hint = f"name one of them, such as {path / broker.partitions[0].directory}"
-        raise CannotOpen(path, f"holds {len(broker.partitions)} partitions", hint, kind="not-kafka")
+        hint = message("errors.name_one_partition", path=path / broker.partitions[0].directory)
+        raise CannotOpen(
+            path,
+            message("errors.holds_partitions", count=len(broker.partitions)),
+            hint,
+            kind="not-kafka",
+        )
     return _sole_partition(broker, advice)
 
 
-def _sole_partition(broker: Broker, advice: str = ADVICE_ANY) -> Partition:
+def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
     """The one partition of a broker directory; CannotOpen where there is none that can be read, as
     when it vanishes meanwhile.
     """
@@ -191,7 +197,7 @@ def _sole_partition(broker: Broker, advice: str = ADVICE_ANY) -> Partition:
         raise CannotOpen(
             broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind
         )
-    raise CannotOpen(broker.path, "holds no partition", advice, kind="missing")
+    raise CannotOpen(broker.path, message("errors.holds_no_partition"), advice, kind="missing")
 
 
 def _list_directory(directory: Path) -> list[Path]:
@@ -210,10 +216,10 @@ def _partition_around(path: Path) -> Partition:
     return open_partition(directory, PartitionName(directory.name, 0))
 
 
-def _file_name(path: Path, advice: str = ADVICE_ANY) -> SegmentName:
+def _file_name(path: Path, advice: Message = ADVICE_ANY) -> SegmentName:
     with file.translate_os_errors(path):
         path.stat()
     name = names.parse_file(path.name)
     if not name:
-        raise CannotOpen(path, "is no file of a segment", advice, kind="not-kafka")
+        raise CannotOpen(path, message("errors.is_no_segment_file"), advice, kind="not-kafka")
     return name

@@ -17,6 +17,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
+from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
 from kafkaviz.simulate.stored import StoredLog
@@ -52,7 +53,9 @@ class RebuildSource:
         try:
             yield from rebuild(self.stored_log(), self.base_offsets, release_behaviour(release))
         except RebuildRefusal as refusal:
-            raise CannotOpen(refusal.file, str(refusal.exception), refusal.consequence) from None
+            raise CannotOpen(
+                refusal.file, verbatim(str(refusal.exception)), refusal.consequence
+            ) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[str | None]:
         """Why each rebuilt segment was rolled, as infer.roll_reasons words it; None where none is
@@ -92,18 +95,18 @@ def open_rebuild_source(
     """
     for name, text in overrides.items():
         if config_def.setting(name).name not in SETTINGS:
-            raise RefusedSetting(
-                name, text, f"the indexes depend on {' and '.join(SETTINGS)} alone"
-            )
+            raise RefusedSetting(name, text, message("errors.indexes_depend_on", names=SETTINGS))
         config_def.parse(name, text, release)
     partition, base_offset = paths.open_segments(path)
     if not partition.live:
-        raise CannotOpen(partition.path, "holds no .log", kind="missing")
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     settings = find_settings(partition, release, overrides)
     live = tuple(live_segment.base_offset for live_segment in partition.live)
     # a broker has renamed it since the path was looked at
     if base_offset is not None and base_offset not in live:
-        raise CannotOpen(path, "is not there", "it was moved or removed", kind="missing")
+        raise CannotOpen(
+            path, message("errors.not_there"), message("errors.moved_or_removed"), kind="missing"
+        )
     base_offsets = live if base_offset is None else (base_offset,)
     return RebuildSource(
         partition, base_offsets, tuple(settings.find(partition.topic, name) for name in SETTINGS)

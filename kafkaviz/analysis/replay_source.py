@@ -17,6 +17,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
+from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.directory.simulation import Simulated
 from kafkaviz.simulate.startup.directory import INDEXES
@@ -42,15 +43,20 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
     """The log of a partition directory, or of an archive of one; CannotOpen for any other path."""
     partition, base_offset = paths.open_segments(path, paths.ADVICE_PARTITION)
     if base_offset is not None:
-        raise CannotOpen(path, "is a .log", "give its partition directory", kind="not-kafka")
+        raise CannotOpen(
+            path,
+            message("errors.is_a_log"),
+            message("errors.give_its_partition_directory"),
+            kind="not-kafka",
+        )
     if not partition.live:
-        raise CannotOpen(partition.path, "holds no .log", kind="missing")
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     # the directory that is written has the same name
     if not names.parse_directory(partition.directory):
         raise CannotOpen(
             partition.path,
-            "has not the name of a topic-partition",
-            "give the copy one such as orders-0",
+            message("errors.no_partition_name"),
+            message("errors.give_copy_a_name"),
             kind="not-kafka",
         )
     topic_settings = find_settings(partition, release, {}).topic_settings(partition.topic)

@@ -17,6 +17,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY, MetadataImage
 from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
@@ -116,7 +117,7 @@ class RestartLog:
     config: IndexConfig
     recovery_point: int = 0
     log_start_offset: int = 0
-    stray: str | None = None
+    stray: Message | None = None
 
 
 def own_file_steps(broker: Broker, release: Release = NEWEST) -> tuple[StartupStep, ...]:
@@ -197,7 +198,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 
 def stray_reason(
     broker: Broker, partition: Partition, image: MetadataImage, release: Release
-) -> str | None:
+) -> Message | None:
     """Why the start would take a partition for stray, or None (LogManager.isStrayKraftReplica, 3.7;
     isStrayReplica, 4.3.1 and 4.4.0).
 
@@ -214,31 +215,27 @@ def stray_reason(
     if not image.topic_ids or image.problems:
         return None
     if not any(extra_file.name == names.PARTITION_METADATA for extra_file in partition.other_files):
-        return f"it has no {names.PARTITION_METADATA}, so its topic has no id"
+        return message("stray.no_topic_id", file=names.PARTITION_METADATA)
     if not partition.topic_id:
         return None
     replicas = image.replicas.get(partition.topic_id, {}).get(partition.partition)
     if replicas is None:
         return _unknown_partition_reason(partition, image)
     if broker.node_id and broker.node_id.isdecimal() and int(broker.node_id) not in replicas:
-        return (
-            f"the metadata log assigns it to {', '.join(map(str, replicas))}, not to this broker, "
-            f"{broker.node_id}"
-        )
+        return message("stray.of_other_brokers", replicas=tuple(replicas), node=broker.node_id)
     return None
 
 
-def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> str:
+def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Message:
     """Why the cluster has no such partition."""
     if partition.topic_id in image.topic_ids.values():
-        return f"the metadata log knows no partition {partition.partition} of its topic"
+        return message("stray.unknown_partition", partition=partition.partition)
     known_id = image.topic_ids.get(partition.topic)
     if known_id:
-        return (
-            f"its topic has the id {partition.topic_id}, and the metadata log knows "
-            f"{partition.topic} by the id {known_id}"
+        return message(
+            "stray.other_topic_id", id=partition.topic_id, topic=partition.topic, other=known_id
         )
-    return f"the metadata log knows no topic of the id {partition.topic_id}"
+    return message("stray.unknown_topic_id", id=partition.topic_id)
 
 
 def misnamed_directories(root: Path) -> Iterator[str]:

@@ -21,6 +21,7 @@ from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.recovery_scope import recovered_bases
 from kafkaviz.config_def import DAY_MS, Release
 from kafkaviz.format.names import natural_sort_key
+from kafkaviz.messages import Message
 
 NO_LIMIT, MAX_MS = -1, 2**63 - 1
 DUE_STATES = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does
@@ -50,11 +51,11 @@ class RetentionLimits:
     """
 
     deletes: bool
-    policy_source: str
+    policy_source: Message | None = None
     retention_ms: int = NO_LIMIT
-    ms_source: str = ""
+    ms_source: Message | None = None
     retention_bytes: int = NO_LIMIT
-    bytes_source: str = ""
+    bytes_source: Message | None = None
     is_tiered: bool = False
 
 

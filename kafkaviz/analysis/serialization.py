@@ -18,14 +18,18 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from kafkaviz.messages import Message
+
 SCALARS = (int, str, bool, NoneType)
 Plain = int | str | bool | None | list | dict
 
 
 def to_plain(value: Any) -> Plain:
-    """A value of ints, strings, booleans, None, lists, tuples, dictionaries with string keys, and
-    dataclasses of these.
+    """A value of ints, strings, booleans, None, messages, lists, tuples, dictionaries with string
+    keys, and dataclasses of these.
     """
+    if isinstance(value, Message):
+        return value.to_json()
     if is_dataclass(value):
         return [to_plain(getattr(value, name)) for name, _ in _fields(type(value))]
     if isinstance(value, list | tuple):
@@ -55,6 +59,8 @@ def _reader(value_type: Any) -> Callable[[Any], Any]:
             tuple(item for item in arguments if item in SCALARS),
             tuple(_reader(item) for item in arguments if item not in SCALARS),
         )
+    if value_type is Message:
+        return Message.from_json
     if is_dataclass(value_type):
         field_readers = tuple(
             (name, _reader(field_type)) for name, field_type in _fields(value_type)

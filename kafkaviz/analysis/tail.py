@@ -7,10 +7,10 @@ Tail("garbage", 455, 45).
 
 from dataclasses import dataclass
 
-from kafkaviz import units
 from kafkaviz.format import tail
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
+from kafkaviz.messages import Message, message
 
 READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
 
@@ -26,16 +26,15 @@ class Tail:
     size_bytes: int
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Message:
         """What a row of a map has room for."""
         if self.size_bytes > READ_BYTES:
-            return f"{units.size(self.size_bytes)} after the last batch"
-        count, is_single = units.group(self.size_bytes), self.size_bytes == 1
+            return message("tail.long", size=self.size_bytes)
         if self.kind == "torn":
-            return "last batch cut short"
+            return message("tail.torn")
         if self.kind == "zeros":
-            return f"{count} zero byte{'' if is_single else 's'} at the end"
-        return f"{count} {'byte that does' if is_single else 'bytes that do'} not belong"
+            return message("tail.zeros", n=self.size_bytes)
+        return message("tail.garbage", n=self.size_bytes)
 
 
 def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:

@@ -10,6 +10,7 @@ from kafkaviz.analysis.cost_model import FILES_A_SEGMENT, MAPS_A_SEGMENT
 from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import message
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
 from kafkaviz.simulate.incoming import AppendChunk
 from kafkaviz.simulate.writer.refusals import AppendFailed
@@ -71,7 +72,7 @@ def replay(
                 log.append(chunk.rows.copy())
                 now_ms = int(chunk.rows["now_ms"][-1])
     except (AppendFailed, CannotLoad) as failure:
-        raise KafkavizError(f"with these settings Kafka ends in {failure}") from None
+        raise KafkavizError(message("errors.kafka_ends_in", exception=str(failure))) from None
     log = log or UnifiedLog(config, behaviour, now_ms=0, start_offset=start_offset)
     log.close(now_ms)
     rolls = Counter(

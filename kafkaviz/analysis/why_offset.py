@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.segment_selection import SegmentReason
@@ -70,7 +71,7 @@ class OffsetExplanation:
     answer: RecordTime | None
     closest: RecordTime | None
     older_batches: int
-    faults: tuple[str, ...] = ()
+    faults: tuple[Message, ...] = ()
 
 
 def explain_offset(
@@ -134,7 +135,7 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
 
 def _closest(
     segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
-) -> tuple[RecordTime | None, tuple[str, ...]]:
+) -> tuple[RecordTime | None, tuple[Message, ...]]:
     """Of all records of the batches whose times enclose the target or come nearest to it; and the
     faults of those that are damaged.
     """
@@ -152,7 +153,7 @@ def _closest(
                 for record in records(base_offset, position)
             ]
         except KafkavizError as error:
-            faults.append(str(error))
+            faults.append(error.message)
             continue
         candidates += [record for record in records_by_distance if record[2] >= 0]
     return (RecordTime(*min(candidates)[1:]) if candidates else None), tuple(faults)

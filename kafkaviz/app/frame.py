@@ -34,8 +34,8 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation, Segmen
 from kafkaviz.app.widgets import charts, elements, go_to, version_text
 from kafkaviz.figures import tokens
 from kafkaviz.log.partition import Partition
+from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, group
-from kafkaviz.words import say
 
 APP_FOLDER = Path(__file__).parent
 ROOT = APP_FOLDER.parents[1]  # the checkout, where app.py and pages/ are
@@ -273,7 +273,7 @@ def _newer_release_note(location: Location) -> str:
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
         return ""
-    title_html = f'title="{escape(version_text.describe_traces(release.reason))}"'
+    title_html = f'title="{escape(render(release.reason))}"'
     text = escape(say("frame.newer", release=versions.NEWEST))
     return (
         f'<div class="kv-foot-newer" {title_html}>{elements.icon("warning", small=True)}'

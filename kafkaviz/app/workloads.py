@@ -4,10 +4,10 @@ them, and one of one's own.
 
 import streamlit as st
 
+from kafkaviz.messages import say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import duration, size
-from kafkaviz.words import say
 
 OWN_TITLE = "Your own"
 NONE = "none"  # of a setting's values

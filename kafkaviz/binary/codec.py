@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import message, verbatim
 
 # a codec's place is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -40,7 +41,7 @@ def name(codec_id: int) -> str:
     knows.
     """
     if not 0 <= codec_id < len(CODECS):
-        raise CorruptBytes(0, f"Unknown compression type id: {codec_id}")
+        raise CorruptBytes(0, verbatim(f"Unknown compression type id: {codec_id}"))
     return CODECS[codec_id]
 
 
@@ -85,7 +86,7 @@ def _join(pieces: Iterator[bytes | pa.Buffer], limit_bytes: int) -> bytes:
 
 def _check_limit(size_bytes: int, limit_bytes: int, position: int = 0) -> None:
     if size_bytes > limit_bytes:
-        raise CorruptBytes(position, f"the compressed data expands past {limit_bytes} bytes")
+        raise CorruptBytes(position, message("codec.expands_past_limit", limit=limit_bytes))
 
 
 # ---- gzip and zstd
@@ -103,9 +104,14 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
                 yield member.decompress(rest, _PIECE_BYTES)
                 rest = member.unconsumed_tail
         except zlib.error as fault:
-            raise CorruptBytes(0, f"gzip: {fault}") from fault
+            raise CorruptBytes(
+                0, message("codec.failed", codec="gzip", problem=str(fault))
+            ) from fault
         if not member.eof:
-            raise CorruptBytes(len(data), "gzip: the compressed data ends too early")
+            raise CorruptBytes(
+                len(data),
+                message("codec.failed", codec="gzip", problem=message("codec.ends_too_early")),
+            )
         rest = member.unused_data
         if not rest.startswith(_GZIP_MEMBER):
             return
@@ -123,7 +129,7 @@ def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
         while len(piece := stream.read_buffer(_PIECE_BYTES)):
             yield piece
     except (OSError, ValueError) as fault:
-        raise CorruptBytes(0, f"{codec}: {fault}") from fault
+        raise CorruptBytes(0, message("codec.failed", codec=codec, problem=str(fault))) from fault
 
 
 # ---- snappy
@@ -157,7 +163,13 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
         if size_bytes < 0 or position > len(data):
             raise CorruptBytes(
                 start - _INT.size,
-                f"snappy: a block of {size_bytes} bytes, of which {len(data) - start} are there",
+                message(
+                    "codec.failed",
+                    codec="snappy",
+                    problem=message(
+                        "codec.block_cut", size=size_bytes, available=len(data) - start
+                    ),
+                ),
             )
         yield _snappy_block(data[start:position], start, limit_bytes)
 
@@ -180,9 +192,13 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
         _check_limit(size_bytes, limit_bytes)
         return pa.decompress(block, decompressed_size=size_bytes, codec="snappy", asbytes=True)
     except (OSError, ValueError) as fault:
-        raise CorruptBytes(position, f"snappy: {fault}") from fault
+        raise CorruptBytes(
+            position, message("codec.failed", codec="snappy", problem=str(fault))
+        ) from fault
     except CorruptBytes as fault:
-        raise CorruptBytes(position + fault.position, f"snappy: {fault.what}") from fault
+        raise CorruptBytes(
+            position + fault.position, message("codec.failed", codec="snappy", problem=fault.what)
+        ) from fault
 
 
 # ---- lz4
@@ -224,11 +240,20 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
     end = start
     while size_bytes := _lz4_size(data, end) & ~_LZ4_STORED:
         if size_bytes > block_bytes:
-            raise CorruptBytes(end, f"lz4: Block size {size_bytes} exceeded max: {block_bytes}")
+            raise CorruptBytes(
+                end,
+                message(
+                    "codec.failed",
+                    codec="lz4",
+                    problem=f"Block size {size_bytes} exceeded max: {block_bytes}",
+                ),
+            )
         end += _LZ4_INT.size + size_bytes + (_LZ4_INT.size if flags & _LZ4_BLOCK_CHECKS else 0)
     end += _LZ4_INT.size
     if flags & _LZ4_CONTENT_CHECK and end + _LZ4_INT.size > len(data):
-        raise CorruptBytes(end, "lz4: Stream ended prematurely")
+        raise CorruptBytes(
+            end, message("codec.failed", codec="lz4", problem="Stream ended prematurely")
+        )
     descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
     return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), data[start:end]])
 
@@ -236,9 +261,16 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
 def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
     """(flags, the largest size of a block, the position of the first block)."""
     if len(data) < 7:
-        raise CorruptBytes(len(data), "lz4: Stream ended prematurely")
+        raise CorruptBytes(
+            len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")
+        )
     if data[:4] != _LZ4_MAGIC:
-        raise CorruptBytes(0, "lz4: Stream unsupported (invalid magic bytes)")
+        raise CorruptBytes(
+            0,
+            message(
+                "codec.failed", codec="lz4", problem="Stream unsupported (invalid magic bytes)"
+            ),
+        )
     flags, sizes = data[4], data[5]
     end = 6 + (8 if flags & _LZ4_CONTENT_SIZE else 0)
     for position, fault in (
@@ -257,14 +289,16 @@ def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, in
         ),
     ):
         if fault:
-            raise CorruptBytes(position, f"lz4: {fault}")
+            raise CorruptBytes(position, message("codec.failed", codec="lz4", problem=fault))
     return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
 
 
 def _lz4_size(data: memoryview, position: int) -> int:
     """The size field of the block at a position."""
     if position + _LZ4_INT.size > len(data):
-        raise CorruptBytes(len(data), "lz4: Stream ended prematurely")
+        raise CorruptBytes(
+            len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")
+        )
     return _LZ4_INT.unpack_from(data, position)[0]
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.binary.layouts import field_names, field_start
+from kafkaviz.messages import Message, Text, message
 
 OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = (
     "offset",
@@ -35,10 +36,10 @@ class Span(NamedTuple):
 
     start: int
     end: int
-    name: str
-    value: str
+    name: Text
+    value: Text
     kind: str
-    note: str = ""
+    note: Text = ""
 
 
 class FieldDisplay(NamedTuple):
@@ -49,7 +50,7 @@ class FieldDisplay(NamedTuple):
     name: str
     kind: str
     value: Callable[[np.void], str] | None = None  # None: the number itself
-    note: Callable[[np.void], str] | None = None
+    note: Callable[[np.void], Message] | None = None
 
 
 def field_spans(
@@ -57,7 +58,7 @@ def field_spans(
     displays: Mapping[str, FieldDisplay],
     data: bytes | memoryview,
     position: int,
-    prefix: str = "",
+    prefix: Message | None = None,
 ) -> list[Span]:
     """The fields of a fixed layout at the start of data, which lies at this position; prefix stands
     before the first name.
@@ -71,14 +72,18 @@ def field_spans(
         dtype, start = layout[name], field_start(layout, name)
         if start >= len(data):
             break
-        title = f"{prefix} {displays[name].name}" if prefix and not number else displays[name].name
+        title = (
+            message("span.row_field", row=prefix, field=displays[name].name)
+            if prefix and not number
+            else displays[name].name
+        )
         if start + dtype.itemsize > len(data):
             spans.append(
                 torn_span(
                     position + start,
                     position + len(data),
                     title,
-                    f"{len(data) - start} of {dtype.itemsize} bytes are there.",
+                    message("span.cut_field", n=len(data) - start, size=dtype.itemsize),
                 )
             )
         else:
@@ -101,7 +106,7 @@ def _field_span(
     row: np.void,
     name: str,
     *,
-    title: str,
+    title: Text,
     start: int,
     size_bytes: int,
     is_whole: bool,
@@ -118,7 +123,7 @@ def _field_span(
     )
 
 
-def torn_span(start: int, end: int, name: str, note: str) -> Span:
+def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
     """Bytes that are cut, left over or no field at all."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import message, verbatim
 
 VARINT_BYTES, VARLONG_BYTES = 5, 10  # the longest of each
 CUT, TOO_LONG = -1, -2  # what scan answers in place of the next position
@@ -120,8 +121,8 @@ def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[
         if byte < 128:
             return number, position + place + 1
     if position + longest_bytes > len(data):
-        raise CorruptBytes(position, "the bytes end within a variable-length number")
-    raise CorruptBytes(position, too_long_text(number, longest_bytes))
+        raise CorruptBytes(position, message("corrupt.varint_cut"))
+    raise CorruptBytes(position, verbatim(too_long_text(number, longest_bytes)))
 
 
 def _write(number: int) -> bytes:

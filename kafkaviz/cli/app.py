@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from kafkaviz.errors import KafkavizError, translate_os_errors
+from kafkaviz.messages import message, say
 from kafkaviz.units import escape_controls
 
 # beside the package in a checkout; a wheel does not hold it
@@ -78,10 +79,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Becomes the Streamlit server of app.py; comes back only where that cannot start."""
     if not APP.is_file():
-        raise KafkavizError(
-            "the web app is not part of an installed package; clone the repository and run `make "
-            "run` there"
-        )
+        raise KafkavizError(message("errors.app_not_installed"))
     environment = os.environ | _settings(args)
     if args.port is not None:
         _refuse_busy_port(args.port)
@@ -140,11 +138,9 @@ def _refuse_busy_port(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except PermissionError:
-            raise KafkavizError(f"port {port} may not be used; name one above 1023") from None
+            raise KafkavizError(message("errors.port_not_allowed", port=port)) from None
         except OSError:
-            raise KafkavizError(
-                f"port {port} is in use; name another, or leave --port out for the next free one"
-            ) from None
+            raise KafkavizError(message("errors.port_in_use", port=port)) from None
 
 
 def _readable(path: Path) -> Path:
@@ -165,15 +161,12 @@ def _parse_host(text: str) -> str:
     if not text or not all(
         part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
     ):
-        raise argparse.ArgumentTypeError(
-            f"{escape_controls(text)} is no name of a host; give one such as kafkaviz.example.com, "
-            "without a port"
-        )
+        raise argparse.ArgumentTypeError(say("cli_app.no_host", name=escape_controls(text)))
     return text
 
 
 def _parse_port(text: str) -> int:
     """A port from 1 to 65535."""
     if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise argparse.ArgumentTypeError(f"a port lies between 1 and 65535, not {text}")
+        raise argparse.ArgumentTypeError(say("cli_app.no_port", text=text))
     return int(text)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafkaviz.cli.common import output
+from kafkaviz.messages import say
 
 EPILOG = """\
 Writes a file of 64 MiB into DIR, reads it and removes it; DIR is a folder on the disk that is
@@ -62,25 +63,32 @@ def run(args: argparse.Namespace) -> int:
 def _render(measurement: dict, path: Path) -> Iterator[str]:
     machine = measurement["machine"]
     yield (
-        f"{machine['processors']} processors, {machine['architecture']}, {machine['system']}; "
-        f"measured in {measurement['folder']}"
+        say(
+            "cli_calibrate.machine",
+            processors=machine["processors"],
+            architecture=machine["architecture"],
+            system=machine["system"],
+            folder=measurement["folder"],
+        )
     )
     labels = {
-        "pread_17_us": "17 bytes from the page cache",
-        "pread_61_us": "61 bytes from the page cache",
-        "minor_fault_us": "first touch of a mapped page",
-        "random_read_us": "4 KiB from the disk",
+        "pread_17_us": say("cli_calibrate.page_cache_17"),
+        "pread_61_us": say("cli_calibrate.page_cache_61"),
+        "minor_fault_us": say("cli_calibrate.first_touch"),
+        "random_read_us": say("cli_calibrate.disk_read"),
     }
     for name, words in labels.items():
         timing = measurement[name]
         text = (
-            "not measured"
+            say("cli_calibrate.not_measured")
             if timing is None
-            else f"{timing['median']:8.2f} µs   least {timing['min']:.2f}, p90 {timing['p90']:.2f}"
+            else say(
+                "cli_calibrate.timing",
+                median=f"{timing['median']:8.2f}",
+                least=timing["min"],
+                p90=timing["p90"],
+            )
         )
-        yield f"  {words:<32}{text}"
-    yield from (f"  note: {note}" for note in measurement["notes"])
-    yield (
-        f"kept in {path}; kafkaviz tune prices with it from now on, kafkaviz tune --storage NAME "
-        "with a preset"
-    )
+        yield f"  {output.pad(words, 32)}{text}"
+    yield from (say("cli_calibrate.note", note=note) for note in measurement["notes"])
+    yield (say("cli_calibrate.kept", path=path))

@@ -6,10 +6,11 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.health import Finding, Health
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 FINDINGS_STATUS = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
-BROKER = "the broker directory"
+
+
+def _broker() -> str:
+    return say("health.broker_directory")
+
+
 MAX_SEPARATE = 5  # more findings of one code are told together
 MAX_NAMES = 20  # of information that is alike
 EPILOG = """\
@@ -119,7 +125,9 @@ class _CheckProgress:
 
     def show(self, partition: "Partition") -> None:
         if sys.stderr.isatty():
-            sys.stderr.write(f"\rreading {output.to_one_line(partition.directory)}\x1b[K")
+            sys.stderr.write(
+                f"\r{output.to_one_line(say('cli.reading', what=partition.directory))}\x1b[K"
+            )
             self._is_shown = True
 
     def clear(self) -> None:
@@ -131,21 +139,23 @@ class _CheckProgress:
 
 
 def _render(health: "Health") -> Iterator[str]:
-    from kafkaviz.units import pluralize
 
     counts = health.counts
-    yield (
-        f"{health.broker.source}: {pluralize(counts['error'], 'error')}, "
-        f"{pluralize(counts['warning'], 'warning')}, {counts['info']} to know"
+    yield say(
+        "cli_check.counts",
+        source=health.broker.source,
+        errors=message("finding_count.errors", n=counts["error"]),
+        warnings=message("finding_count.warnings", n=counts["warning"]),
+        info=counts["info"],
     )
-    yield f"read as Kafka {health.version.text} reads it ({health.version.reason})"
+    yield say("cli_check.read_as", release=health.version.text, why=health.version.reason)
     yield from _render_start(health)
     groups = _group_by(health.findings, lambda item: (item.severity, item.code))
     large_groups = [findings for findings in groups.values() if len(findings) > MAX_SEPARATE]
     grouped_ids = {id(item) for findings in large_groups for item in findings}
     single = [item for item in health.findings if id(item) not in grouped_ids]
     for partition in dict.fromkeys(item.partition for item in single):
-        yield from ("", partition or BROKER)
+        yield from ("", partition or _broker())
         for finding in single:
             if finding.partition == partition:
                 yield from (
@@ -166,31 +176,41 @@ def _render_retention(health: "Health") -> Iterator[str]:
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
         return
-    yield from ("", "retention")
+    yield from ("", say("cli_check.retention"))
     yield from _wrap("", retention_text.headline_text(logs), "  ")
     for note in checkup_tables.basis_notes(logs):
         yield from _wrap("", note, "  ")
     rows = sort_by_urgency(logs)
     for log, segment in rows[:MAX_SEPARATE]:
-        what = (
-            f"{retention_text.newest_text(segment.age)}: {retention_text.reason_text(log, segment)}"
+        what = say(
+            "common.labelled",
+            where=retention_text.newest_text(segment.age),
+            what=retention_text.reason_text(log, segment),
         )
-        yield from _wrap("", f"{log.partition} segment {segment.age.base_offset}: {what}", "  ")
+        yield from _wrap(
+            "",
+            say(
+                "cli_check.segment_kept",
+                partition=log.partition,
+                segment=segment.age.base_offset,
+                what=what,
+            ),
+            "  ",
+        )
     if len(rows) > MAX_SEPARATE:
-        yield f"  and {len(rows) - MAX_SEPARATE} more: --json lists all"
+        yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_SEPARATE)}"
 
 
 def _render_start(health: "Health") -> Iterator[str]:
     from kafkaviz.figures import restart_forecast_text
+    from kafkaviz.figures.join_text import number_word
 
     restart = health.restart
     if restart is None:
-        yield "the next start cannot be foretold: a file that it reads may not be read"
+        yield say("cli_check.start_unknown")
         return
     descriptions = {
-        "clean": "stopped cleanly",
-        "unclean": "not stopped cleanly",
-        "unknown": "taken as after a clean stop",
+        state: say(f"cli_check.left_{state}") for state in ("clean", "unclean", "unknown")
     }
     how, source = (
         descriptions[health.broker.shutdown_state],
@@ -198,24 +218,28 @@ def _render_start(health: "Health") -> Iterator[str]:
     )
     if restart.starts:
         outlook = cast("RestartForecast", health.forecast)
-        if limitation := restart_forecast_text.not_served_text(outlook):
-            rest = restart_forecast_text.describe(outlook)
-            yield (
-                f"the next start ({how}) WILL {limitation.replace('not', 'NOT', 1)}; otherwise it "
-                f"will {rest}"
+        rest = restart_forecast_text.describe(outlook)
+        if outlook.stray_directories:
+            directories = message(
+                "cli_check.directories",
+                n=outlook.stray_directories,
+                word=number_word(outlook.stray_directories),
             )
+            yield say("cli_check.start_without", how=how, directories=directories, rest=rest)
         else:
-            yield (
-                f"the next start ({how}) will succeed, and "
-                f"{restart_forecast_text.describe(outlook)}"
-            )
+            yield say("cli_check.start_succeeds", how=how, rest=rest)
         yield from _wrap("", restart_forecast_text.read_again_text(outlook), "  ")
         yield from _wrap("", source, "  ")
         return
-    yield f"the next start ({how}) WILL FAIL:"
+    yield say("cli_check.start_fails", how=how)
     for step in restart.failures:
-        yield from _wrap("", f"{step.partition or BROKER}: {step.error or step.why}", "  ")
-        yield from _wrap("", step.way_out or "", "    ")
+        yield from _wrap(
+            "",
+            say("common.labelled", where=step.partition or _broker(), what=step.error or step.why),
+            "  ",
+        )
+        if step.way_out:
+            yield from _wrap("", step.way_out, "    ")
     yield from _wrap("", source, "  ")
 
 
@@ -224,25 +248,36 @@ def _render_findings(findings: "list[Finding]") -> Iterator[str]:
     that differ by the partition alone.
     """
     first = findings[0]
-    yield from ("", f"{first.code}, {len(findings)} times; the first:")
+    yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
     yield from _render_finding(first, _full_location(first))
     for group in _group_by(findings, _key_without_partition).values():
         others = group if group[0] is not first else group[1:]
         if group[0] is not first:
             finding, *others = others
-            yield from _wrap("also", f"{_full_location(finding)}: {finding.message}")
-        names = list(dict.fromkeys(item.partition or BROKER for item in others))
+            yield from _wrap(
+                say("cli_check.label_also"),
+                say("common.labelled", where=_full_location(finding), what=finding.message),
+            )
+        names = list(dict.fromkeys(item.partition or _broker() for item in others))
         if names:
-            yield from _wrap("the same", f"in {', '.join(names)}")
+            yield from _wrap(
+                say("cli_check.label_the_same"), say("cli_check.in_names", names=tuple(names))
+            )
 
 
 def _render_notes(findings: "list[Finding]") -> Iterator[str]:
     """Much information of one code: the first, and what else it is about."""
-    yield from ("", f"{findings[0].code}, {len(findings)} times; the first:")
+    yield from ("", say("cli_check.times", code=findings[0].code, n=len(findings)))
     yield from _render_note(findings[0])
-    names = list(dict.fromkeys(finding.partition or BROKER for finding in findings[1:]))
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    yield from _wrap("also", ", ".join(names[:MAX_NAMES]) + more, "  ")
+    names = list(dict.fromkeys(finding.partition or _broker() for finding in findings[1:]))
+
+    listed, more = tuple(names[:MAX_NAMES]), len(names) - MAX_NAMES
+    text = (
+        say("common.list_and_more", names=listed, n=more)
+        if more > 0
+        else say("common.names", names=listed)
+    )
+    yield from _wrap(say("cli_check.label_also"), text, "  ")
 
 
 def _key_without_partition(finding: "Finding") -> tuple:
@@ -255,6 +290,7 @@ def _key_without_partition(finding: "Finding") -> tuple:
         finding.next_step,
         _location(finding),
     )
+    texts = tuple(map(str, texts))
     return (
         tuple(text.replace(finding.partition, "") for text in texts) if finding.partition else texts
     )
@@ -272,27 +308,38 @@ def _group_by(
 
 def _render_finding(finding: "Finding", location: str) -> Iterator[str]:
     """A finding in full."""
-    yield f"  {finding.severity.upper():<7}  {finding.code}  {location}".rstrip()
+    severity = output.pad(say(f"common.severity_{finding.severity}").upper(), 7)
+    yield f"  {severity}  {finding.code}  {location}".rstrip()
     yield from _wrap("", finding.message)
-    yield from _wrap("found", _add_hex(finding.evidence.found, finding.evidence.found_hex))
-    yield from _wrap("expected", _add_hex(finding.evidence.expected, finding.evidence.expected_hex))
-    yield from _wrap("Kafka", finding.consequence)
-    yield from _wrap("do", finding.next_step)
-    yield from _wrap("see", finding.reference or "")
+    yield from _wrap(
+        say("cli_check.label_found"), _add_hex(finding.evidence.found, finding.evidence.found_hex)
+    )
+    yield from _wrap(
+        say("cli_check.label_expected"),
+        _add_hex(finding.evidence.expected, finding.evidence.expected_hex),
+    )
+    yield from _wrap(say("cli_check.label_kafka"), finding.consequence)
+    yield from _wrap(say("cli_check.label_do"), finding.next_step)
+    yield from _wrap(say("cli_check.label_see"), finding.reference or "")
 
 
 def _render_note(finding: "Finding") -> Iterator[str]:
     """What is merely true, in short."""
     yield from _wrap(
-        "info",
-        f"{finding.code}: {finding.message}{f' ({_file(finding)})' if _file(finding) else ''}",
+        say("common.severity_info"),
+        say(
+            "cli_check.note_in" if _file(finding) else "cli_check.note",
+            code=finding.code,
+            text=finding.message,
+            file=_file(finding),
+        ),
         "  ",
     )
 
 
 def _full_location(finding: "Finding") -> str:
     """The partition, and the place in it."""
-    return f"{finding.partition or BROKER}  {_location(finding)}".rstrip()
+    return f"{finding.partition or _broker()}  {_location(finding)}".rstrip()
 
 
 def _location(finding: "Finding") -> str:
@@ -300,8 +347,13 @@ def _location(finding: "Finding") -> str:
     if finding.position is None:
         return _file(finding)
     if not finding.length:
-        return f"{_file(finding)}, byte {finding.position}"
-    return f"{_file(finding)}, bytes {finding.position} to {finding.position + finding.length - 1}"
+        return say("cli_check.at_byte", file=_file(finding), byte=finding.position)
+    return say(
+        "cli_check.at_bytes",
+        file=_file(finding),
+        first=finding.position,
+        last=finding.position + finding.length - 1,
+    )
 
 
 def _file(finding: "Finding") -> str:
@@ -310,23 +362,11 @@ def _file(finding: "Finding") -> str:
     return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
 
 
-def _add_hex(words: str, digits: str) -> str:
-    return f"{words}  [{digits}]" if digits else words
+def _add_hex(text: Message | None, digits: str) -> str:
+    line = "" if text is None else output.to_one_line(text)
+    return f"{line}  [{digits}]" if digits else line
 
 
-def _wrap(label: str, words: str, indent: str = " " * 11, width: int = 118) -> Iterator[str]:
-    """Words in lines, the label in front of the first."""
-    import textwrap
-
-    if not words:
-        return
-    start = f"{indent}{label:<10}" if label else indent
-    # names and codes stay whole
-    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-    yield from textwrap.wrap(
-        output.to_one_line(words),
-        width,
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-        **options,
-    )
+def _wrap(label: str, text: str | Message, indent: str = " " * 11) -> Iterator[str]:
+    """A text in lines, the label in front of the first."""
+    return output.wrap(text, f"{indent}{output.pad(label, 10)}" if label else indent)

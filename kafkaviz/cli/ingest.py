@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
+from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog_info import CatalogInfo
@@ -103,10 +104,12 @@ def _say_newer(info: "CatalogInfo") -> None:
 
     for source in info.sources:
         if source.checked:
-            output.say_newer(source.checked.because, source.broker)
+            output.say_newer(source.checked.version.newer_than_known, source.broker)
         else:
             with suppress(KafkavizError):  # it may be gone by now
-                output.say_newer(assumed_version(open_broker(source.path)).reason, source.broker)
+                output.say_newer(
+                    assumed_version(open_broker(source.path)).newer_than_known, source.broker
+                )
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
@@ -114,7 +117,7 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
     JVM ends with this process.
     """
     ingest.settle(SETTLED_WITHIN_S)
-    print("kafkaviz: stopped", file=sys.stderr, flush=True)
+    print(f"kafkaviz: {say('cli.stopped')}", file=sys.stderr, flush=True)
     os._exit(status)
 
 
@@ -142,13 +145,18 @@ def _render_progress(progress: "Progress") -> str:
     from kafkaviz import units
 
     if progress.state != "reading":
-        return {"starting": "Spark is starting", "writing": "writing the catalog"}.get(
+        return {"starting": say("cli_ingest.starting"), "writing": say("cli_ingest.writing")}.get(
             progress.state, progress.state
         )
-    speed = f", {units.rate(progress.bytes_per_s)}" if progress.bytes_per_s else ""
-    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
-    return (
-        f"reading: {done} of {total}, task {progress.done_tasks} of {progress.total_tasks}{speed}"
+    key = "reading_speed" if progress.bytes_per_s else "reading"
+
+    return say(
+        f"cli_ingest.{key}",
+        done=progress.done_bytes,
+        total=progress.total_bytes,
+        task=progress.done_tasks,
+        tasks=progress.total_tasks,
+        speed=units.rate(progress.bytes_per_s),
     )
 
 
@@ -179,19 +187,38 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
 
 
 def _render(result: dict) -> list[str]:
-    from kafkaviz import units
 
     read_count, kept_count = result["read"]["segments"], result["kept"]["segments"]
-    lines = [f"{result['catalog']}: {', '.join(broker['name'] for broker in result['broker'])}"]
-    lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
-    if result["findings"]:
-        counts = ", ".join(f"{count} {severity}" for severity, count in result["findings"].items())
-        lines += [f"found {counts}"]
-    lines += [
-        (
-            f"read {units.pluralize(read_count, 'segment')} ({units.size(result['read']['bytes'])} "
-            f"of .log), kept {kept_count}"
+    lines = [
+        say(
+            "common.labelled",
+            where=result["catalog"],
+            what=message(
+                "common.names", names=tuple(broker["name"] for broker in result["broker"])
+            ),
         )
     ]
-    lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
-    return [*lines, f"in {units.duration(1000 * result['seconds'])}"]
+    lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
+    if result["findings"]:
+        counts = tuple(
+            message(
+                "cli_ingest.count", count=count, severity=message(f"common.severity_{severity}")
+            )
+            for severity, count in result["findings"].items()
+        )
+        lines += [say("cli_ingest.found", counts=counts)]
+    lines += [
+        (
+            say(
+                "cli_ingest.read",
+                segments=message("common.n_segments", n=read_count),
+                size=result["read"]["bytes"],
+                kept=kept_count,
+            )
+        )
+    ]
+    lines += [
+        say("cli_ingest.not_read", path=problem["path"], what=problem["what"])
+        for problem in result["problems"]
+    ]
+    return [*lines, say("cli_ingest.took", ms=1000 * result["seconds"])]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import resolve_release
+from kafkaviz.messages import language, message, say
 
 if TYPE_CHECKING:
     from kafkaviz.search.log_view import SegmentView
@@ -122,8 +123,10 @@ def _search_index(args: argparse.Namespace) -> int:
     target = args.timestamp if is_time else args.offset
     if not isinstance(target, int):
         raise KafkavizError(
-            f"{args.path.name} is searched for "
-            f"{'a timestamp in milliseconds' if is_time else 'an offset'}"
+            message(
+                "errors.searched_for_time" if is_time else "errors.searched_for_offset",
+                name=args.path.name,
+            )
         )
     search_profile = profile(args.kafka_version, args.search)
     directory, segment = paths.open_index(args.path, args.kafka_version, as_is=args.as_is)
@@ -160,17 +163,25 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
     if error := segments[0].start_error:
         print(
             output.to_one_line(
-                f"kafkaviz: {describe_failed_start(error, has_unopened=has_unopened_log(segments))}"
+                "kafkaviz: "
+                + describe_failed_start(error, has_unopened=has_unopened_log(segments)).render(
+                    language()
+                )
             ),
             file=sys.stderr,
         )
     if names:
-        print(f"kafkaviz: {describe_recovered(names)}; --as-is reads those", file=sys.stderr)
+        print(
+            output.to_one_line(
+                f"kafkaviz: {say('cli_lookup.read_as_recovered', what=describe_recovered(names))}"
+            ),
+            file=sys.stderr,
+        )
 
 
 def _parse_offset(text: str) -> int:
     """A number that is an int64, as every offset is."""
-    return _parse_long(text, "offset", f"{text!r} is no offset: give a whole number")
+    return _parse_long(text, "offset", say("cli_lookup.no_offset", text=text))
 
 
 def _parse_long(text: str, what: str, message: str) -> int:
@@ -181,7 +192,7 @@ def _parse_long(text: str, what: str, message: str) -> int:
         raise argparse.ArgumentTypeError(message)
     number = int(text) if len(text) < 40 else 1 << 63  # Python refuses to read thousands of digits
     if not -(1 << 63) <= number < 1 << 63:
-        raise argparse.ArgumentTypeError(f"no {what} is that large: they have 64 bits")
+        raise argparse.ArgumentTypeError(say(f"cli_lookup.large_{what}"))
     return number
 
 
@@ -199,7 +210,7 @@ def _parse_timestamp(text: str) -> int | str:
     return _parse_long(
         text,
         "timestamp",
-        f"{text!r} is no number of milliseconds and no time; nor is it earliest, latest or max",
+        say("cli_lookup.no_timestamp", text=text),
     )
 
 
@@ -210,11 +221,10 @@ def _unit_hint(timestamp: int | str | None) -> str | None:
     unit_guess = units.other_unit(timestamp) if isinstance(timestamp, int) else None
     if not unit_guess:
         return None
-    when = (
-        "a time in the early 1970s"
-        if unit_guess.timestamp_ms > cast(int, timestamp)
-        else "far in the future"
-    )
-    return (
-        f"{timestamp} ms is {when}; if these are {unit_guess.unit}, give {unit_guess.timestamp_ms}"
+    key = "unit_early" if unit_guess.timestamp_ms > cast(int, timestamp) else "unit_future"
+    return say(
+        f"cli_lookup.{key}",
+        ms=timestamp,
+        unit=message(f"lookup.unit_{unit_guess.unit}"),
+        would=unit_guess.timestamp_ms,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild_source import RebuildSource
@@ -92,7 +93,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(
             output.to_one_line(
-                f"recovered as Kafka {version} does it, with {_describe_settings(source)}"
+                say(
+                    "cli_rebuild.recovered_as", version=version, settings=_describe_settings(source)
+                )
             ),
             file=sys.stderr,
         )
@@ -177,33 +180,38 @@ def _events(segment: "RebuiltSegment") -> Iterator[dict]:
 def _render(
     source: "RebuildSource", segments: "Sequence[RebuiltSegment]", out: Path
 ) -> Iterator[str]:
-    from kafkaviz import units
 
     for segment in segments:
         result, files = segment.recovered_segment, segment.files()
-        counts = ("offset", result.offset_entries), ("time", result.time_entries)
-        entries = ", ".join(
-            units.pluralize(len(values), f"{kind} entry", f"{kind} entries")
-            for kind, values in counts
+        counts = (
+            message("cli.offset_entries", n=len(result.offset_entries)),
+            message("cli.time_entries", n=len(result.time_entries)),
         )
-        aborted = (
-            f", {units.pluralize(len(result.aborted), 'aborted transaction')}"
-            if len(files) > 2
-            else ""
-        )
-        yield (
-            f"{next(iter(files)).removesuffix('.index')}  {result.valid_bytes} bytes of .log: "
-            f"{entries}{aborted}"
+
+        aborted = (message("cli_rebuild.aborted", n=len(result.aborted)),) if len(files) > 2 else ()
+        yield say(
+            "cli.segment_line",
+            name=next(iter(files)).removesuffix(".index"),
+            bytes=result.valid_bytes,
+            entries=(*counts, *aborted),
         )
         for event in _events(segment):
-            yield (
-                f"  recovery cuts {event['bytes']} bytes from byte {event['from_position']} on: "
-                f"{event['why']}"
+            yield say(
+                "cli_rebuild.cut",
+                bytes=event["bytes"],
+                byte=event["from_position"],
+                why=event["why"],
             )
     count = sum(len(item.files()) for item in segments)
-    yield f"{count} files of {source.partition.directory} written into {out}"
+    yield say("cli_rebuild.files_written", n=count, directory=source.partition.directory, out=out)
 
 
 def _describe_settings(source: "RebuildSource") -> str:
     """The settings, and where each came from."""
-    return " and ".join(f"{item.name} = {item.value} ({item.source})" for item in source.settings)
+    return say(
+        "cli_rebuild.settings",
+        settings=tuple(
+            message("cli_tune.setting_from", name=item.name, value=item.value, source=item.source)
+            for item in source.settings
+        ),
+    )

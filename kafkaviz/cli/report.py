@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
@@ -101,11 +102,11 @@ def run(args: argparse.Namespace) -> int:
         "watch": progress.show,
     }
     subject = gather(broker, args.kafka_version, dict(args.typed), **options)
-    progress.show("writing the report")
+    progress.show(message("report_progress.writing"))
     text = report.page(subject, int(time.time() * 1000)).encode()
     _write(out, text)
     progress.clear()
-    output.say_newer(subject.health.version.reason)
+    output.say_newer(subject.health.version.newer_than_known)
     if args.json:
         output.say_json(_as_object(subject, out, text))
     else:
@@ -119,13 +120,12 @@ class _ReportProgress:
     def __init__(self) -> None:
         self._kind = ""
 
-    def show(self, what: str) -> None:
-        kind = what.split(" ")[0]
+    def show(self, what: Message) -> None:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{output.to_one_line(what)}\x1b[K")
-        elif kind != self._kind:
-            print(output.to_one_line(f"kafkaviz: {kind}"), file=sys.stderr)
-        self._kind = kind
+        elif what.key != self._kind:
+            print(output.to_one_line(f"kafkaviz: {say(f'{what.key}_alone')}"), file=sys.stderr)
+        self._kind = what.key
 
     def clear(self) -> None:
         if sys.stderr.isatty():
@@ -138,7 +138,7 @@ class _ReportProgress:
 def _parse_page(text: str) -> Path:
     """A file that is a page by its name: no other is replaced by mistake."""
     if not text.lower().endswith((".html", ".htm")) or Path(text).name.lower() in (".html", ".htm"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .html")
+        raise argparse.ArgumentTypeError(say("cli_report.no_html_name", text=text))
     return Path(text)
 
 
@@ -165,9 +165,16 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
             or names.parse_directory(folder.name)
         ]
         if target.is_dir():
-            raise CannotOpen(out, "is a directory", "name a file in it")
+            raise CannotOpen(
+                out, message("errors.is_a_directory"), message("errors.name_file_in_it")
+            )
         if not target.parent.is_dir():
-            raise CannotOpen(target.parent, "is not there", "make the folder first", kind="missing")
+            raise CannotOpen(
+                target.parent,
+                message("errors.not_there"),
+                message("errors.make_folder_first"),
+                kind="missing",
+            )
     kafka_folder = next(
         (
             folder
@@ -180,7 +187,9 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
     )
     if kafka_folder:
         raise CannotOpen(
-            out, f"lies in {kafka_folder}, where nothing is written", "name another folder"
+            out,
+            message("errors.in_kafka_directory", path=kafka_folder),
+            message("errors.name_another_folder"),
         )
     return target
 
@@ -213,7 +222,7 @@ def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
         "directory": str(subject.broker.source),
-        "kafka_version": {"assumed": health.version.text, "because": health.version.reason},
+        "kafka_version": {"assumed": health.version.text, "because": str(health.version.reason)},
         "counts": health.counts,
         "restart": health.restart
         and {"clean": health.restart.clean, "starts": health.restart.starts},
@@ -237,13 +246,14 @@ def _render(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
     from kafkaviz.report import health, tuning
 
     health_view = health.view(subject)
-    yield f"{out}: {units.size(size_bytes)}"
+    yield say("common.labelled", where=out, what=units.size(size_bytes))
     yield f"  {health_view.verdict.title}"
     yield f"  {health.describe_counts(health_view)}"
     if subject.tuning:
-        yield (
-            f"  index.interval.bytes: {tuning.verdict_view(subject.tuning).headline}"
-            f"{tuning.describe_own_intervals(subject.tuning)}"
+        yield say(
+            "cli_report.interval",
+            headline=tuning.verdict_view(subject.tuning).headline,
+            own=tuning.describe_own_intervals(subject.tuning),
         )
     else:
-        yield f"  not tuned: {subject.untuned_reason}"
+        yield say("cli_report.not_tuned", why=subject.untuned_reason)

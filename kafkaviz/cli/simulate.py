@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_folder, parse_setting, resolve_release
+from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.replay_source import ReplaySource
@@ -125,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.simulate.directory.folder import resolve_output
 
     if args.out is None:
-        raise KafkavizError("name the folder to write into with --out")
+        raise KafkavizError(message("errors.name_out_folder"))
     out = file.absolute_path(args.out)
     if args.replay:
         args.kafka_version = resolve_release(
@@ -138,8 +139,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         print(
             output.to_one_line(
-                f"writing as Kafka {_version(plan)} does it, with "
-                f"{_describe_settings(plan, source)}"
+                say(
+                    "cli_simulate.writing_as",
+                    version=_version(plan),
+                    settings=_describe_settings(plan, source),
+                )
             ),
             file=sys.stderr,
         )
@@ -235,8 +239,6 @@ def _live(
 
 def _say_presets(*, as_json: bool) -> None:
     """Name, title and story of each."""
-    import textwrap
-
     from kafkaviz.simulate.producers.workload import presets
 
     workloads = presets()
@@ -250,11 +252,9 @@ def _say_presets(*, as_json: bool) -> None:
             }
         )
         return
-    for name, workload in workloads.items():
-        story = textwrap.wrap(
-            workload.story, 118, initial_indent=" " * 20, subsequent_indent=" " * 20
-        )
-        output.say([f"{name:<20}{workload.title}", *story])
+    for name in workloads:
+        story = output.wrap(say(f"workloads.{name}_story"), " " * 20, breaks_words=True)
+        output.say([f"{name:<20}{say(f'workloads.{name}_title')}", *story])
 
 
 def _version(plan: "SimulationPlan") -> str:
@@ -264,11 +264,16 @@ def _version(plan: "SimulationPlan") -> str:
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
     """The settings that are not the release's defaults, and which of them nobody told."""
     inferred = source.inferred_settings if source else {}
-    notes = {
-        name: " (inferred from its rolls)" if inferred.get(name) == value else ""
+    settings = tuple(
+        message(
+            "cli_simulate.setting_inferred"
+            if inferred.get(name) == value
+            else "cli_simulate.setting",
+            name=name,
+            value=value,
+        )
         for name, value in plan.settings.items()
-    }
-    return (
-        ", ".join(f"{name} = {value}{notes[name]}" for name, value in plan.settings.items())
-        or "Kafka's default settings"
     )
+    if not settings:
+        return say("cli_simulate.default_settings")
+    return say("common.names", names=settings)

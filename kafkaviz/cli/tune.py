@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import parse_setting
+from kafkaviz.messages import Message, message, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.cost_model import LookupPrices
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
 TARGETS = {
-    "base_offset": "a batch's first offset",
-    "every_offset": "any offset",
-    "timestamp": "a timestamp",
+    "base_offset": "cli_tune.target_base_offset",
+    "every_offset": "cli_tune.target_every_offset",
+    "timestamp": "cli_tune.target_timestamp",
 }
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
@@ -146,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
     budgets = _budgets(args)
     source = open_source(args.source, args.kafka_version, dict(args.typed), on_progress=_show)
     _clear()
-    output.say_newer(source.version_reason)
+    output.say_newer(source.assumed_release.newer_than_known)
     costs = cost_model.lookup_prices(
         by_base_offset=source.by_base_offset,
         storage=args.storage,
@@ -170,7 +171,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(name: str, _share: float) -> None:
     if sys.stderr.isatty():
-        sys.stderr.write(f"\rreading {output.to_one_line(name)}\x1b[K")
+        sys.stderr.write(f"\r{output.to_one_line(say('cli.reading', what=name))}\x1b[K")
 
 
 def _clear() -> None:
@@ -183,7 +184,7 @@ def _parse_budget(text: str) -> tuple[str, float | None]:
     name, equals, value = text.partition("=")
     name, value = (name, value) if equals else ("p99", text)
     if name not in BUDGETS:
-        raise argparse.ArgumentTypeError(f"{name!r} is no budget; there are {', '.join(BUDGETS)}")
+        raise argparse.ArgumentTypeError(say("cli_tune.no_budget", name=name, names=tuple(BUDGETS)))
     return BUDGETS[name], None if value == "none" else _parse_amount(name, value)
 
 
@@ -199,7 +200,7 @@ def _parse_amount(name: str, text: str) -> float:
         return number
     example = {"p99": "50us", "cold-p99": "5ms", "cores": "0.5", "index": "1%"}[name]
     raise argparse.ArgumentTypeError(
-        f"{text!r} is no amount of {name}; give one such as {example}, or none"
+        say("cli_tune.no_amount", text=text, name=name, example=example)
     )
 
 
@@ -209,7 +210,7 @@ def _parse_rate(text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number < 1e12:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of fetches a second")
+        raise argparse.ArgumentTypeError(say("cli_tune.no_rate", text=text))
     return number
 
 
@@ -219,9 +220,7 @@ def _budgets(args: argparse.Namespace) -> "Budgets":
 
     budgets = Budgets(**(dict(args.budgets) | {"fetches_per_s": args.fetches}))
     if budgets.cores is not None and budgets.fetches_per_s is None:
-        raise KafkavizError(
-            "a budget of cores needs --fetches, how many a second look something up"
-        )
+        raise KafkavizError(message("errors.cores_need_fetches"))
     return budgets
 
 
@@ -236,15 +235,13 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
 
     case = source.total
     if case.logs is None:
-        raise KafkavizError(
-            "--what-if needs a whole log: give a partition directory, a topic or a workload"
-        )
+        raise KafkavizError(message("errors.what_if_needs_log"))
     release, fields = versions.parse(source.version), {}
     for setting_name, text in changed.items():
         name, value = config_def.parse(setting_name, text, release)
         field = name.replace(".", "_")
         if field not in type(case.today.config).__dataclass_fields__:
-            raise RefusedSetting(setting_name, text, "has no effect on what is written")
+            raise RefusedSetting(setting_name, text, message("errors.setting_has_no_effect"))
         fields[field] = value
     return what_if.compare(
         case.logs, case.today.config, fields, source.behaviour, is_leader=case.is_leader
@@ -252,19 +249,29 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
 
 
 def _render_what_if(comparison: "tuple[WhatIf, WhatIf]") -> Iterator[str]:
-    from kafkaviz import units
 
-    yield from ("", "written once more, as it is set and as asked")
-    for name, outcome in zip(("as set", "what if"), comparison, strict=True):
-        rolls = ", ".join(f"{count} by {cause}" for cause, count in outcome.rolls.items()) or "none"
-        entries = (
-            f"{outcome.offset_entries} offset and {outcome.time_entries} time entries, "
-            f"{units.size(outcome.index_bytes)}"
+    yield from ("", say("cli_tune.once_more"))
+    for name, outcome in zip(
+        (say("cli_tune.as_set"), say("cli_tune.what_if")), comparison, strict=True
+    ):
+        rolls = tuple(
+            message("cli_tune.rolls_by", n=count, cause=message(f"roll_cause.{cause}"))
+            for cause, count in outcome.rolls.items()
+        ) or (message("cli_tune.no_rolls"),)
+        entries = message(
+            "cli_tune.index_entries",
+            offsets=outcome.offset_entries,
+            times=outcome.time_entries,
+            size=outcome.index_bytes,
         )
-        yield (
-            f"  {name:<8}{units.pluralize(outcome.segments, 'segment')}, rolls: {rolls}; "
-            f"{entries}; "
-            f"{outcome.maps} maps, {outcome.files} files"
+        yield say(
+            "cli_tune.outcome",
+            name=output.pad(name, 8),
+            segments=message("common.n_segments", n=outcome.segments),
+            rolls=rolls,
+            entries=entries,
+            maps=outcome.maps,
+            files=outcome.files,
         )
 
 
@@ -276,8 +283,7 @@ def _render(
     answers: "Mapping[str, Recommendation | None]",
     recommendation: "Recommendation | None",
     costs: "LookupPrices",
-) -> Iterator[str]:
-    from kafkaviz import units
+) -> Iterator[str | Message]:
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.tuning import reason_text as tuning_text
     from kafkaviz.analysis.tuning.source import BROKER
@@ -285,12 +291,14 @@ def _render(
 
     case = source.total
     parts = case.measurement.parts
-    batches, segments = (
-        units.pluralize(parts.batches, "batch", "batches"),
-        units.pluralize(case.measurement.segments, "segment"),
+    yield say(
+        f"cli_tune.measured_{source.kind}",
+        name=source.name,
+        batches=message("common.n_batches", n=parts.batches),
+        log=parts.log_bytes,
+        segments=message("common.n_segments", n=case.measurement.segments),
+        version=source.version,
     )
-    log = f"{batches}, {units.size(parts.log_bytes)} of .log in {segments}"
-    yield f"{source.kind} {source.name}: {log}, as Kafka {source.version} reads it"
     yield from filter(
         None,
         [
@@ -300,31 +308,31 @@ def _render(
         ],
     )
     if recommendation is None:
-        yield "there is no batch: nothing can be said of a log that is empty"
+        yield say("tuning_answer.no_batch")
         return
     name = tuning.BROKER_SETTING if source.kind == BROKER else tuning.SETTING
     yield from ("", tuning_text.headline(recommendation, name))
     yield from (
         line
         for reason in recommendation.reasons
-        for line in _wrap("because", tuning_text.describe_reason(reason))
+        for line in _wrap(say("cli_tune.label_because"), tuning_text.describe_reason(reason))
     )
     yield from (
         line
         for reason in recommendation.not_fixed
-        for line in _wrap("not fixed", tuning_text.describe_reason(reason))
+        for line in _wrap(say("cli_tune.label_not_fixed"), tuning_text.describe_reason(reason))
     )
     if recommendation.verdict == "change":
         topic = None if source.kind == BROKER else case.today.topic
         yield from ("", f"  {tuning_text.alter_line(tuning.SETTING, recommendation.value, topic)}")
-        yield from _wrap("reaches", tuning_text.describe_reach(tuning.SETTING))
+        yield from _wrap(say("cli_tune.label_reaches"), tuning_text.describe_reach(tuning.SETTING))
     yield from ("", *_render_basis(case, recommendation, costs))
     yield from _render_table(case, recommendation, costs)
     yield from _render_targets(recommendation)
     if source.kind == BROKER:
         yield from _render_topics(source, answers)
     yield from (
-        f"left out: {archive.display_path(problem.path)}: {problem.what}"
+        say("cli_tune.left_out", path=archive.display_path(problem.path), what=problem.what)
         for problem in source.problems
     )
 
@@ -333,12 +341,17 @@ def _render_basis(
     case: "TuningCase", recommendation: "Recommendation", costs: "LookupPrices"
 ) -> Iterator[str]:
     """What is sure, what is modelled, and what else the setting touches."""
-    from kafkaviz import units
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.tuning import reason_text as tuning_text
 
     yield from _wrap(
-        "today", f"{tuning.SETTING} = {case.today.interval_bytes} ({case.today.interval_source})"
+        say("cli_tune.label_today"),
+        say(
+            "cli_tune.setting_from",
+            name=tuning.SETTING,
+            value=case.today.interval_bytes,
+            source=case.today.interval_source,
+        ),
     )
     if case.today.inferred_settings:
         inferred_settings = (
@@ -346,45 +359,59 @@ def _render_basis(
             for name in case.today.inferred_settings
         )
         yield from _wrap(
-            "inferred", f"{', '.join(inferred_settings)}, from the rolls: no file tells"
+            say("cli_tune.label_inferred"),
+            say("cli_tune.from_the_rolls", settings=tuple(inferred_settings)),
         )
-    existing = (
-        ""
-        if case.disk_entries is None
-        else f"; on disk there are {case.disk_entries[0]} and {case.disk_entries[1]}"
-    )
-    other = (
-        ", and today's numbers are theirs"
-        if case.disk_entries not in (None, case.replayed_entries)
-        else ""
-    )
+    sure = "sure_as_replayed"
+    if case.disk_entries is not None:
+        sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
+
     yield from _wrap(
-        "sure",
-        f"the replay of it has {case.replayed_entries[0]} offset and {case.replayed_entries[1]} "
-        f"time entries{existing}{other}",
+        say("cli_tune.label_sure"),
+        say(
+            f"cli_tune.{sure}",
+            offsets=case.replayed_entries[0],
+            times=case.replayed_entries[1],
+            there_offsets=case.disk_entries[0] if case.disk_entries else None,
+            there_times=case.disk_entries[1] if case.disk_entries else None,
+        ),
     )
-    how = f"calibrated {costs.calibrated}" if costs.calibrated else "presets"
+    how = (
+        message("cli_tune.calibrated", day=costs.calibrated)
+        if costs.calibrated
+        else message("cli_tune.presets")
+    )
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
-    half = ", half of what two reads a header take up to 4.0"
-    half = ", of which half of what Java adds to two reads up to 4.0" if costs.calibrated else half
-    legacy_note = (
-        ", those of magic 0 and 1 with one read, "
-        f"{units.share(case.measurement.one_read_share, 1)} of them"
-    )
-    note = half if costs.is_modelled else legacy_note if case.measurement.one_read_share else ""
+    header_price = "header_price"
+    if costs.is_modelled:
+        header_price = "header_price_java" if costs.calibrated else "header_price_half"
+    elif case.measurement.one_read_share:
+        header_price = "header_price_old"
+
     yield from _wrap(
-        "modelled",
-        f"{each.typical:.2g} µs a header ({each.low:.2g} to {each.high:.2g}){note}; {how}",
+        say("cli_tune.label_modelled"),
+        say(
+            f"cli_tune.{header_price}",
+            typical=each.typical,
+            low=each.low,
+            high=each.high,
+            share=case.measurement.one_read_share,
+            how=how,
+        ),
     )
-    yield from _wrap("price", tuning_text.describe_price(recommendation.current_price))
     yield from _wrap(
-        "limits",
+        say("cli_tune.label_price"), tuning_text.describe_price(recommendation.current_price)
+    )
+    yield from _wrap(
+        say("cli_tune.label_limits"),
         tuning_text.describe_limits(
             tuning.limits_at(case.measurement, case.today.config, recommendation.value)
         ),
     )
     footprint = tuning.footprint_at(case.measurement, case.today, recommendation.value)
-    yield from _wrap("takes", tuning_text.describe_footprint(footprint, case.index_files))
+    yield from _wrap(
+        say("cli_tune.label_takes"), tuning_text.describe_footprint(footprint, case.index_files)
+    )
 
 
 def _render_table(
@@ -394,14 +421,12 @@ def _render_table(
     from kafkaviz import units
     from kafkaviz.analysis.tuning import reason_text as tuning_text
 
-    yield from (
-        "",
-        (
-            f"{'interval':>12}{'entries':>12}{'index':>12}{'of log':>9}{'headers':>10}{'p99':>7}"
-            f"{'max':>8}   "
-            "p99 warm"
-        ),
-    )
+    heads = (
+        ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
+        ("p99", 7), ("max", 8),
+    )  # fmt: skip
+    cells = (output.pad(say(f"cli_tune.head_{name}"), width, ">") for name, width in heads)
+    yield from ("", f"{''.join(cells)}   {say('cli_tune.head_p99_warm')}")
     for interval, mark in _rows(case, recommendation, costs):
         row = interval.row
         index = (
@@ -409,7 +434,8 @@ def _render_table(
             f"{tuning_text.format_share(interval.index_share):>9}"
         )
         headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
-        words = f"   {tuning_text.format_us_range(interval.p99_us)}{'  ' if mark else ''}{mark}"
+        range_text = output.to_one_line(tuning_text.format_us_range(interval.p99_us))
+        words = f"   {range_text}{'  ' if mark else ''}{mark}"
         yield f"{interval.interval_bytes:>12}{row['entries']:>12}{index}{headers}{words}"
 
 
@@ -425,13 +451,15 @@ def _rows(
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
     for interval in tuning.price_all(case.measurement, costs):
         if interval.interval_bytes == today.interval_bytes:
-            yield today, "today"
+            yield today, say("cli_tune.mark_today")
             if interval.row != today.row:
-                yield interval, "replayed"
+                yield interval, say("cli_tune.mark_replayed")
         elif interval.interval_bytes in intervals:
             yield (
                 interval,
-                "considered" if interval.interval_bytes == recommendation.considered_bytes else "",
+                say("cli_tune.mark_considered")
+                if interval.interval_bytes == recommendation.considered_bytes
+                else "",
             )
 
 
@@ -449,8 +477,11 @@ def _render_targets(recommendation: "Recommendation") -> Iterator[str]:
     ]
     yield from (
         "",
-        f"{'headers by target':<24}"
-        + "".join(f"{interval.interval_bytes:>16}{'p99':>7}{'max':>8}" for interval in intervals),
+        output.pad(say("cli_tune.headers_by_target"), 24)
+        + "".join(
+            f"{interval.interval_bytes:>16}{'p99':>7}{output.pad(say('cli_tune.head_max'), 8, '>')}"
+            for interval in intervals
+        ),
     )
     for name, words in TARGETS.items():
         rows = [tuning.by_target(interval)[name] for interval in intervals]
@@ -459,7 +490,7 @@ def _render_targets(recommendation: "Recommendation") -> Iterator[str]:
                 f"{row['headers_mean']:>16.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
                 for row in rows
             )
-            yield f"  {words:<22}{''.join(cells)}"
+            yield f"  {output.pad(say(words), 22)}{''.join(cells)}"
 
 
 def _render_topics(
@@ -469,30 +500,29 @@ def _render_topics(
     from kafkaviz import units
     from kafkaviz.analysis.tuning import reason_text as tuning_text
 
-    yield from ("", "topics")
+    yield from ("", say("cli_tune.topics"))
     cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))
     for case in cases:
         recommendation = answers.get(case.name)
-        text = "no batch" if recommendation is None else tuning_text.headline(recommendation)
+        text = output.to_one_line(
+            message("tuning.no_batch")
+            if recommendation is None
+            else tuning_text.headline(recommendation)
+        )
         size = units.size(case.measurement.log_bytes)
-        batch = "" if recommendation is None else f"{case.measurement.batch_bytes:.0f} B a batch"
-        yield f"  {case.name:<28}{size:>10}{batch:>19}   {text}"
+        batch = (
+            ""
+            if recommendation is None
+            else say("cli_tune.bytes_a_batch", batch=case.measurement.batch_bytes)
+        )
+        yield f"  {output.pad(case.name, 28)}{size:>10}{output.pad(batch, 19, '>')}   {text}"
     if source.metadata_left_out:
-        yield "  __cluster_metadata is left as it is: its small batches need their index"
+        yield f"  {say('cli_tune.metadata_left')}"
 
 
 def _is_keep(recommendation: "Recommendation | None") -> bool:
     return recommendation is None or recommendation.verdict == "keep"
 
 
-def _wrap(label: str, words: str, width: int = 118) -> Iterator[str]:
-    import textwrap
-
-    start = f"  {label:<11}"
-    yield from textwrap.wrap(
-        output.to_one_line(words),
-        width,
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-        break_long_words=False,
-    )
+def _wrap(label: str, text: str | Message) -> Iterator[str]:
+    return output.wrap(text, f"  {output.pad(label, 11)}", breaks_words=True)

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from kafkaviz.figures import theme
 from kafkaviz.figures.questions import AnswerRow, Question, partition_name
+from kafkaviz.messages import say
 from kafkaviz.units import duration, escape_controls, group, moment, share, size
-from kafkaviz.words import say
 
 MOST_BARS = 24
 ROW_PX, BOTTOM, LINE_PX = 27, 30, 300

@@ -10,9 +10,9 @@ from kafkaviz.analysis.tuning import Budgets, IntervalPrice
 from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.figures import roll_text
 from kafkaviz.figures.tuning_terms import change_text, is_same, micros, range_text
+from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
-from kafkaviz.words import say
 
 BETTER, WORSE, NEUTRAL = "better", "worse", ""
 COLUMNS = ("what", "today", "considered", "kind")  # of Row.cells

@@ -22,7 +22,7 @@ from kafkaviz.figures.finding_text import end_sentence
 from kafkaviz.figures.join_text import join_semicolon, join_sentences, number_word
 from kafkaviz.figures.map_badges import MARK_PX, RowBadge
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment
 MOST_BARS_A_ROW = 2000  # more segments are drawn as one bar

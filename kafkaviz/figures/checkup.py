@@ -17,18 +17,15 @@ from kafkaviz.analysis.retention import LogRetention
 from kafkaviz.figures import checkup_tables, restart_forecast_text, segment_bytes
 from kafkaviz.figures.checkup_tables import HealthTable
 from kafkaviz.figures.finding_text import (
-    consequence_text,
     end_sentence,
-    step_reason,
     to_sentence,
-    translate,
 )
 from kafkaviz.figures.join_text import join_comma, join_sentences, join_with_others, number_word
 from kafkaviz.format import names
+from kafkaviz.messages import render, say, say_count, table
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from kafkaviz.versions import Release
-from kafkaviz.words import say, say_count, table
 
 # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
@@ -244,7 +241,7 @@ def _failing_verdict(restart: Restart, forecast: RestartForecast, source: str) -
     return StartVerdict(
         "error",
         say("health.will_not", because=_failure_headline(failure)),
-        join_sentences([to_sentence(step_reason(failure)), kafka_text, others_text, source]),
+        join_sentences([to_sentence(render(failure.why)), kafka_text, others_text, source]),
     )
 
 
@@ -433,7 +430,7 @@ def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[
 
 def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...]) -> FindingItem:
     worst = findings[0]
-    title = translate(CODES[worst.code].title)
+    title = render(CODES[worst.code].title)
     if len(findings) == 1:
         return FindingItem(
             _finding_key(worst),
@@ -474,15 +471,17 @@ def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool
         if dump or (finding.file and read_bytes(finding.file, 0, 1))
         else {}
     )
-    expected = finding.evidence.expected and end_sentence(
-        say("health.expected", what=translate(finding.evidence.expected))
+    expected = (
+        end_sentence(say("health.expected", what=render(finding.evidence.expected)))
+        if finding.evidence.expected
+        else ""
     )
     texts = (
-        to_sentence(translate(finding.message)),
-        to_sentence(translate(finding.evidence.found)),
+        to_sentence(render(finding.message)),
+        to_sentence(render(finding.evidence.found)),
         expected,
     )
-    consequences = consequence_text(finding), to_sentence(translate(finding.next_step))
+    consequences = to_sentence(render(finding.consequence)), to_sentence(render(finding.next_step))
     return FindingMember(
         _location_text(finding), *texts, dump, *consequences, finding.reference or "", link
     )

@@ -15,12 +15,12 @@ from kafkaviz import units
 from kafkaviz.analysis import retention
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention
 from kafkaviz.figures import retention_text
-from kafkaviz.figures.finding_text import capitalize, step_reason, translate
+from kafkaviz.figures.finding_text import capitalize
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.format.names import natural_sort_key
+from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES
-from kafkaviz.words import say, say_count
 
 MOST_SEPARATE = 3  # more steps of one kind and cause are one row
 MOST_ROWS, FIRST_ROWS = (
@@ -123,7 +123,7 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
         say(f"health.does_{steps_alike[0].action}"),
         files_text,
         size_text,
-        capitalize(translate(CAUSES[steps_alike[0].cause])),
+        capitalize(render(CAUSES[steps_alike[0].cause])),
     )
     names = join_comma(
         sorted({step.partition or "" for step in steps_alike}, key=natural_sort_key)[:20]
@@ -150,9 +150,9 @@ def _step_row(step: StartupStep) -> HealthRow:
         say(f"health.does_{step.action}"),
         _short_path(location),
         _size_text(step),
-        capitalize(step.error or step_reason(step)),
+        capitalize(step.error or render(step.why)),
     )
-    return HealthRow(_severity(step), cells, ("", location, exact_size, translate(step.why)), link)
+    return HealthRow(_severity(step), cells, ("", location, exact_size, render(step.why)), link)
 
 
 def _severity(step: StartupStep) -> str:
@@ -218,7 +218,9 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     other_count = sum(count for _, count in commonest[3:])
     other_texts = [say("health.own_settings", n=units.group(other_count))] if other_count else []
     if any(
-        log.limits.deletes and log.limits.ms_source.startswith(retention_text.DEFAULT_PREFIX)
+        log.limits.deletes
+        and (source := log.limits.ms_source)
+        and source.key == "setting_source.default"
         for log in logs
     ):
         other_texts.append(say("health.may_be_another"))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
+from kafkaviz.messages import say
 from kafkaviz.units import group
-from kafkaviz.words import say
 
 COLUMNS = ("cold_after_bytes", "plain", "closed_form", "warm")  # of a file
 ROW_PX, TOP, BOTTOM = 37, 4, 44

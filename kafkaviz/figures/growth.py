@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkaviz.figures import roll_text
+from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.lessons.growth import GrowthStep, LogGrowth, SegmentContents, StepKind
 from kafkaviz.units import clock, file_stem, group
-from kafkaviz.words import say, say_count
 
 CODE = (
     "append(batch):",
@@ -144,7 +144,7 @@ def _roll_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     return say(
         "growth.rolled",
         cause=roll_text.cause_name(step.reason.cause),
-        numbers=roll_text.reason_numbers(step.reason),
+        numbers=render(step.reason.numbers()),
         last=last_entry,
     )
 

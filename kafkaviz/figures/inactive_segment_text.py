@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from kafkaviz.analysis.inactive_segments import NO_LOG, InactiveSegment
+from kafkaviz.analysis.inactive_segments import InactiveSegment, distinct_marks
 from kafkaviz.figures.join_text import join_comma
+from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import group
-from kafkaviz.words import say, say_count
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
@@ -34,8 +34,5 @@ def no_rows_text(suffixes: Sequence[str]) -> str:
 
 
 def _marks_text(key: str, inactive: Sequence[InactiveSegment]) -> str:
-    marks_present = sorted({segment.mark for segment in inactive})
-    marks = join_comma(
-        [say("unused.mark_no_log") if mark == NO_LOG else mark for mark in marks_present]
-    )
+    marks = join_comma(map(render, distinct_marks(inactive)))
     return say_count(f"unused.{key}", len(inactive), n=group(len(inactive)), marks=marks)

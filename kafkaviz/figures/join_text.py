@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 
 from kafkaviz import units
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 # a blank stands between it and a Latin letter alone
 HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")

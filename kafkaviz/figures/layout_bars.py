@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from kafkaviz.analysis.index_layouts import Cost
 from kafkaviz.figures import theme
+from kafkaviz.messages import say
 from kafkaviz.units import group, size
-from kafkaviz.words import say
 
 ROW_PX, TOP, BOTTOM, LEFT = 26, 22, 26, 168
 HALVES = ((0.0, 0.46), (0.54, 1.0))

@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 from kafkaviz.analysis import limits
 from kafkaviz.analysis.limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import roll_text, theme
+from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import duration, rate
-from kafkaviz.words import say
 
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
 TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.limits import ENDS, OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
 from kafkaviz.figures import roll_text, theme
+from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import group, size
-from kafkaviz.words import say
 
 CAUSES = ENDS
 FILL_COLOURS = {

@@ -15,8 +15,7 @@ import plotly.graph_objects as go
 from kafkaviz import units
 from kafkaviz.analysis.finding import CODES, ERROR, WARNING
 from kafkaviz.analysis.partition_badges import Badge
-from kafkaviz.figures.finding_text import translate
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import render, say, say_count
 
 MOST_LINES = 4  # findings under the pointer
 MARK_PX, PIN_PX = 13, 6
@@ -87,7 +86,7 @@ def badge_line(badge: Badge) -> str:
     return say(
         "broker.mark_line",
         severity=say(f"common.severity_{badge.severity}"),
-        title=escape(translate(CODES[badge.code].title), quote=False),
+        title=escape(render(CODES[badge.code].title), quote=False),
     )
 
 

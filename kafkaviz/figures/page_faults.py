@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.page_replay import LAGGARD, TAIL, Replay
 from kafkaviz.figures import theme
 from kafkaviz.figures.join_text import count_phrase
+from kafkaviz.messages import say, say_count
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
-from kafkaviz.words import say, say_count
 
 COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4

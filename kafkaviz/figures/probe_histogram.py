@@ -9,8 +9,8 @@ import numpy as np
 
 from kafkaviz.analysis.cost import HEADERS, LookupCounts
 from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import group, share
-from kafkaviz.words import say, say_count
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -13,8 +13,8 @@ from typing import Any
 from kafkaviz.analysis.retention import DUE_STATES, KEPT_STATES
 from kafkaviz.figures import retention_text
 from kafkaviz.figures.join_text import join_details
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import duration, group, share, size
-from kafkaviz.words import say, say_count
 
 AnswerRow = Mapping[str, Any]
 MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it

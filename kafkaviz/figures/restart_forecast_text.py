@@ -11,8 +11,8 @@ from functools import reduce
 from kafkaviz import units, versions
 from kafkaviz.analysis.restart_forecast import RestartForecast
 from kafkaviz.figures.join_text import count_phrase, join_and, join_comma
+from kafkaviz.messages import say, say_count
 from kafkaviz.versions import Release
-from kafkaviz.words import say, say_count
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:

@@ -10,13 +10,8 @@ import numpy as np
 from kafkaviz.analysis.checks.summary import has_suspect_unit
 from kafkaviz.analysis.retention import LogRetention, SegmentAge, SegmentRetention
 from kafkaviz.config_def import DAY_MS
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import duration, group, moment, size
-from kafkaviz.words import say, say_count
-from kafkaviz.words.sentence_translation import translate_sentence
-
-DEFAULT_PREFIX = (
-    "default of Kafka "  # how log.settings tells that nobody set a value; the release follows
-)
 
 
 def held_text(state: str) -> str:
@@ -149,7 +144,7 @@ def basis_text(log: LogRetention) -> str:
     """The settings a log is kept by, and where they come from."""
     limits = log.limits
     if not limits.deletes:
-        return say("retention.compacted_alone", source=source_text(limits.policy_source))
+        return say("retention.compacted_alone", source=limits.policy_source)
     retention_time_text = (
         say("retention.no_limit") if limits.retention_ms < 0 else duration(limits.retention_ms)
     )
@@ -157,19 +152,10 @@ def basis_text(log: LogRetention) -> str:
         say("retention.no_limit") if limits.retention_bytes < 0 else size(limits.retention_bytes)
     )
     sources = {
-        "ms_source": source_text(limits.ms_source),
-        "bytes_source": source_text(limits.bytes_source),
+        "ms_source": limits.ms_source or "",
+        "bytes_source": limits.bytes_source or "",
     }
     return say("retention.basis", ms=retention_time_text, bytes=retention_size_text, **sources)
-
-
-def source_text(setting_source: str) -> str:
-    """Where a setting came from."""
-    return (
-        say("retention.default", release=setting_source.removeprefix(DEFAULT_PREFIX))
-        if setting_source.startswith(DEFAULT_PREFIX)
-        else translate_sentence("findings", setting_source)
-    )
 
 
 def moment_text(ms: int | None) -> str:

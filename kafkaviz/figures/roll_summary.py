@@ -10,9 +10,9 @@ from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.figures import roll_text
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import MISSING, duration, group, size
-from kafkaviz.words import say
 
 SAME_TEXT = "="
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, exceeds_limit
 from kafkaviz.figures.join_text import join_comma
-from kafkaviz.simulate.writer.roll_reason import Cause, RollReason
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.simulate.writer.roll_reason import Cause
 from kafkaviz.units import duration, group
-from kafkaviz.words import say, say_count
 
 COLOUR_NAMES = {  # of marks and lines; of text it is the same name with _text, where there is one
     Cause.SIZE: "log",
@@ -17,7 +17,6 @@ COLOUR_NAMES = {  # of marks and lines; of text it is the same name with _text, 
 }
 INDEXES = (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
 COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of a file
-IN_UNITS = (Cause.SIZE, Cause.TIME)  # numbers and units alone: the same in every language
 
 
 def cause_name(cause: Cause) -> str:
@@ -32,15 +31,6 @@ def lane_cause(lane: SegmentHistory) -> str:
     return cause_name(lane.reason.cause) if lane.reason else say("rolls.not_seen")
 
 
-def reason_numbers(reason: RollReason) -> str:
-    """The rule with its numbers, in English as RollReason.words has it."""
-    if reason.cause in IN_UNITS:
-        return reason.words()
-    return say(
-        f"rolls.numbers_{reason.cause}", found=group(reason.actual), limit=group(reason.limit)
-    )
-
-
 def lane_reason(lane: SegmentHistory) -> str:
     """The numbers that tripped it; of an inferred cause that today's settings do not explain, the
     numbers alone.
@@ -50,13 +40,8 @@ def lane_reason(lane: SegmentHistory) -> str:
     if lane.reason is None:
         return say("rolls.no_limit_fits")
     if exceeds_limit(lane.reason):
-        return reason_numbers(lane.reason)
-    found_text = (
-        group(lane.reason.actual)
-        if lane.reason.cause in INDEXES
-        else reason_numbers(lane.reason).split(" > ")[0]
-    )
-    return say("rolls.other_settings", found=found_text)
+        return render(lane.reason.numbers())
+    return say("rolls.other_settings", found=lane.reason.found())
 
 
 def text_colour(lane: SegmentHistory) -> str:

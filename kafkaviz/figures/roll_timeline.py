@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, fill_limits
 from kafkaviz.figures import roll_text, theme
+from kafkaviz.messages import say
 from kafkaviz.units import duration, file_stem, group, rate, share, size
-from kafkaviz.words import say
 
 ROWS_A_PAGE = 14  # drawn at once
 ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34

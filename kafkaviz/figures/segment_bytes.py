@@ -27,15 +27,13 @@ from kafkaviz.binary.spans import (
     Span,
 )
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures import error_text
 from kafkaviz.figures.join_text import sentence_gap
-from kafkaviz.format import names, offset_index, time_index, txn_index
+from kafkaviz.format import names, offset_index, spans_batch, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import byte_ranges
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
-from kafkaviz.words import language, say, say_count, table
-from kafkaviz.words.sentence_translation import translate_sentence
+from kafkaviz.messages import language, render, say, say_count, table
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
@@ -49,7 +47,6 @@ ENTRY_BYTES = {
 }
 # the kinds that batches have, as the legend has them
 BATCH_KINDS = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
-COMPRESSED = ", compressed"  # how the name of a span ends that can be opened
 # a file with such a name is called by it in an address; any other is spelled out there
 PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 
@@ -214,12 +211,7 @@ def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
 
 def translate_span(span: Span) -> Span:
     """A span in the reader's language; the names of Kafka's fields, and what a file holds, stay."""
-    value = translate_sentence("spans", span.value) if span.kind == UNWRITTEN else span.value
-    return span._replace(
-        name=translate_sentence("spans", span.name),
-        value=value,
-        note=translate_sentence("notes", span.note),
-    )
+    return span._replace(name=render(span.name), value=render(span.value), note=render(span.note))
 
 
 def _batch_offset(batches, row: int) -> int:
@@ -297,7 +289,9 @@ def _read_pane(
         end = min(end, start + PANE_BYTES)
     window_start = _window_start(start, end, first_look if wanted_byte is None else wanted_byte)
     byte_range = byte_ranges.read(file_info, window_start, min(end, window_start + SENT_BYTES))
-    opens = next((span.start for span in byte_range.spans if span.name.endswith(COMPRESSED)), None)
+    opens = next(
+        (span.start for span in byte_range.spans if span.name in spans_batch.COMPRESSED_NAMES), None
+    )
     return Pane(
         kind,
         start,
@@ -327,7 +321,7 @@ def _inner_pane(
             log, int(batches["position"][row]), window_start, window_start + SENT_BYTES
         )
     except CorruptFile as fault:
-        return None, "", say("bytes.cannot_decompress", what=error_text.describe_part(fault.what))
+        return None, "", say("bytes.cannot_decompress", what=render(fault.what))
     if records_bytes is None or not records_bytes.size_bytes:
         return None, "", ""
     count = int(batches["record_count"][row])

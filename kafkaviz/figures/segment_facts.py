@@ -15,7 +15,7 @@ from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.figures.segment_text import closing_event
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 DAY_MS = 86_400_000
 EXACT_BYTES = 100_000  # more is told in KiB or MiB

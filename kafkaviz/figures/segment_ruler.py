@@ -17,7 +17,7 @@ from kafkaviz.figures.join_text import sentence_gap
 from kafkaviz.figures.segment_shade import SegmentOverview
 from kafkaviz.figures.segment_slice import Columns, Slice
 from kafkaviz.log.segment import Index
-from kafkaviz.words import say, table
+from kafkaviz.messages import say, table
 
 
 class IndexLane(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analysis.anatomy import Anatomy
 from kafkaviz.figures.join_text import join_sentences
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
 EXACT_ROWS = 1000  # up to here the overview draws each batch

@@ -15,7 +15,7 @@ from kafkaviz.analysis.links import NONE, Aim
 from kafkaviz.figures.join_text import join_details
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import CODECS, codec
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 ROWS_A_TABLE = 11
 TABLES = ("batches", "index", "timeindex")

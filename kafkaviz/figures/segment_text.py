@@ -10,7 +10,7 @@ from kafkaviz.analysis.links import NONE, Aim
 from kafkaviz.analysis.selection import NoRowReason, Selection, offsets
 from kafkaviz.figures.join_text import join_each_and, join_semicolon, join_sentences
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 # states that a sentence tells
 RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")

@@ -10,10 +10,10 @@ from kafkaviz.analysis.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
 from kafkaviz.analysis.page_replay import tail_search
 from kafkaviz.figures import theme
 from kafkaviz.figures.join_text import join_comma
+from kafkaviz.messages import say
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
-from kafkaviz.words import say
 
 FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
 MOST_PAGES = 40  # drawn one by one

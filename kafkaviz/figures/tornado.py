@@ -10,17 +10,11 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.tuning import Assumption
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning_terms import micros
+from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import group
-from kafkaviz.words import say, say_count
 
 ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
 NARROW_PX, CHARACTER_PX = 240, 6.2  # a plot in a narrow window; of a label
-KEY_BY_NAME = {
-    "µs a header": "header",
-    "µs before the first header": "first",
-    "reads a header": "reads",
-    "µs a device read": "device",
-}
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ def _bar(assumption: Assumption, answer: tuple[str, int]) -> AssumptionBar:
 
 def assumption_name(assumption: Assumption) -> str:
     """What an assumption is called."""
-    return say(f"curves.assumed_{KEY_BY_NAME[assumption.name]}")
+    return assumption.name.render(language())
 
 
 def _answer_text(answer: tuple[str, int]) -> str:

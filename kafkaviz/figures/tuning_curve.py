@@ -16,8 +16,8 @@ from kafkaviz.analysis.cost_model import LookupPrices
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning_terms import headers_text, micros
+from kafkaviz.messages import say
 from kafkaviz.units import group, size
-from kafkaviz.words import say
 
 # of the axis: no batch is smaller than its header, and none that Kafka takes by default is larger
 LEAST_X, MOST_X = 64, 4 << 20

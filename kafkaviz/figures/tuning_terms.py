@@ -2,8 +2,8 @@
 
 from kafkaviz.analysis.cost_model import Range
 from kafkaviz.analysis.tuning.reason_text import format_us as micros
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING
-from kafkaviz.words import say, say_count
 
 __all__ = ["SAME_SHARE", "change_text", "headers_text", "is_same", "micros", "range_text"]
 

@@ -17,8 +17,8 @@ from kafkaviz.analysis.tuning import (
 from kafkaviz.figures import tuning_reasons
 from kafkaviz.figures.join_text import join_comma, join_each_and, join_sentences
 from kafkaviz.figures.tuning_terms import micros, range_text
+from kafkaviz.messages import say
 from kafkaviz.units import group, share, size
-from kafkaviz.words import say
 
 BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
 # reasons to keep an interval, whatever another would bring

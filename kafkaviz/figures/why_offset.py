@@ -9,10 +9,9 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
-from kafkaviz.figures import error_text
 from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.messages import ENGLISH, language, render, say, say_count
 from kafkaviz.units import group
-from kafkaviz.words import ENGLISH, language, say, say_count
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -212,7 +211,7 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
                 "why_offset.faults",
                 len(explanation.faults),
                 n=group(len(explanation.faults)),
-                fault=error_text.describe_part(explanation.faults[0]),
+                fault=render(explanation.faults[0]),
             )
         )
     if any(segment.batches is None for segment in explanation.segments):

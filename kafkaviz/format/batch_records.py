@@ -30,6 +30,7 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
 )
 from kafkaviz.format.record import Header
+from kafkaviz.messages import message, verbatim
 
 RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
@@ -146,7 +147,7 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
     """The first batch in data, to its last byte; CorruptBytes if it is not all there."""
     data, size = memoryview(data), size_bytes(data)
     if size > len(data):
-        raise CorruptBytes(0, f"a batch of {size} bytes, of which {len(data)} are there")
+        raise CorruptBytes(0, message("corrupt.batch_cut", size=size, available=len(data)))
     return data[:size]
 
 
@@ -157,11 +158,14 @@ def size_bytes(data: bytes | memoryview) -> int:
     any batch takes.
     """
     if len(data) < MAGIC_END:
-        raise CorruptBytes(0, f"no batch in {len(data)} bytes")
+        raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
     length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
     if length < MIN_LENGTH:
         raise CorruptBytes(
-            0, f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
+            0,
+            verbatim(
+                f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
+            ),
         )
     return LENGTH_END + length
 
@@ -185,7 +189,9 @@ def ensure_valid(data: bytes | memoryview) -> None:
     if stored_crc != computed_crc:
         raise CorruptBytes(
             position,
-            f"Record is corrupt (stored crc = {stored_crc}, computed crc = {computed_crc})",
+            verbatim(
+                f"Record is corrupt (stored crc = {stored_crc}, computed crc = {computed_crc})"
+            ),
         )
 
 
@@ -209,7 +215,7 @@ def _is_magic_2(batch: memoryview) -> bool:
 def _too_small_error(batch: memoryview) -> CorruptBytes:
     return CorruptBytes(
         0,
-        (
+        verbatim(
             f"Record batch is corrupt (the size {len(batch)} is smaller than the minimum allowed "
             f"overhead {HEADER_BYTES})"
         ),

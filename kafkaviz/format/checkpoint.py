@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import message, verbatim
 from kafkaviz.units import excerpt
 
 VERSION = 0
@@ -124,11 +125,13 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     )
     if version != str(VERSION):
         raise CorruptBytes(
-            lines[0][0], f"Unrecognized version of partition metadata file: {excerpt(version)}"
+            lines[0][0],
+            verbatim(f"Unrecognized version of partition metadata file: {excerpt(version)}"),
         )
     if not any(_uuid(topic_id, lines[1][0])):
         raise CorruptBytes(
-            lines[1][0], f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"
+            lines[1][0],
+            verbatim(f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"),
         )
     return PartitionMetadata(VERSION, topic_id)
 
@@ -150,28 +153,22 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
     """
     _, line = next(_lines(_bytes(text)), (0, ""))
     if not line:
-        raise CorruptBytes(0, "File ended prematurely.")
+        raise CorruptBytes(0, verbatim("File ended prematurely."))
     body = _json_object(line.encode())
     if "data_version" not in body:
-        raise CorruptBytes(0, "there is no data_version field")
+        raise CorruptBytes(0, message("quorum_state.no_version"))
     # Jackson's shortValue of anything else
     version = body["data_version"] if type(body["data_version"]) is int else 0
     if version not in _QUORUM_FIELDS:
         raise CorruptBytes(
             0,
-            (
-                f"data_version ({version}) is not within the min (0) and max ("
-                f"{max(_QUORUM_FIELDS)}) "
-                "supported version"
-            ),
+            message("quorum_state.unknown_version", version=version, most=max(_QUORUM_FIELDS)),
         )
     for name, kind in _QUORUM_FIELDS[version].items():
         if name not in body:
-            raise CorruptBytes(
-                0, f"unable to locate field '{name}', which is mandatory in version {version}"
-            )
+            raise CorruptBytes(0, message("quorum_state.field_missing", name=name, version=version))
         if type(body[name]) is not kind:
-            raise CorruptBytes(0, f"the field '{name}' is no {kind.__name__}")
+            raise CorruptBytes(0, message("quorum_state.field_type", name=name, kind=kind.__name__))
     voters: list[Any] = (
         [
             entry.get("voterId") if isinstance(entry, dict) else None
@@ -181,7 +178,7 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
         else []
     )
     if any(type(voter) is not int for voter in voters):
-        raise CorruptBytes(0, "a voter has no voterId")
+        raise CorruptBytes(0, message("quorum_state.voter_without_id"))
     return QuorumState(
         version,
         body["leaderId"],
@@ -218,9 +215,9 @@ def _json_object(data: bytes) -> dict:
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as fault:
-        raise CorruptBytes(0, f"the body is not JSON: {fault}") from fault
+        raise CorruptBytes(0, message("corrupt.not_json", problem=str(fault))) from fault
     if not isinstance(body, dict):
-        raise CorruptBytes(0, "the body is not a JSON object")
+        raise CorruptBytes(0, message("corrupt.not_a_json_object"))
     return body
 
 
@@ -232,12 +229,13 @@ def _entries(text: str | bytes, fields: int, entry: Callable[..., EntryT]) -> li
     lines = [*_lines(data), (len(data), "")]
     version = _entry(lines[0], 1, lambda number: _int(number, 32))
     if version != VERSION:
-        raise CorruptBytes(0, f"Unrecognized version of the checkpoint file: {version}")
+        raise CorruptBytes(0, verbatim(f"Unrecognized version of the checkpoint file: {version}"))
     count = _entry(lines[1], 1, lambda number: _int(number, 32))
     entries = [_entry(line, fields, entry) for line in lines[2:-1]]
     if len(entries) != count:
         raise CorruptBytes(
-            lines[1][0], f"Expected {count} entries in checkpoint file, but found {len(entries)}"
+            lines[1][0],
+            verbatim(f"Expected {count} entries in checkpoint file, but found {len(entries)}"),
         )
     return entries
 
@@ -251,7 +249,9 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> 
     if len(parts) == fields:
         with suppress(ValueError):
             return entry(*parts)
-    raise CorruptBytes(position, f"Malformed line in checkpoint file: {excerpt(content)!r}")
+    raise CorruptBytes(
+        position, verbatim(f"Malformed line in checkpoint file: {excerpt(content)!r}")
+    )
 
 
 def _int(digits: str, bits: int) -> int:
@@ -270,7 +270,7 @@ def _parse_named_line(line: tuple[int, str], name: str) -> str:
     parts = _COLON.split(content)
     if len(parts) != 2 or parts[0] != name:
         raise CorruptBytes(
-            position, f"Malformed line in partition metadata file: {excerpt(content)!r}"
+            position, verbatim(f"Malformed line in partition metadata file: {excerpt(content)!r}")
         )
     return parts[1]
 
@@ -281,7 +281,7 @@ def _uuid(name: str, position: int) -> bytes:
         uuid_bytes = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
         if len(uuid_bytes) == 16:
             return uuid_bytes
-    raise CorruptBytes(position, f"the topic id is not 16 bytes in base64: {excerpt(name)!r}")
+    raise CorruptBytes(position, message("corrupt.topic_id", id=repr(excerpt(name))))
 
 
 def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -313,7 +313,7 @@ def _unescape(text: str, position: int) -> str:
     def character(match: re.Match) -> str:
         code = match[1]
         if code == "u":
-            raise CorruptBytes(position, "Malformed \\uxxxx encoding.")
+            raise CorruptBytes(position, verbatim("Malformed \\uxxxx encoding."))
         return chr(int(code[1:], 16)) if len(code) > 1 else _CONTROLS.get(code, code)
 
     return _ESCAPE.sub(character, text)

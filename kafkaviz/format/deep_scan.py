@@ -44,6 +44,7 @@ from kafkaviz.format.walk import (
     WalkEnd,
     take_headers,
 )
+from kafkaviz.messages import Message, message
 
 CHECKED_BATCH: np.dtype = np.dtype(
     [  # one batch, in the machine's own byte order
@@ -99,7 +100,7 @@ class BatchFault:
     batch_position: int
     code: str
     position: int
-    what: str
+    what: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +277,7 @@ def _too_large_fault(batch: np.void, limit_bytes: int) -> BatchFault:
         position,
         FAULTS[TOO_LARGE],
         position,
-        f"a batch of {batch['size_bytes']} bytes: above {limit_bytes} none is decoded",
+        message("corrupt.batch_not_decoded", size=int(batch["size_bytes"]), limit=limit_bytes),
     )
 
 

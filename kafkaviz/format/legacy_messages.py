@@ -31,6 +31,7 @@ from kafkaviz.format.batch import (
     LOG_APPEND_TIME,
     MIN_LENGTH,
 )
+from kafkaviz.messages import message, verbatim
 
 # one message, in the machine's own byte order; positions are bytes of Messages.data
 ROW: np.dtype = np.dtype(
@@ -88,7 +89,7 @@ def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
     buffer, rows = _array(batch), np.zeros(1, ROW)
     if not _count(buffer)[0]:
         return Messages(
-            batch, rows[:0], CorruptBytes(0, f"no whole message in {len(buffer)} bytes")
+            batch, rows[:0], CorruptBytes(0, message("corrupt.no_whole_message", size=len(buffer)))
         )
     _, fault, position, found_size, available_size = _fill(buffer, rows)
     codec_id = int(rows["attributes"][0]) & CODEC_MASK
@@ -169,12 +170,15 @@ def _decompress(
     )
     if magic not in (0, 1):
         raise CorruptBytes(
-            _MAGIC_AT, f"Invalid wrapper magic found in legacy deep record iterator {magic}"
+            _MAGIC_AT,
+            verbatim(f"Invalid wrapper magic found in legacy deep record iterator {magic}"),
         )
     if name == "zstd":
         raise CorruptBytes(
             _ATTRIBUTES_AT,
-            f"Invalid wrapper compressionType found in legacy deep record iterator {magic}",
+            verbatim(
+                f"Invalid wrapper compressionType found in legacy deep record iterator {magic}"
+            ),
         )
     position, size_bytes = int(wrapper["value_position"]), int(wrapper["value_size_bytes"])
     if fault:  # behind a key that is too long there is no value; the key itself is never looked at
@@ -182,7 +186,7 @@ def _decompress(
     if size_bytes < 0:
         raise CorruptBytes(
             position - _INT.size,
-            f"Found invalid compressed record set with null value (magic = {magic})",
+            verbatim(f"Found invalid compressed record set with null value (magic = {magic})"),
         )
     try:
         return codec.decompress(
@@ -205,7 +209,8 @@ def _codec_name(codec_id: int, position: int) -> str:
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
     """A fault of the decompressed bytes, told of the wrapper's value."""
     return CorruptBytes(
-        position, f"byte {fault.position} of the decompressed messages: {fault.what}"
+        position,
+        message("corrupt.in_decompressed_messages", position=fault.position, what=fault.what),
     )
 
 
@@ -218,10 +223,10 @@ def _read_inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes
     if bad_position >= 0:
         raise CorruptBytes(
             bad_position + _SIZE_AT,
-            f"Record size is less than the minimum record overhead ({MIN_LENGTH})",
+            verbatim(f"Record size is less than the minimum record overhead ({MIN_LENGTH})"),
         )
     if not count:
-        raise CorruptBytes(0, "Found invalid compressed record set with no inner records")
+        raise CorruptBytes(0, verbatim("Found invalid compressed record set with no inner records"))
     rows = np.zeros(count, ROW)
     readable_count, fault, position, found_size, available_size = _fill(buffer, rows)
     _resolve(rows, wrapper)
@@ -237,7 +242,7 @@ def _nested_error(row: np.void) -> CorruptBytes:
         _codec_name(int(row["attributes"]) & CODEC_MASK, position)
     except CorruptBytes as fault:
         return fault
-    return CorruptBytes(position, "Inner messages must not be compressed")
+    return CorruptBytes(position, verbatim("Inner messages must not be compressed"))
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
@@ -248,7 +253,7 @@ def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
         if wrapper["offset"] < last:
             raise CorruptBytes(
                 int(rows["position"][-1]),
-                (
+                verbatim(
                     "Found invalid wrapper offset in compressed v1 message set, wrapper offset '"
                     f"{wrapper['offset']}' "
                     f"is less than the last inner message offset '{last}' and it is not zero."
@@ -276,9 +281,11 @@ def _corrupt(
 def _java_fault(fault: int, position: int, found_size: int, available_size: int) -> CorruptBytes:
     return CorruptBytes(
         position,
-        "IndexOutOfBoundsException"
-        if fault == _OUT_OF_BOUNDS
-        else f"newLimit > capacity: ({found_size} > {available_size})",
+        verbatim(
+            "IndexOutOfBoundsException"
+            if fault == _OUT_OF_BOUNDS
+            else f"newLimit > capacity: ({found_size} > {available_size})"
+        ),
     )
 
 
@@ -315,8 +322,8 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
     instead).
     """
     position = 0
-    for message in range(len(table)):
-        row = table[message]
+    for place in range(len(table)):
+        row = table[place]
         end = position + LENGTH_END + _int32(data, position + _SIZE_AT)
         row.position, row.size_bytes = position, end - position
         row.offset = (_int32(data, position) << 32) | (_int32(data, position + 4) & 0xFFFFFFFF)
@@ -327,12 +334,12 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
         )
         position = end
     readable_count, fault, fault_position, found_size, available_size = len(table), 0, 0, 0, 0
-    for message in range(len(table)):
-        row = table[message]
+    for place in range(len(table)):
+        row = table[place]
         code, code_position, size, available = _body(data, row)
         if code and not fault:
             readable_count, fault, fault_position, found_size, available_size = (
-                message,
+                place,
                 code,
                 code_position,
                 size,

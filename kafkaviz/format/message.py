@@ -21,6 +21,7 @@ from typing import Any, cast
 
 from kafkaviz.binary import java_text, varint
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import Message, message, verbatim
 
 Values = dict[str, Any]
 
@@ -55,7 +56,9 @@ RUNTIME = "java.lang.RuntimeException"
 class KafkaParseError(CorruptBytes):
     """Bytes on which Kafka's own reader raises: its Java class, and its words where it has any."""
 
-    def __init__(self, position: int, what: str, java_class: str, java_message: str | None) -> None:
+    def __init__(
+        self, position: int, what: Message, java_class: str, java_message: str | None
+    ) -> None:
         """what: said to a person; java_message: the Java exception's message, None where it has
         none.
         """
@@ -78,7 +81,7 @@ class KafkaParseError(CorruptBytes):
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
     """A fault told in Kafka's words alone."""
-    return KafkaParseError(position, java_message, java_class, java_message)
+    return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
 class Reader:
@@ -106,7 +109,7 @@ class Reader:
         start, self.at = self.at, self.at + layout.size
         if self.at > len(self.data):
             raise KafkaParseError(
-                start, f"the bytes end within a number of {layout.size} bytes", UNDERFLOW, None
+                start, message("corrupt.number_cut", size=layout.size), UNDERFLOW, None
             )
         return layout.unpack_from(self.data, start)[0]
 
@@ -117,7 +120,9 @@ class Reader:
         except CorruptBytes as fault:
             if len(self.data) - self.at < varint.VARINT_BYTES:
                 raise KafkaParseError(self.at, fault.what, UNDERFLOW, None) from None
-            raise kafka_error(self.at, fault.what, "java.lang.IllegalArgumentException") from None
+            raise kafka_error(
+                self.at, str(fault.what), "java.lang.IllegalArgumentException"
+            ) from None
         return _signed32(number)
 
     def read_length(self, plain: str) -> int:

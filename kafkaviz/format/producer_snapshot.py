@@ -13,6 +13,7 @@ from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import verbatim
 
 HEADER: np.dtype = np.dtype(
     [
@@ -59,9 +60,11 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
         else VERSION
     )
     if version != VERSION:
-        raise CorruptBytes(0, f"{_INVALID}: Snapshot contained an unknown file version {version}")
+        raise CorruptBytes(
+            0, verbatim(f"{_INVALID}: Snapshot contained an unknown file version {version}")
+        )
     if len(data) < HEADER.itemsize:
-        raise CorruptBytes(len(data), f"{_INVALID}: null")
+        raise CorruptBytes(len(data), verbatim(f"{_INVALID}: null"))
     header = np.frombuffer(data, HEADER, 1)[0]
     count, crc = (
         _check_count(int(header["producer_count"]), len(data) - HEADER.itemsize),
@@ -71,7 +74,7 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     if crc != computed_crc:
         raise CorruptBytes(
             CRC_START,
-            (
+            verbatim(
                 f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: "
                 f"{computed_crc}"
             ),
@@ -103,14 +106,15 @@ def _check_count(count: int, left_bytes: int) -> int:
     position = field_start(HEADER, "producer_count")
     if count < 0:
         raise CorruptBytes(
-            position, f"{_INVALID}: non-nullable field producerEntries was serialized as null"
+            position,
+            verbatim(f"{_INVALID}: non-nullable field producerEntries was serialized as null"),
         )
     if count > left_bytes:
         problem = (
             f"Tried to allocate a collection of size {count}, but there are only {left_bytes} "
             "bytes remaining."
         )
-        raise CorruptBytes(position, f"{_INVALID}: {problem}")
+        raise CorruptBytes(position, verbatim(f"{_INVALID}: {problem}"))
     if count * PRODUCER.itemsize > left_bytes:
-        raise CorruptBytes(HEADER.itemsize + left_bytes, f"{_INVALID}: null")
+        raise CorruptBytes(HEADER.itemsize + left_bytes, verbatim(f"{_INVALID}: null"))
     return count

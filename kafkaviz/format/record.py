@@ -19,6 +19,7 @@ from kafkaviz.binary import codec, varint
 from kafkaviz.binary.java_text import decode_utf8
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import Message, message, verbatim
 
 # one record, in the machine's own byte order; positions count from the first record's first byte
 ROW: np.dtype = np.dtype(
@@ -112,7 +113,9 @@ def find_fault(
 
 
 def _wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    return CorruptBytes(0, f"byte {fault.position} of the decompressed records: {fault.what}")
+    return CorruptBytes(
+        0, message("corrupt.in_decompressed_records", position=fault.position, what=fault.what)
+    )
 
 
 def parse(
@@ -209,7 +212,7 @@ def row_runs(
         remaining -= len(table)
         if fault and is_compressed:
             raise fault
-        yield table[:-1] if fault and fault.what == LEFTOVER_TEXT else table
+        yield table[:-1] if fault and str(fault.what) == LEFTOVER_TEXT else table
         if fault:
             raise fault
         if remaining <= 0:
@@ -274,7 +277,7 @@ def _max_rows(data: bytes | memoryview, record_count: int) -> int:
 
 
 def _negative_count_error(record_count: int) -> CorruptBytes:
-    return CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
+    return CorruptBytes(0, verbatim(f"Found invalid record count {record_count} in magic v2 batch"))
 
 
 def _array(data: bytes | memoryview) -> np.ndarray:
@@ -359,18 +362,20 @@ _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
 LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 
-def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> str:
+def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> Message:
     """What Kafka says of a fault."""
     if fault == _LENGTH_TOO_LONG:
-        return varint.too_long_text(found_number, varint.VARINT_BYTES)
+        return verbatim(varint.too_long_text(found_number, varint.VARINT_BYTES))
     if fault == _PAST_END:
         rest = (
             "the record payload reached EOF."
             if is_compressed
             else f"instead the buffer has only {available} remaining bytes."
         )
-        return f"Invalid record size: expected {found_number} bytes in record payload, but {rest}"
-    return _TEXTS[fault].format(found=found_number, there=available)
+        return verbatim(
+            f"Invalid record size: expected {found_number} bytes in record payload, but {rest}"
+        )
+    return verbatim(_TEXTS[fault].format(found=found_number, there=available))
 
 
 @njit(cache=True, boundscheck=True)

@@ -14,6 +14,7 @@ from kafkaviz.binary import codec
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import CODEC_MASK, HEADER, HEADER_BYTES, LOG_APPEND_TIME, MAGIC_2
+from kafkaviz.messages import message
 
 _MAGIC_AT = field_start(HEADER, "magic")
 _MAX_VARINT_BYTES = 10
@@ -36,7 +37,7 @@ def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Ite
         yield from _messages(data, limit_bytes)
         return
     if len(data) < HEADER_BYTES:
-        raise CorruptBytes(0, f"a batch of {len(data)} bytes is shorter than its header")
+        raise CorruptBytes(0, message("corrupt.batch_shorter_than_header", size=len(data)))
     header = np.frombuffer(data, HEADER, 1)[0]
     body, codec_id = memoryview(data)[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK
     if codec_id and header["record_count"] > 0:
@@ -55,7 +56,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
     first that cannot be read.
     """
     if len(data) < HEADER_BYTES:
-        raise CorruptBytes(0, f"a batch of {len(data)} bytes is shorter than its header")
+        raise CorruptBytes(0, message("corrupt.batch_shorter_than_header", size=len(data)))
     header, body = np.frombuffer(data, HEADER, 1)[0], memoryview(data)[HEADER_BYTES:]
     position = 0
     for _ in range(int(header["record_count"])):
@@ -68,7 +69,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
         if not start + max(0, value_bytes) <= position <= len(body):
             raise CorruptBytes(
                 HEADER_BYTES + start,
-                f"a value of {value_bytes} bytes does not end within its record",
+                message("corrupt.value_beyond_record", size=value_bytes),
             )
         yield None if value_bytes < 0 else bytes(body[start : start + value_bytes])
 
@@ -91,7 +92,7 @@ def _deltas(body: memoryview, count: int) -> Iterator[tuple[int, int]]:
         if size_bytes < 0 or start + size_bytes > len(body):
             raise CorruptBytes(
                 HEADER_BYTES + position,
-                f"a record of {size_bytes} bytes, of which {max(0, len(body) - start)} are there",
+                message("corrupt.record_cut", size=size_bytes, available=max(0, len(body) - start)),
             )
         timestamp_delta_ms, next_position = _varint(body, start + 1)
         offset_delta, _ = _varint(body, next_position)
@@ -106,7 +107,7 @@ def _varint(body: memoryview, position: int) -> tuple[int, int]:
         number |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             return (number >> 1) ^ -(number & 1), position + place + 1
-    raise CorruptBytes(HEADER_BYTES + position, "a varint that does not end")
+    raise CorruptBytes(HEADER_BYTES + position, message("corrupt.varint_endless"))
 
 
 def _long(number: int) -> int:

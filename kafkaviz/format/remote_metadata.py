@@ -14,6 +14,7 @@ Words as RemoteLogMetadataSerde and its classes, 4.3.1.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kafkaviz import messages
 from kafkaviz.format import message, metadata, notation
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
@@ -148,7 +149,10 @@ def _state(
     if 0 <= number < len(names):
         return names[number]
     raise KafkaParseError(
-        0, f"there is no state {number}", "java.lang.NullPointerException", java_message
+        0,
+        messages.message("corrupt.no_state", number=number),
+        "java.lang.NullPointerException",
+        java_message,
     )
 
 

@@ -42,12 +42,16 @@ from kafkaviz.format.batch import (
     MAGIC_2,
     TRANSACTIONAL,
 )
+from kafkaviz.messages import Message, message
 
 MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_MAGIC_0: np.dtype = np.dtype(
     [(name, LEGACY_HEADER[name]) for name in field_names(LEGACY_HEADER) if name != "timestamp_ms"]
 )
 INT: np.dtype = np.dtype(">i4")
+COMPRESSED_RECORDS = message("span.compressed_records")
+COMPRESSED_VALUE = message("span.compressed_value")
+COMPRESSED_NAMES = (COMPRESSED_RECORDS, COMPRESSED_VALUE)  # of the spans that decompress() opens
 
 
 class DecompressedRecords(NamedTuple):
@@ -79,10 +83,7 @@ def batch(
         else _message(data, position, size_bytes)
     )
     if position + len(data) < end:
-        note = (
-            f"Of a batch of {units.group(size_bytes)} bytes, what lies behind "
-            f"{units.group(len(data))} is not taken apart."
-        )
+        note = message("span.rest_of_batch", size=size_bytes, read=len(data))
         result.append(
             Span(
                 position + len(data),
@@ -172,13 +173,13 @@ def _magic_2_spans(
         return result
     codec, first = int(header["attributes"]) & CODEC_MASK, position + HEADER_BYTES
     if _length(header) > size_bytes:
-        note = f"The batch says that it takes {units.group(_length(header))} bytes."
-        return [*result, torn_span(first, first + len(records), "records, cut", note)]
+        note = message("span.batch_beyond_data", size=_length(header))
+        return [*result, torn_span(first, first + len(records), message("span.cut_records"), note)]
     if codec:
         return [
             *result,
             _compressed_span(
-                "records, compressed",
+                COMPRESSED_RECORDS,
                 first,
                 first + len(records),
                 codec,
@@ -211,67 +212,67 @@ def _check_crc(crc: Span, data: memoryview, size_bytes: int) -> Span:
     if len(data) < size_bytes:
         return crc
     computed_crc = crc32c(data[CRC_START:])
-    verdict = (
-        "It matches."
+    note = (
+        message("span.checksum_matches", covers=crc.note)
         if crc.value == f"0x{computed_crc:08x}"
-        else f"It does not match: the bytes give 0x{computed_crc:08x}."
+        else message("span.checksum_differs", covers=crc.note, crc=computed_crc)
     )
-    return crc._replace(note=f"{crc.note} {verdict}")
+    return crc._replace(note=note)
 
 
-def _compressed_span(name: str, start: int, end: int, codec: int, count: int) -> Span:
-    codec_name = CODECS[codec] if codec < len(CODECS) else f"codec {codec}"
-    records = (
-        f"{units.group(count)} record{'' if count == 1 else 's'}" if count >= 0 else "Messages"
+def _compressed_span(name: Message, start: int, end: int, codec: int, count: int) -> Span:
+    codec_name = CODECS[codec] if codec < len(CODECS) else message("span.unknown_codec", n=codec)
+    note = (
+        message("span.compressed_block", n=count)
+        if count >= 0
+        else message("span.compressed_messages")
     )
     return Span(
         start,
         end,
         name,
-        f"{codec_name}, {units.size(end - start)}",
+        message("span.codec_and_size", codec=codec_name, size=end - start),
         PAYLOAD,
-        f"{records} as one compressed block.",
+        note,
     )
 
 
-def _codec(header: np.void) -> str:
+def _codec(header: np.void) -> Message:
     codec = int(header["attributes"]) & CODEC_MASK
     time = "LogAppendTime" if header["attributes"] & LOG_APPEND_TIME else "CreateTime"
-    parts = [f"Codec {CODECS[codec] if codec < len(CODECS) else codec}", time]
+    codec_name = CODECS[codec] if codec < len(CODECS) else codec
     bits = (
-        (TRANSACTIONAL, "transactional"),
-        (CONTROL, "control"),
-        (DELETE_HORIZON, "delete horizon set"),
+        (TRANSACTIONAL, message("span.transactional")),
+        (CONTROL, message("span.control")),
+        (DELETE_HORIZON, message("span.delete_horizon_set")),
     )
-    return ", ".join([*parts, *(word for bit, word in bits if header["attributes"] & bit)]) + "."
+    flags = (time, *(flag for bit, flag in bits if header["attributes"] & bit))
+    return message("span.codec", codec=codec_name, flags=flags)
 
 
-def _first_time(header: np.void) -> str:
-    time = units.moment(int(header["base_timestamp_ms"]))
+def _first_time(header: np.void) -> Message:
+    time_ms = int(header["base_timestamp_ms"])
     if header["attributes"] & DELETE_HORIZON:
-        return (
-            f"The delete horizon, {time} UTC: compaction keeps tombstones until then. Deltas count "
-            "from it."
-        )
-    return f"First record: {time} UTC." if header["base_timestamp_ms"] != -1 else "−1: no time."
-
-
-def _newest_time(header: np.void) -> str:
-    if header["max_timestamp_ms"] == -1:
-        return "−1: no time."
+        return message("span.delete_horizon", time=time_ms)
     return (
-        f"Newest record: {units.moment(int(header['max_timestamp_ms']))} UTC. A time index entry "
-        "stores it if it is a new maximum."
+        message("span.first_time", time=time_ms)
+        if header["base_timestamp_ms"] != -1
+        else message("span.no_time")
     )
 
 
-def _last_offset(header: np.void) -> str:
+def _newest_time(header: np.void) -> Message:
+    if header["max_timestamp_ms"] == -1:
+        return message("span.no_time")
+    return message("span.newest_time", time=int(header["max_timestamp_ms"]))
+
+
+def _last_offset(header: np.void) -> Message:
     base, delta = int(header["base_offset"]), int(header["last_offset_delta"])
-    sum_text = f"{units.group(base)} + {units.group(delta)} = {units.group(base + delta)}"
-    return f"Last offset = {sum_text}. This is the key an index entry stores."
+    return message("span.last_offset", base=base, delta=delta, sum=base + delta)
 
 
-def _optional_note(field: str, absent_note: str, present_note: str):
+def _optional_note(field: str, absent_note: Message, present_note: Message):
     """A note for a field that is −1 where there is nothing."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
@@ -285,43 +286,39 @@ FIELDS = {
         "baseOffset",
         OFFSET,
         _group_field("base_offset"),
-        lambda header: (
-            f"The first record of this batch is offset {units.group(int(header['base_offset']))}."
-        ),
+        lambda header: message("span.base_offset", offset=int(header["base_offset"])),
     ),
     "batch_length_bytes": FieldDisplay(
         "batchLength",
         SIZE,
         _group_field("batch_length_bytes"),
-        lambda header: (
-            f"{units.group(int(header['batch_length_bytes']))} bytes follow this field; with the "
-            f"12 before, the batch takes {units.group(_length(header))} bytes."
+        lambda header: message(
+            "span.batch_length",
+            n=int(header["batch_length_bytes"]),
+            size=_length(header),
         ),
     ),
     "leader_epoch": FieldDisplay(
         "partitionLeaderEpoch",
         PRODUCER,
         None,
-        lambda _header: "Written by the leader; not covered by the CRC.",
+        lambda _header: message("span.leader_epoch"),
     ),
     "magic": FieldDisplay(
         "magic",
         CHECK,
         None,
         lambda header: (
-            (
-                f"Record format {header['magic']}, since Kafka 0.11. The 17 bytes up to here are "
-                "what one step of a scan reads."
-            )
+            message("span.record_format", magic=header["magic"])
             if header["magic"] == MAGIC_2
-            else f"No Kafka knows magic {header['magic']}; its reader takes it for 2."
+            else message("span.unknown_magic", magic=header["magic"])
         ),
     ),
     "crc": FieldDisplay(
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda _header: "CRC-32C of everything from byte 21 to the end of the batch.",
+        lambda _header: message("span.covered_by_batch_crc"),
     ),
     "attributes": FieldDisplay(
         "attributes", CHECK, lambda header: f"0x{int(header['attributes']) & 0xFFFF:04x}", _codec
@@ -333,28 +330,25 @@ FIELDS = {
         "producerId",
         PRODUCER,
         None,
-        _optional_note("producer_id", "−1: no idempotent producer.", "For idempotence."),
+        _optional_note("producer_id", message("span.no_producer_id"), message("span.producer_id")),
     ),
     "producer_epoch": FieldDisplay(
         "producerEpoch",
         PRODUCER,
         None,
-        _optional_note("producer_epoch", "−1: none.", "It rises with each new instance."),
+        _optional_note("producer_epoch", message("span.none"), message("span.producer_epoch")),
     ),
     "base_sequence": FieldDisplay(
         "baseSequence",
         PRODUCER,
         None,
-        _optional_note("base_sequence", "−1: none.", "Sequence number of the first record."),
+        _optional_note("base_sequence", message("span.none"), message("span.base_sequence")),
     ),
     "record_count": FieldDisplay(
         "recordCount",
         SIZE,
         None,
-        lambda header: (
-            f"{units.group(int(header['record_count']))} record"
-            f"{' follows' if header['record_count'] == 1 else 's follow'}."
-        ),
+        lambda header: message("span.record_count", n=header["record_count"]),
     ),
 }
 
@@ -373,12 +367,12 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
         == int.from_bytes(data[8:LENGTH_END], "big", signed=True) + LENGTH_END
     ):
         crc = result[field_names(layout).index("crc")]
-        verdict = (
-            "It matches."
+        note = (
+            message("span.checksum_matches", covers=crc.note)
             if is_intact(data)
-            else f"It does not match: the bytes give 0x{zlib.crc32(data[MAGIC_AT:]):08x}."
+            else message("span.checksum_differs", covers=crc.note, crc=zlib.crc32(data[MAGIC_AT:]))
         )
-        result[field_names(layout).index("crc")] = crc._replace(note=f"{crc.note} {verdict}")
+        result[field_names(layout).index("crc")] = crc._replace(note=note)
     cursor, codec = (
         layout.itemsize,
         int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0,
@@ -391,8 +385,8 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
             torn_span(
                 position + cursor,
                 position + len(data),
-                "behind the value",
-                "The message says that it ends before.",
+                message("span.behind_value"),
+                message("span.behind_value_note"),
             )
         )
     return result
@@ -412,14 +406,18 @@ def _sized_spans(
                 position + cursor,
                 position + len(data),
                 f"{name}Length",
-                f"{len(data) - cursor} of 4 bytes are there.",
+                message("span.cut_field", n=len(data) - cursor, size=INT.itemsize),
             )
         ], len(data)
     size, start = (
         int.from_bytes(data[cursor : cursor + INT.itemsize], "big", signed=True),
         cursor + INT.itemsize,
     )
-    note = f"{units.group(size)} bytes of {name}." if size >= 0 else f"The {name} is null."
+    note = (
+        message("span.bytes_of_part", n=size, part=name)
+        if size >= 0
+        else message("span.null_part", part=name)
+    )
     result = [Span(position + cursor, position + start, f"{name}Length", str(size), SIZE, note)]
     end = min(start + max(size, 0), len(data))
     if end - start < size:
@@ -429,12 +427,12 @@ def _sized_spans(
                     position + start,
                     position + end,
                     name,
-                    f"{units.group(size)} bytes are said to follow.",
+                    message("span.bytes_missing", n=size),
                 )
             )
     elif size > 0 and codec and name == "value":
         result.append(
-            _compressed_span("value, compressed", position + start, position + end, codec, -1)
+            _compressed_span(COMPRESSED_VALUE, position + start, position + end, codec, -1)
         )
     elif size > 0:
         result.append(
@@ -458,37 +456,38 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
         )
         if size_bytes <= MAGIC_AT or cursor + size_bytes > len(body):
             break
-        message = _message(body[cursor : cursor + size_bytes], cursor, size_bytes)
-        result += [message[0]._replace(note=_real_offset(messages.rows, cursor)), *message[1:]]
+        message_spans = _message(body[cursor : cursor + size_bytes], cursor, size_bytes)
+        message_spans[0] = message_spans[0]._replace(note=_real_offset(messages.rows, cursor))
+        result += message_spans
         cursor += size_bytes
     if cursor < len(body):
         result.append(
             torn_span(
                 cursor,
                 len(body),
-                "last message, cut",
-                "An incomplete last message is dropped without a word.",
+                message("span.cut_last_message"),
+                message("span.cut_last_message_note"),
             )
         )
     return DecompressedRecords(bytes(messages.data), result)
 
 
-def _real_offset(messages: np.ndarray, position: int) -> str:
+def _real_offset(messages: np.ndarray, position: int) -> Message:
     """What the offset of the message at a position inside a wrapper stands for, where Kafka reads
     that message.
     """
     offsets = messages["offset"][messages["position"] == position]
     if not len(offsets):
-        return "Kafka does not get this far."
-    return f"Offset {units.group(int(offsets[0]))}: the wrapper’s is that of its last message."
+        return message("span.message_not_reached")
+    return message("span.offset_in_wrapper", offset=offsets[0])
 
 
-def _attributes(header: np.void) -> str:
+def _attributes(header: np.void) -> Message:
     codec = int(header["attributes"]) & CODEC_MASK
-    return (
-        f"Codec {CODECS[codec] if codec < len(CODECS) else codec}"
-        f"{', LogAppendTime' if header['attributes'] & LOG_APPEND_TIME else ''}."
-    )
+    codec_name = CODECS[codec] if codec < len(CODECS) else codec
+    if header["attributes"] & LOG_APPEND_TIME:
+        return message("span.codec", codec=codec_name, flags=("LogAppendTime",))
+    return message("span.codec_alone", codec=codec_name)
 
 
 LEGACY_FIELDS = {
@@ -497,30 +496,31 @@ LEGACY_FIELDS = {
         OFFSET,
         _group_field("offset"),
         lambda header: (
-            "Of the last message inside: this is a wrapper."
+            message("span.wrapper_offset")
             if header["attributes"] & CODEC_MASK
-            else "Of this one message."
+            else message("span.message_offset")
         ),
     ),
     "message_size_bytes": FieldDisplay(
         "messageSize",
         SIZE,
         _group_field("message_size_bytes"),
-        lambda header: f"{units.group(int(header['message_size_bytes']))} bytes follow this field.",
+        lambda header: message("span.message_size", n=header["message_size_bytes"]),
     ),
     "crc": FieldDisplay(
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda _header: "CRC-32 of everything from byte 16 on.",
+        lambda _header: message("span.covered_by_message_crc"),
     ),
     "magic": FieldDisplay(
         "magic",
         CHECK,
         None,
         lambda header: (
-            f"Message format {header['magic']}, {'until' if header['magic'] == 0 else 'since'} "
-            "Kafka 0.10."
+            message("span.message_format_0")
+            if header["magic"] == 0
+            else message("span.message_format", magic=header["magic"])
         ),
     ),
     "attributes": FieldDisplay(
@@ -531,9 +531,9 @@ LEGACY_FIELDS = {
         TIME,
         None,
         lambda header: (
-            f"{units.moment(int(header['timestamp_ms']))} UTC."
+            message("span.time", time=header["timestamp_ms"])
             if header["timestamp_ms"] != -1
-            else "−1: no time."
+            else message("span.no_time")
         ),
     ),
 }

@@ -9,11 +9,11 @@ up to the end of that record, and the next record is read again.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kafkaviz import units
 from kafkaviz.binary import spans, varint
 from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control
+from kafkaviz.messages import Message, Text, message, verbatim
 
 NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be long
 
@@ -59,8 +59,8 @@ def records(
                 torn_span(
                     position + cursor,
                     position + len(data),
-                    f"record {number}, unreadable",
-                    f"{fault.what}.",
+                    message("span.unreadable_record", n=number),
+                    message("span.fault", what=fault.what),
                 ),
             ]
         if end > lo:
@@ -73,8 +73,8 @@ def records(
             torn_span(
                 position + cursor,
                 position + len(data),
-                "behind the last record",
-                f"The batch says that it holds {count} records.",
+                message("span.behind_last_record"),
+                message("span.behind_last_record_note", n=count),
             )
         )
     return result
@@ -86,7 +86,7 @@ def _end(data: memoryview, body: int, size_bytes: int) -> int:
     """
     if size_bytes < 0 or body + size_bytes > len(data):
         raise CorruptBytes(
-            body, f"The record says that it takes {size_bytes} bytes, {len(data) - body} are there"
+            body, message("corrupt.record_too_long", size=size_bytes, available=len(data) - body)
         )
     return body + size_bytes
 
@@ -106,14 +106,20 @@ class _RecordReader:
 
     def record(self, size_bytes: int, body: int) -> list[Span]:
         """The spans of the record, up to its end whatever is in it."""
-        note = f"Record {self.number}: {units.group(size_bytes)} bytes after this number."
-        self._append_span(body, f"record {self.number} length", str(size_bytes), SIZE, note)
+        note = message("span.record_length", record=self.number, n=size_bytes)
+        self._append_span(
+            body,
+            message("span.record_field", n=self.number, field="length"),
+            str(size_bytes),
+            SIZE,
+            note,
+        )
         try:
             self._read_fields()
         except CorruptBytes as fault:
-            self._append_rest(f"{fault.what}.")
+            self._append_rest(message("span.fault", what=fault.what))
         if self.cursor < self.end:
-            self._append_rest("The fields of the record end before it.")
+            self._append_rest(message("span.rest_of_record_note"))
         return self.result
 
     def _read_fields(self) -> None:
@@ -123,38 +129,44 @@ class _RecordReader:
                 "attributes",
                 str(self.data[self.cursor]),
                 PAYLOAD,
-                "No bit of it means anything up to Kafka 4.3.",
+                message("span.record_attributes"),
             )
         self._read_number("timestampDelta", TIME, self._time_note, varint.read_varlong)
         self._read_number(
             "offsetDelta",
             OFFSET,
-            lambda delta: f"Offset {units.group(self.batch.base_offset + delta)}.",
+            lambda delta: message("span.offset", offset=self.batch.base_offset + delta),
         )
         self._read_sized("key")
         self._read_sized("value")
         count = self._read_number(
-            "headerCount", SIZE, lambda count: "No headers." if count == 0 else f"{count} headers."
+            "headerCount",
+            SIZE,
+            lambda count: message("span.headers", n=count) if count else message("span.no_headers"),
         )
         if count > self.end - self.cursor:
             raise CorruptBytes(
-                self.cursor, f"{count} headers do not fit into {self.end - self.cursor} bytes"
+                self.cursor,
+                message(
+                    "corrupt.headers_do_not_fit", count=count, available=self.end - self.cursor
+                ),
             )
         for number in range(count):
             self._read_sized(f"header {number} key", is_nullable=False)
             self._read_sized(f"header {number} value")
 
-    def _time_note(self, delta: int) -> str:
+    def _time_note(self, delta: int) -> Message:
         if self.batch.append_time_ms is not None:
-            return (
-                "Not used: the batch has the broker’s time, "
-                f"{units.moment(self.batch.append_time_ms)} UTC."
-            )
+            return message("span.unused_time", time=self.batch.append_time_ms)
         time_ms = self.batch.base_timestamp_ms + delta
-        return f"{units.moment(time_ms)} UTC." if time_ms != -1 else "−1: no time."
+        return message("span.time", time=time_ms) if time_ms != -1 else message("span.no_time")
 
     def _read_number(
-        self, name: str, kind: str, note: Callable[[int], str], read: Callable = varint.read_varint
+        self,
+        name: str,
+        kind: str,
+        note: Callable[[int], Message],
+        read: Callable = varint.read_varint,
     ) -> int:
         """A number of variable length, which must end within the record."""
         number, end = read(self.data[: self.end], self.cursor)
@@ -163,18 +175,24 @@ class _RecordReader:
 
     def _read_sized(self, name: str, *, is_nullable: bool = True) -> None:
         """A length and as many bytes; a negative length is null, where that is allowed."""
-        null_note = f"The {name} is null." if is_nullable else f"A {name} cannot be null."
+        null_note = (
+            message("span.null_part", part=name)
+            if is_nullable
+            else message("span.part_not_nullable", part=name)
+        )
         size = self._read_number(
             f"{name}Length",
             SIZE,
-            lambda size: f"{units.group(size)} bytes of {name}." if size >= 0 else null_note,
+            lambda size: (
+                message("span.bytes_of_part", n=size, part=name) if size >= 0 else null_note
+            ),
         )
         if size < 0 and not is_nullable:
-            raise CorruptBytes(self.cursor, f"Invalid negative header key size {size}")
+            raise CorruptBytes(self.cursor, verbatim(f"Invalid negative header key size {size}"))
         if size > self.end - self.cursor:
             raise CorruptBytes(
                 self.cursor,
-                f"{size} bytes of {name} are said to follow, {self.end - self.cursor} are there",
+                message("corrupt.part_cut", size=size, part=name, available=self.end - self.cursor),
             )
         if size > 0:
             part = self.data[self.cursor : self.cursor + size]
@@ -182,7 +200,7 @@ class _RecordReader:
                 self.cursor + size, name, spans.text(part), PAYLOAD, self._control_note(name, part)
             )
 
-    def _control_note(self, name: str, part: memoryview) -> str:
+    def _control_note(self, name: str, part: memoryview) -> Text:
         """What the value of a control record says, or which it is that a key begins; nothing of any
         other part.
         """
@@ -190,19 +208,22 @@ class _RecordReader:
             return ""
         if name == "key":
             self.control_key = bytes(part)
-            return f"Which control record this is: {_control_type(self.control_key)}."
+            return message("span.control_type", type=_control_type(self.control_key))
         try:
-            return f"{control.dump_text(self.control_key, bytes(part))[:NOTE_CHARACTERS]}."
+            return message(
+                "span.control_record",
+                text=control.dump_text(self.control_key, bytes(part))[:NOTE_CHARACTERS],
+            )
         except CorruptBytes as fault:
-            return f"{fault.what}."
+            return message("span.fault", what=fault.what)
 
-    def _append_span(self, end: int, name: str, value: str, kind: str, note: str = "") -> None:
+    def _append_span(self, end: int, name: Text, value: str, kind: str, note: Text = "") -> None:
         self.result.append(
             Span(self.position + self.cursor, self.position + end, name, value, kind, note)
         )
         self.cursor = end
 
-    def _append_rest(self, note: str) -> None:
+    def _append_rest(self, note: Message) -> None:
         """What is left of the record, unread; where nothing is, its last field is what ends too
         early.
         """
@@ -213,18 +234,18 @@ class _RecordReader:
             torn_span(
                 self.position + self.cursor,
                 self.position + self.end,
-                f"rest of record {self.number}",
+                message("span.rest_of_record", n=self.number),
                 note,
             )
         )
         self.cursor = self.end
 
 
-def _control_type(key: bytes) -> str:
+def _control_type(key: bytes) -> Text:
     """The name of the type in the key of a control record, where it has one."""
     number = int.from_bytes(key[2 : control.KEY_BYTES], "big", signed=True)
     return (
         control.ControlType(number).name
         if number in control.RECORD_TYPES and len(key) >= control.KEY_BYTES
-        else "unknown"
+        else message("span.unknown_control_type")
     )

@@ -25,6 +25,7 @@ from kafkaviz.binary.spans import (
     torn_span,
 )
 from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_index
+from kafkaviz.messages import Message, message
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class RowFormat:
 
     layout: np.dtype
     fields: Mapping[str, FieldDisplay]
-    row: str
+    row_key: str
+    torn_name: Message
 
 
 def offset_entries(base_offset: int) -> RowFormat:
@@ -48,10 +50,11 @@ def offset_entries(base_offset: int) -> RowFormat:
                 "position",
                 POSITION,
                 _group_field("position"),
-                lambda _: "The byte of the .log where its batch starts.",
+                lambda _: message("span.index_position"),
             ),
         },
-        "slot",
+        "span.slot",
+        message("span.torn_slot"),
     )
 
 
@@ -64,16 +67,14 @@ def time_entries(base_offset: int) -> RowFormat:
                 "timestamp",
                 TIME,
                 None,
-                lambda entry: (
-                    f"{units.moment(int(entry['timestamp_ms']))} UTC: no record up to the offset "
-                    "beside it is newer."
-                ),
+                lambda entry: message("span.time_entry", time=entry["timestamp_ms"]),
             ),
             "relative_offset": FieldDisplay(
                 "relativeOffset", OFFSET, _group_field("relative_offset"), _offset_note(base_offset)
             ),
         },
-        "slot",
+        "span.slot",
+        message("span.torn_slot"),
     )
 
 
@@ -83,34 +84,34 @@ def txn_entries() -> RowFormat:
         txn_index.ENTRY,
         {
             "version": FieldDisplay(
-                "version", CHECK, None, lambda _entry: "Kafka looks at its first byte alone."
+                "version", CHECK, None, lambda _entry: message("span.txn_version")
             ),
             "producer_id": FieldDisplay(
-                "producerId", PRODUCER, None, lambda _entry: "Whose transaction was aborted."
+                "producerId", PRODUCER, None, lambda _entry: message("span.aborted_producer")
             ),
             "first_offset": FieldDisplay(
                 "firstOffset",
                 OFFSET,
                 _group_field("first_offset"),
-                lambda _entry: "Where the transaction began.",
+                lambda _entry: message("span.transaction_start"),
             ),
             "last_offset": FieldDisplay(
                 "lastOffset",
                 OFFSET,
                 _group_field("last_offset"),
-                lambda _entry: "Of the marker that aborted it.",
+                lambda _entry: message("span.abort_marker_offset"),
             ),
             "last_stable_offset": FieldDisplay(
                 "lastStableOffset",
                 OFFSET,
                 _group_field("last_stable_offset"),
-                lambda entry: (
-                    f"Below {units.group(int(entry['last_stable_offset']))} everything was decided "
-                    "when this was written."
+                lambda entry: message(
+                    "span.last_stable_offset", offset=entry["last_stable_offset"]
                 ),
             ),
         },
-        "entry",
+        "span.entry",
+        message("span.torn_entry"),
     )
 
 
@@ -140,26 +141,26 @@ def rows(
             row_format.fields,
             part,
             start,
-            f"{row_format.row} {start // row_bytes}",
+            message(row_format.row_key, n=start // row_bytes),
         )
     if position < complete_bytes > written_bytes and stop > written_bytes:
         result.append(_unwritten_span(row_format, written_bytes, complete_bytes))
     if stop > complete_bytes < size_bytes:
-        note = f"{size_bytes - complete_bytes} of {row_bytes} bytes: a reader leaves it out."
-        result.append(torn_span(complete_bytes, size_bytes, f"torn {row_format.row}", note))
+        note = message("span.torn_row", n=size_bytes - complete_bytes, size=row_bytes)
+        result.append(torn_span(complete_bytes, size_bytes, row_format.torn_name, note))
     return result
 
 
 def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
     count = (end - start) // row_format.layout.itemsize
-    text = f"{units.group(count)} {row_format.row}{'' if count == 1 else 's'}"
+    text = message("span.slots", n=count)
     return Span(
         start,
         end,
-        f"unwritten {row_format.row}s",
+        message("span.unwritten_slots"),
         text,
         UNWRITTEN,
-        "Zeros: the file was made at its full size.",
+        message("span.unwritten_slots_note"),
     )
 
 
@@ -169,7 +170,7 @@ def snapshot(data: bytes | memoryview) -> list[Span]:
     result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:
         return result
-    result[1] = result[1]._replace(note=f"{result[1].note} {_crc_verdict(data, result[1].value)}")
+    result[1] = result[1]._replace(note=_crc_note(data, result[1]))
     count, row_bytes = (
         int(np.frombuffer(data, head, 1)["producer_count"][0]),
         producer_snapshot.PRODUCER.itemsize,
@@ -178,26 +179,31 @@ def snapshot(data: bytes | memoryview) -> list[Span]:
     for number, start in enumerate(range(head.itemsize, end, row_bytes)):
         part = memoryview(data)[start : min(start + row_bytes, end)]
         result += spans.field_spans(
-            producer_snapshot.PRODUCER, PRODUCER_FIELDS, part, start, f"producer {number}"
+            producer_snapshot.PRODUCER,
+            PRODUCER_FIELDS,
+            part,
+            start,
+            message("span.producer", n=number),
         )
     if end < len(data):
         result.append(
             torn_span(
                 end,
                 len(data),
-                "behind the last producer",
-                "Kafka reads past it where the checksum covers it.",
+                message("span.behind_last_producer"),
+                message("span.behind_last_producer_note"),
             )
         )
     return result
 
 
-def _crc_verdict(data: bytes | memoryview, stored_crc: str) -> str:
-    computed_crc = f"0x{crc32c(data[producer_snapshot.CRC_START :]):08x}"
+def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
+    """What the checksum covers, and whether it is that of the bytes."""
+    computed_crc = crc32c(data[producer_snapshot.CRC_START :])
     return (
-        "It matches."
-        if stored_crc == computed_crc
-        else f"It does not match: the bytes give {computed_crc}. Kafka deletes such a file."
+        message("span.checksum_matches", covers=crc.note)
+        if crc.value == f"0x{computed_crc:08x}"
+        else message("span.snapshot_checksum_differs", covers=crc.note, crc=computed_crc)
     )
 
 
@@ -205,72 +211,75 @@ def _group_field(field: str) -> Callable[[np.void], str]:
     return lambda row: units.group(int(row[field]))
 
 
-def _offset_note(base_offset: int) -> Callable[[np.void], str]:
-    return lambda entry: (
-        f"Offset {units.group(base_offset + int(entry['relative_offset']))}, counted from the "
-        "segment’s base offset."
+def _offset_note(base_offset: int) -> Callable[[np.void], Message]:
+    return lambda entry: message(
+        "span.index_offset", offset=base_offset + int(entry["relative_offset"])
     )
 
 
 SNAPSHOT_FIELDS = {
-    "version": FieldDisplay("version", CHECK, None, lambda _header: "1 is the only one there is."),
+    "version": FieldDisplay(
+        "version", CHECK, None, lambda _header: message("span.snapshot_version")
+    ),
     "crc": FieldDisplay(
         "crc",
         CHECK,
         lambda header: f"0x{int(header['crc']):08x}",
-        lambda _header: "CRC-32C of everything behind it.",
+        lambda _header: message("span.covered_by_snapshot_crc"),
     ),
     "producer_count": FieldDisplay(
-        "producerCount", SIZE, None, lambda _header: "Producers, in the order of a hash map."
+        "producerCount", SIZE, None, lambda _header: message("span.producer_count")
     ),
 }
 PRODUCER_FIELDS = {
     "producer_id": FieldDisplay(
-        "producerId", PRODUCER, None, lambda _producer: "Whose state this is."
+        "producerId", PRODUCER, None, lambda _producer: message("span.snapshot_producer")
     ),
     "producer_epoch": FieldDisplay(
         "producerEpoch",
         PRODUCER,
         None,
-        lambda _producer: "An older one of the same id is fenced off.",
+        lambda _producer: message("span.snapshot_epoch"),
     ),
     "last_sequence": FieldDisplay(
-        "lastSequence", PRODUCER, None, lambda _producer: "The next batch must go on from it."
+        "lastSequence", PRODUCER, None, lambda _producer: message("span.last_sequence")
     ),
     "last_offset": FieldDisplay(
         "lastOffset",
         OFFSET,
         _group_field("last_offset"),
         lambda producer: (
-            "Of its last batch." if producer["last_offset"] >= 0 else "No batch of it is known."
+            message("span.last_batch_offset")
+            if producer["last_offset"] >= 0
+            else message("span.no_batch_known")
         ),
     ),
     "offset_delta": FieldDisplay(
         "offsetDelta",
         OFFSET,
         None,
-        lambda _producer: "How far the last batch’s first offset lies before its last.",
+        lambda _producer: message("span.offset_delta"),
     ),
     "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
         None,
-        lambda producer: f"{units.moment(int(producer['timestamp_ms']))} UTC, of its last batch.",
+        lambda producer: message("span.last_batch_time", time=producer["timestamp_ms"]),
     ),
     "coordinator_epoch": FieldDisplay(
         "coordinatorEpoch",
         PRODUCER,
         None,
-        lambda _producer: "Of the last transaction marker; −1: none was seen.",
+        lambda _producer: message("span.coordinator_epoch"),
     ),
     "current_txn_first_offset": FieldDisplay(
         "currentTxnFirstOffset",
         OFFSET,
         _group_field("current_txn_first_offset"),
         lambda producer: (
-            "Where its open transaction began."
+            message("span.open_transaction_start")
             if producer["current_txn_first_offset"] >= 0
-            else "−1: no transaction is open."
+            else message("span.no_open_transaction")
         ),
     ),
 }

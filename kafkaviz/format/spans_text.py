@@ -4,6 +4,7 @@ import re
 
 from kafkaviz.binary import spans
 from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, SIZE, Span
+from kafkaviz.messages import Text, message
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
@@ -22,12 +23,13 @@ def lines(data: bytes, name: str) -> list[Span]:
 
 
 def _line(data: bytes, start: int, end: int, number: int, *, is_checkpoint: bool) -> Span:
+    title: Text
     value = spans.text(data[start:end].rstrip(b"\r\n"))
     if is_checkpoint and number < 2:
-        title, kind = (("version", CHECK), ("number of entries", SIZE))[number]
+        title, kind = (("version", CHECK), (message("span.entry_count"), SIZE))[number]
     elif is_checkpoint:
-        title, kind = f"entry {number - 2}", OFFSET
+        title, kind = message("span.entry", n=number - 2), OFFSET
     else:
         match = _NAME.match(data, start, end)
-        title, kind = (match[1].decode() if match else f"line {number + 1}"), PAYLOAD
+        title, kind = (match[1].decode() if match else message("span.line", n=number + 1)), PAYLOAD
     return Span(start, end, title, value, kind)

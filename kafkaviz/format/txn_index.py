@@ -11,6 +11,7 @@ import numpy as np
 
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import verbatim
 
 ENTRY: np.dtype = np.dtype(
     [
@@ -53,7 +54,9 @@ def ensure_readable(entries: np.ndarray) -> np.ndarray:
         version = int(entries["version"][slot]) >> 8
         raise CorruptBytes(
             slot * ENTRY.itemsize,
-            f"Unexpected aborted transaction version {version}, current version is {VERSION}",
+            verbatim(
+                f"Unexpected aborted transaction version {version}, current version is {VERSION}"
+            ),
         )
     return entries
 
@@ -69,7 +72,7 @@ def check(entries: np.ndarray, base_offset: int) -> None:
             f"Last offset of aborted transaction {entry_text(entries[slot])} is less than start "
             f"offset {base_offset}"
         )
-        raise CorruptBytes(slot * ENTRY.itemsize, problem)
+        raise CorruptBytes(slot * ENTRY.itemsize, verbatim(problem))
 
 
 def entry_text(entry: np.void) -> str:

@@ -24,12 +24,13 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, system_problem
 from kafkaviz.format.names import parse_file
 from kafkaviz.log import file, tar_reader, zip_reader
-from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, Pieces
+from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
 from kafkaviz.log.scratch_folder import scratch_folder, sweep
 from kafkaviz.log.unpack_budget import ProgressCallback, UnpackBudget
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import escape_line
 
 # what is offered to open, too
@@ -55,16 +56,36 @@ ARCHIVE_ERRORS = (
     LookupError,
 )
 MEMBER_FAULTS = {  # what the system refuses of a member's path, whatever folder it should go to
-    errno.EISDIR: "is a file and a folder at once",
-    errno.EEXIST: "is a file and a folder at once",
-    errno.ENOTDIR: "is a file and a folder at once",
-    errno.ENAMETOOLONG: "has too long a name",
-    errno.EILSEQ: "has a name that no file can have",
+    errno.EISDIR: "archive.file_and_folder",
+    errno.EEXIST: "archive.file_and_folder",
+    errno.ENOTDIR: "archive.file_and_folder",
+    errno.ENAMETOOLONG: "archive.name_too_long",
+    errno.EILSEQ: "archive.impossible_name",
 }
 
+# what the readers of the standard library say: what stands before and behind a value, and the key
+_LIBRARY_PROBLEMS = (
+    ("File is not a zip file", "", "archive.not_a_zip"),
+    ("Compressed file ended before the end-of-stream marker was reached", "", "archive.stream_cut"),
+    ("Memory usage limit exceeded", "", "archive.memory_limit"),
+)
+_LIBRARY_PROBLEMS_OF = (
+    ("Bad CRC-32 for file ", "", "archive.member_checksum"),
+    ("File ", " is encrypted, password required for extraction", "archive.encrypted"),
+    ("Not a gzipped file (", ")", "archive.not_a_gzip"),
+    ("CRC check failed ", "", "archive.checksum"),
+)
 
 # the archive that each folder of the cache holds, of those opened by this process
 _ARCHIVE_BY_FOLDER: dict[Path, Path] = {}
+
+
+class NoRoom(OSError):
+    """The disk, or its table of files, would be left too full."""
+
+    def __init__(self, problem: Message) -> None:
+        super().__init__(errno.ENOSPC, str(problem))
+        self.problem = problem
 
 
 def cache_folder() -> Path:
@@ -105,17 +126,17 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
     if not stat.S_ISREG(mode):
         raise CannotOpen(
             path,
-            "is no file",
-            "give a broker directory, a .tar, .tar.gz or a .zip",
+            message("errors.no_file"),
+            message("errors.give_directory_or_archive"),
             kind="not-kafka",
         )
     if not is_archive(path):
         hint = (
-            "give the directory that it lies in"
+            message("errors.give_its_directory")
             if parse_file(path.name)
-            else "give a broker directory, a .tar, .tar.gz or a .zip"
+            else message("errors.give_directory_or_archive")
         )
-        raise CannotOpen(path, "is a file", hint, kind="not-kafka")
+        raise CannotOpen(path, message("errors.is_a_file"), hint, kind="not-kafka")
     home = unpack_target(path)
     if not home.exists():
         _unpack_aside(path, home, on_progress)
@@ -138,8 +159,8 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
         if ".." in inner.parts or not target.exists():
             raise CannotOpen(
                 path,
-                "is not there",
-                f"the archive {archive_path.name} holds nothing of that name",
+                message("errors.not_there"),
+                message("archive.holds_no_such_name", name=archive_path.name),
                 kind="missing",
             )
     return target
@@ -201,22 +222,35 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
     """What the system refused is the cache's fault; anything else is the archive's."""
     if isinstance(error, OSError) and error.errno:
-        problem = (
-            f"cannot be unpacked into {cache_folder()} ({(error.strerror or str(error)).lower()})"
+        problem = message(
+            "archive.cannot_unpack_into",
+            folder=cache_folder(),
+            problem=error.problem if isinstance(error, NoRoom) else system_problem(error),
         )
         return CannotOpen(
             path,
             problem,
-            "make room there, or set KAFKAVIZ_CACHE to another folder",
+            message("archive.make_room"),
             kind="archive",
         )
-    reason = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
+    reason = error.problem if isinstance(error, BadArchive) else _library_problem(error)
     return CannotOpen(
         path,
-        f"is no archive that can be read ({reason})",
-        "pack the directory again, with tar or zip",
+        message("archive.unreadable", reason=reason),
+        message("archive.pack_again"),
         kind="archive",
     )
+
+
+def _library_problem(error: Exception) -> Message:
+    text = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
+    for words, _, key in _LIBRARY_PROBLEMS:
+        if text == words:
+            return message(key)
+    for start, end, key in _LIBRARY_PROBLEMS_OF:
+        if text.startswith(start) and text.endswith(end):
+            return message(key, value=text[len(start) : len(text) - len(end)])
+    return verbatim(text)
 
 
 def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
@@ -248,9 +282,9 @@ class _DiskReserve:
     def check(self, count: int) -> None:
         """OSError before so many bytes more, or one more file, would take it."""
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
-            raise OSError(errno.ENOSPC, f"only {self._reserve_bytes} bytes would be left there")
+            raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
         if _free_files(self._folder) < self._reserve_files:
-            raise OSError(errno.ENOSPC, f"only {self._reserve_files} files more would fit there")
+            raise NoRoom(message("archive.few_files_left", count=self._reserve_files))
 
 
 def _free_files(folder: Path) -> int:
@@ -282,16 +316,14 @@ def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
             if len(name) <= NAME_CHARACTERS
             else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
         )
-        problem = f"holds {short_name}, which {MEMBER_FAULTS[error.errno]}"
-        raise CannotOpen(
-            path, problem, "pack the directory again, with tar or zip", kind="archive"
-        ) from None
+        problem = message(MEMBER_FAULTS[error.errno], name=short_name)
+        raise CannotOpen(path, problem, message("archive.pack_again"), kind="archive") from None
 
 
 def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
     """The path, if it stays below the folder it is unpacked into."""
     if path.is_absolute() or ".." in path.parts:
-        raise ValueError(f"{path} would leave the folder")
+        raise BadArchive(message("archive.would_leave_folder", path=path))
     return path
 
 
@@ -332,7 +364,7 @@ class _XzReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As of a file; EOFError within a stream that is cut."""
+        """As of a file; BadArchive within a stream that is cut."""
         while True:
             if self._decompressor is None or self._decompressor.needs_input:
                 self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
@@ -345,7 +377,7 @@ class _XzReader(io.RawIOBase):
                     return 0
                 self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_BYTES)
             elif self._decompressor.needs_input and not self._data:
-                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+                raise BadArchive(message("archive.stream_cut"))
             data, self._data = self._data, b""
             piece = self._decompressor.decompress(data, len(buffer))
             if self._decompressor.eof:

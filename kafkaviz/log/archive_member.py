@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from kafkaviz.messages import Message
+
 PIECE_BYTES = 1 << 20
 # (byte of the file, what stands there), ascending; between them are holes
 Pieces = Iterator[tuple[int, bytes]]
@@ -17,3 +19,11 @@ class ArchiveMember:
     is_directory: bool
     size_bytes: int
     mtime_ns: int
+
+
+class BadArchive(ValueError):
+    """What makes an archive unreadable."""
+
+    def __init__(self, problem: Message) -> None:
+        super().__init__(str(problem))
+        self.problem = problem

@@ -16,6 +16,7 @@ from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
 from kafkaviz.log import archive, file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
+from kafkaviz.messages import Message, message
 
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 # LogManager, 4.3.1
@@ -29,7 +30,7 @@ class Problem:
     """Something that could not be read, and so is left out of what is shown."""
 
     path: Path  # of the file or directory itself
-    what: str
+    what: Message
     # CannotOpen's, where the system did not let it be read; "": its bytes are wrong
     kind: str = field(default="", compare=False)
 
@@ -41,7 +42,7 @@ class Problem:
     @classmethod
     def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
         """What a fault says of this path, without saying the path again."""
-        return cls(path, getattr(fault, "what", str(fault)), getattr(fault, "kind", ""))
+        return cls(path, getattr(fault, "what", fault.message), getattr(fault, "kind", ""))
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,9 @@ class Broker:
         """The topic-partition of this directory name, such as orders-0."""
         partition = self._by_directory.get(directory)
         if not partition:
-            raise CannotOpen(self.path, f"holds no topic-partition {directory}", kind="missing")
+            raise CannotOpen(
+                self.path, message("errors.no_such_partition", name=directory), kind="missing"
+            )
         return partition
 
 
@@ -273,20 +276,20 @@ def _is_simulated(root: Path) -> bool:
 def _not_a_broker(root: Path) -> CannotOpen:
     """Why this is no broker directory, and which of those below it are."""
     if _holds_log(root):
-        problem = "holds a .log, but has no name of a topic-partition"
-        return CannotOpen(root, problem, "rename it TOPIC-N, such as orders-0", kind="not-kafka")
+        problem = message("errors.log_without_partition_name")
+        return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")
     # in an archive, by its own address
     nearby = tuple(
         archive.display_path(path) for path in _directories(root) if _looks_like_broker(path)
     )
     hint = (
-        f"{nearby[0]} looks like one"
+        message("errors.looks_like_one", path=nearby[0])
         if nearby
-        else "give a directory of log.dirs, or an archive of one"
+        else message("errors.give_log_directory")
     )
     return CannotOpen(
         root,
-        "there is no meta.properties and no directory named topic-number",
+        message("errors.not_a_broker_directory"),
         hint,
         kind="not-kafka",
         nearby=nearby,

@@ -12,6 +12,7 @@ from kafkaviz.format import names, offset_index, spans_batch, spans_table, spans
 from kafkaviz.log import file, log_regions
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.log_regions import LogRegion
+from kafkaviz.messages import message
 
 TEXT_BYTES = 1 << 20  # a text file is read whole; what is larger is no checkpoint of Kafka's
 LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata is batches too
@@ -118,17 +119,24 @@ def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop:
             torn_span(
                 region.position,
                 region.end,
-                "no batch",
-                "These bytes are no batch and no start of one.",
+                message("span.no_batch"),
+                message("span.no_batch_note"),
             )
         ]
     note = (
-        "Zeros, set ahead and never written."
+        message("span.zeros_ahead")
         if size_bytes <= log_regions.TAIL_BYTES
-        else "Zeros as far as it was looked at."
+        else message("span.zeros_looked_at")
     )
     return [
-        Span(region.position, region.end, "zero padding", units.size(size_bytes), UNWRITTEN, note)
+        Span(
+            region.position,
+            region.end,
+            message("span.zero_padding"),
+            units.size(size_bytes),
+            UNWRITTEN,
+            note,
+        )
     ]
 
 
@@ -173,8 +181,8 @@ def _unknown_file_span(info: FileInfo) -> Span:
     return Span(
         0,
         info.size_bytes,
-        "unknown file",
+        message("span.unknown_file"),
         units.size(info.size_bytes),
         PAYLOAD,
-        "No file of Kafka’s has this name.",
+        message("span.unknown_file_note"),
     )

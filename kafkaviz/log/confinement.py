@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.messages import message
 
 VARIABLE = "KAFKAVIZ_CONFINED_TO"  # of the environment, which Spark's workers inherit
 
@@ -41,7 +42,7 @@ def refuse_outside(descriptor: int, path: Path) -> None:
     if allowed_json is not None and not _real_path(descriptor, path).startswith(
         _prefixes(allowed_json)
     ):
-        raise CannotOpen(path, "lies outside what this server may open", kind="outside")
+        raise CannotOpen(path, message("errors.outside_server"), kind="outside")
 
 
 def _real_path(descriptor: int, path: Path) -> str:

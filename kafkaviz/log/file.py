@@ -13,6 +13,7 @@ import numpy as np
 
 from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.log import confinement
+from kafkaviz.messages import message
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
 INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
@@ -46,10 +47,12 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     try:
         target = (Path(path).expanduser() if expands_home else Path(path)).absolute()
     except RuntimeError:
-        raise CannotOpen(path, "names a home directory that is not there", kind="missing") from None
+        raise CannotOpen(path, message("errors.no_such_home"), kind="missing") from None
     if "\0" in str(target):
         raise CannotOpen(
-            str(target).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing"
+            str(target).replace("\0", "\N{SYMBOL FOR NULL}"),
+            message("errors.no_path"),
+            kind="missing",
         )
     return target
 
@@ -183,7 +186,12 @@ def open_file(path: Path) -> Generator[io.FileIO]:
     """
     with translate_os_errors(path), open(path, "rb", buffering=0, opener=open_nonblocking) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise CannotOpen(path, "is no regular file", "move it away", kind="special")
+            raise CannotOpen(
+                path,
+                message("errors.no_regular_file"),
+                message("errors.move_it_away"),
+                kind="special",
+            )
         yield file
 
 
@@ -202,7 +210,7 @@ def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
     if size_bytes > limit_bytes:
         raise CannotOpen(
             path,
-            f"holds {size_bytes} bytes, more than the {limit_bytes} that are read",
+            message("errors.file_too_large", size=size_bytes, limit=limit_bytes),
             kind="large",
         )
 

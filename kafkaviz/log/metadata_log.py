@@ -23,6 +23,7 @@ from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 
 DIRECTORY = names.METADATA_DIRECTORY
 PARTITION_NUMBERS = {metadata.PARTITION_NUMBER, metadata.PARTITION_CHANGE_NUMBER}
@@ -173,10 +174,7 @@ class _RecordBudget:
         """Makes room for a batch; CorruptFile where there is none."""
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
-            problem = (
-                f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records, "
-                "and no broker writes that"
-            )
+            problem = message("corrupt.too_many_metadata_records", count=COMPRESSED_RECORDS)
             raise CorruptFile(path, int(row["position"]), problem)
 
 
@@ -193,14 +191,12 @@ def _batches(
         position = int(row["position"])
         data = segment.batch_bytes(position)
         if not batch_records.is_crc_valid(data):
-            raise CorruptFile(
-                segment.log.path, position, "the checksum of a batch of metadata is wrong"
-            )
+            raise CorruptFile(segment.log.path, position, message("corrupt.metadata_checksum"))
         if row["magic"] < batch.MAGIC_2:
             raise CorruptFile(
                 segment.log.path,
                 position,
-                f"a batch of magic {row['magic']}, which is older than any metadata log",
+                message("corrupt.metadata_magic", magic=int(row["magic"])),
             )
         budget.spend(row, segment.log.path)
         yield _applied_records(data, segment.log.path, position), int(row["last_offset"]) + 1
@@ -248,7 +244,10 @@ class _Replay:
         except CorruptBytes as fault:
             if len(self._state.problems) < MAX_PROBLEMS:
                 self._state.problems.append(
-                    Problem(file.path, f"record {record.offset}: {fault.what}")
+                    Problem(
+                        file.path,
+                        message("corrupt.at_record", offset=record.offset, what=fault.what),
+                    )
                 )
             return
         name = metadata_record.type.name

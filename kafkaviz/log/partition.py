@@ -13,6 +13,7 @@ from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 
 SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
@@ -115,7 +116,9 @@ class Partition:
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
                 return segment
-        raise CannotOpen(self.path, f"holds no segment {base_offset}", kind="missing")
+        raise CannotOpen(
+            self.path, message("errors.no_such_segment", base_offset=base_offset), kind="missing"
+        )
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
@@ -135,7 +138,9 @@ class Partition:
         """
         if offset not in self.snapshots:
             raise CannotOpen(
-                self.path, f"holds no producer snapshot of offset {offset}", kind="missing"
+                self.path,
+                message("errors.no_such_producer_snapshot", offset=offset),
+                kind="missing",
             )
         path = self.snapshots[offset].path
         try:

@@ -16,6 +16,7 @@ from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import CHUNK_BYTES, ReadInto, Walk, WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
+from kafkaviz.messages import message
 from kafkaviz.units import file_stem
 
 LOOK_INSIDE_LIMIT_BYTES = (
@@ -187,7 +188,7 @@ class Segment:
             )
             if size_bytes > LIMIT_BYTES:
                 raise CorruptBytes(
-                    0, f"a batch of {size_bytes} bytes is more than the {LIMIT_BYTES} that are read"
+                    0, message("corrupt.batch_too_large", size=size_bytes, limit=LIMIT_BYTES)
                 )
             return bytes(batch_records.batch_bytes(file.read(path, position, size_bytes)))
         except CorruptBytes as fault:
@@ -197,8 +198,8 @@ class Segment:
         if self.log is None:
             raise CannotOpen(
                 f"{self.name}.log",
-                "is not there",
-                "the segment has index files alone",
+                message("errors.not_there"),
+                message("errors.index_files_alone"),
                 kind="missing",
             )
         return self.log

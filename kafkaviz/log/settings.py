@@ -23,6 +23,7 @@ from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
 from kafkaviz.log import archive, file, metadata_log
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
+from kafkaviz.messages import Message, message, verbatim
 
 # KafkaRaftLog, 4.3.1
 METADATA_NAMES = {
@@ -56,7 +57,7 @@ class SettingValue:
     value: Value
     origin: Origin
     source_name: str
-    source: str
+    source: Message
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,11 @@ class Settings:
                         value,
                         origin,
                         source_name,
-                        f"{source_name}, {_describe_record(values[source_name])}",
+                        message(
+                            "setting_source.named",
+                            name=source_name,
+                            source=_describe_record(values[source_name]),
+                        ),
                     )
         for source_name in (
             candidate
@@ -137,14 +142,18 @@ class Settings:
             if value is not None:
                 path = archive.display_path(self.properties_path or Path(SERVER_PROPERTIES))
                 return SettingValue(
-                    name, value, Origin.FILE, source_name, f"{source_name}, in {path}"
+                    name,
+                    value,
+                    Origin.FILE,
+                    source_name,
+                    message("setting_source.file", name=source_name, path=path),
                 )
         return SettingValue(
             name,
             definition.default(self.release),
             Origin.DEFAULT,
             name,
-            f"default of Kafka {versions.text(self.release)}",
+            message("setting_source.default", release=versions.text(self.release)),
         )
 
     def _config_records(self, topic: str) -> dict[Origin, Mapping[str, ConfigValue]]:
@@ -159,7 +168,11 @@ class Settings:
         broker_name = source_name if source_name in dict(definition.broker_names) else None
         value = definition.parse(self.overrides[source_name], self.release, broker_name)
         return SettingValue(
-            definition.name, value, Origin.TYPED, source_name, f"{source_name}, as typed"
+            definition.name,
+            value,
+            Origin.TYPED,
+            source_name,
+            message("setting_source.typed", name=source_name),
         )
 
     def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
@@ -208,7 +221,14 @@ def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | N
         except (KafkavizError, OSError) as fault:
             # what this server may not open is not there for it
             if getattr(fault, "kind", "") != "outside":
-                problems.append(Problem(path, getattr(fault, "what", str(fault))))
+                problems.append(
+                    Problem(
+                        path,
+                        getattr(fault, "what", fault.message)
+                        if isinstance(fault, KafkavizError)
+                        else verbatim(str(fault)),
+                    )
+                )
     return None
 
 
@@ -233,8 +253,9 @@ def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
     return (name for name, _ in definition.broker_names)
 
 
-def _describe_record(config_value: ConfigValue) -> str:
-    return (
-        f"ConfigRecord at offset {config_value.offset} of {metadata_log.DIRECTORY}/"
-        f"{config_value.file}"
+def _describe_record(config_value: ConfigValue) -> Message:
+    return message(
+        "setting_source.config_record",
+        offset=config_value.offset,
+        file=f"{metadata_log.DIRECTORY}/{config_value.file}",
     )

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO
 
-from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, Pieces
+from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
 from kafkaviz.log.unpack_budget import UnpackBudget
+from kafkaviz.messages import Message, message
 
 BLOCK_BYTES = 512
 NOTES_BYTES = 64 << 10  # of one pax header or long name
@@ -60,7 +61,7 @@ class TarStream:
         while count:
             piece = self.read(min(count, PIECE_BYTES))
             if not piece:
-                raise ValueError(describe_cut(self.position))
+                raise BadArchive(describe_cut(self.position))
             count -= len(piece)
             yield piece
 
@@ -72,7 +73,7 @@ class TarStream:
     def notes(self, count: int) -> bytes:
         """The contents of a header of names and notes, and past what fills its last block."""
         if count > NOTES_BYTES:
-            raise ValueError(f"a header says that {count} bytes of names and notes follow")
+            raise BadArchive(message("archive.notes_too_long", count=count))
         block = b"".join(self.pieces(_pad_to_block(count)))
         return block[:count]
 
@@ -97,8 +98,8 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
     while block := _header(stream, is_expected=notes.is_begun):
         kind, size = block[156:157], _number(block[124:136], "size")
         if size < 0:
-            raise ValueError(
-                f"the header at byte {stream.position - BLOCK_BYTES} says a size of {size} bytes"
+            raise BadArchive(
+                message("archive.negative_size", position=stream.position - BLOCK_BYTES, size=size)
             )
         if kind in PAX:
             _add_notes(notes, stream.notes(size))
@@ -129,10 +130,10 @@ def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
     block = stream.read(BLOCK_BYTES)
     if len(block) == BLOCK_BYTES and not any(block) and not is_expected:
         if sum(map(len, _tail(stream))) > TAIL_BYTES:
-            raise ValueError(f"more than {TAIL_BYTES} bytes follow its end at byte {position}")
+            raise BadArchive(message("archive.long_tail", count=TAIL_BYTES, position=position))
         return None
     if len(block) < BLOCK_BYTES or not _has_valid_checksum(block):
-        raise ValueError(describe_cut(position))
+        raise BadArchive(describe_cut(position))
     return block
 
 
@@ -142,9 +143,9 @@ def _tail(stream: TarStream) -> Iterator[bytes]:
         yield piece
 
 
-def describe_cut(position: int) -> str:
+def describe_cut(position: int) -> Message:
     """What is said of an archive that breaks off."""
-    return f"damaged or cut at byte {position} of what it holds"
+    return message("archive.cut", position=position)
 
 
 def _has_valid_checksum(block: bytes) -> bool:
@@ -164,14 +165,14 @@ def _number(text: bytes, name: str) -> int:
         return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
     digits = text.partition(b"\0")[0].strip()
     if not re.fullmatch(rb"[0-7]*", digits):
-        raise ValueError(f"a header without a number for its {name}")
+        raise BadArchive(message("archive.header_without_number", name=name))
     return int(digits or b"0", 8)
 
 
 def _decimal(text: str | bytes, name: str) -> int:
     digits = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     if not DIGITS.fullmatch(digits):
-        raise ValueError(f"a header without a number for its {name}")
+        raise BadArchive(message("archive.header_without_number", name=name))
     return int(digits)
 
 
@@ -185,7 +186,7 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
         end = position + (int(digits) if DIGITS.fullmatch(digits) else 0)
         keyword, separator, value = block[position + len(digits) + 1 : end - 1].partition(b"=")
         if end <= position or not separator or block[end - 1 : end] != b"\n":
-            raise ValueError("a pax header whose records cannot be read")
+            raise BadArchive(message("archive.pax_unreadable"))
         position = end
         name, text = os.fsdecode(keyword), os.fsdecode(value)
         if name == "GNU.sparse.offset":
@@ -204,9 +205,8 @@ def _member(
     header.
     """
     if kind not in TYPES:
-        raise ValueError(
-            f"a member of type {kind!r}, which is not known, at byte "
-            f"{stream.position - BLOCK_BYTES}"
+        raise BadArchive(
+            message("archive.unknown_type", type=repr(kind), position=stream.position - BLOCK_BYTES)
         )
     if "size" in notes.fields:
         size = _decimal(notes.fields["size"], "size")
@@ -258,7 +258,7 @@ def _path(block: bytes, notes: _MemberNotes) -> str:
         full_name = prefix + b"/" + name if prefix and block[257:263] == USTAR else name
         path = os.fsdecode(full_name if notes.long_name is None else notes.long_name)
     if "\0" in path:
-        raise ValueError("a name with a zero byte in it")
+        raise BadArchive(message("archive.zero_in_name"))
     return path
 
 
@@ -272,9 +272,9 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
         sign, seconds, fraction = match.groups()
         time_ns = int(seconds + (fraction or "")[:9].ljust(9, "0")) * (-1 if sign else 1)
     else:
-        raise ValueError("a header without a number for its time")
+        raise BadArchive(message("archive.header_without_number", name="time"))
     if abs(time_ns) >= LIMIT_NS:
-        raise ValueError("a header with a time that no file can have")
+        raise BadArchive(message("archive.impossible_time"))
     return time_ns
 
 
@@ -333,13 +333,13 @@ def _read_map(stream: TarStream) -> list[int]:
             if len(numbers) == expected_count:
                 break
         if len(numbers) < expected_count and len(rest) > BLOCK_BYTES:
-            raise ValueError("a header without a number for its map")
+            raise BadArchive(message("archive.header_without_number", name="map"))
     return numbers[1:]
 
 
 def _check_count(chunks: int) -> None:
     if chunks > SPARSE_CHUNKS:
-        raise ValueError(f"a sparse file in more than {SPARSE_CHUNKS} pieces")
+        raise BadArchive(message("archive.too_many_pieces", count=SPARSE_CHUNKS))
 
 
 def _check_map(
@@ -349,10 +349,10 @@ def _check_map(
     end = 0
     for offset, count in chunks:
         if offset < end or count < 0:
-            raise ValueError(f"{path} is a sparse file whose map cannot be read")
+            raise BadArchive(message("archive.map_unreadable", path=path))
         end = offset + count
     if end > real_bytes or sum(count for _, count in chunks) != stored_bytes:
-        raise ValueError(f"{path} is a sparse file whose map cannot be read")
+        raise BadArchive(message("archive.map_unreadable", path=path))
 
 
 def _pad_to_block(count: int) -> int:

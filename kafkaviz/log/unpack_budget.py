@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.messages import Message, message
 
 # read or left as holes; what is really written is bounded by the room on disk
 LIMIT_BYTES = 1 << 40
@@ -20,7 +21,7 @@ LIMIT_DEPTH = 64  # folders in one another: whoever walks or removes them needs 
 BASE_S = 300
 BYTES_PER_S = 1 << 20  # of the packed file: a large archive has longer
 PROGRESS_INTERVAL_S = 0.25  # how often whoever waits is told
-UNPACK_YOURSELF = "unpack it yourself, and give the directory"
+UNPACK_YOURSELF = message("archive.unpack_yourself")
 
 ProgressCallback = Callable[[int], None]
 
@@ -47,33 +48,33 @@ class UnpackBudget:
     def expect_bytes(self, count: int) -> None:
         """Refuses so many more bytes, where they would be too many, without counting them yet."""
         if self._bytes + count > LIMIT_BYTES:
-            raise self._refusal(f"unpacks to more than {LIMIT_BYTES} bytes")
+            raise self._refusal(message("archive.too_many_bytes", limit=LIMIT_BYTES))
 
     def add_headers(self, count: int = 1) -> None:
         """Counts headers."""
         self._headers += count
         if self._headers > LIMIT_HEADERS:
-            raise self._refusal(f"holds more than {LIMIT_HEADERS} headers")
+            raise self._refusal(message("archive.too_many_headers", limit=LIMIT_HEADERS))
 
     def add_file(self) -> None:
         """Counts a file or a folder that is made."""
         self._files += 1
         if self._files > LIMIT_FILES:
-            raise self._refusal(f"holds more than {LIMIT_FILES} files and folders")
+            raise self._refusal(message("archive.too_many_files", limit=LIMIT_FILES))
 
     def check_depth(self, folders: int) -> None:
         """Refuses a path of too many folders."""
         if folders > LIMIT_DEPTH:
-            raise self._refusal(f"holds more than {LIMIT_DEPTH} folders in one another")
+            raise self._refusal(message("archive.too_deep", limit=LIMIT_DEPTH))
 
     def check_time(self) -> None:
         """Refuses what takes too long, and tells whoever waits how far it is."""
         now_s = time.monotonic()
         if now_s > self._deadline_s:
-            raise self._refusal(f"takes longer than {self._limit_s} s to unpack")
+            raise self._refusal(message("archive.takes_too_long", limit=self._limit_s))
         if self._on_progress and now_s >= self._next_progress_s:
             self._next_progress_s = now_s + PROGRESS_INTERVAL_S
             self._on_progress(self._bytes)
 
-    def _refusal(self, problem: str) -> CannotOpen:
+    def _refusal(self, problem: Message) -> CannotOpen:
         return CannotOpen(self.path, problem, UNPACK_YOURSELF, kind="archive")

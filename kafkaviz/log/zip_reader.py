@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import IO
 
-from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, Pieces
+from kafkaviz.log.archive_member import PIECE_BYTES, ArchiveMember, BadArchive, Pieces
 from kafkaviz.log.unpack_budget import UnpackBudget
+from kafkaviz.messages import message
 
 # zipfile reads the central directory at once, and makes ten times as much of it
 DIRECTORY_BYTES = 32 << 20
@@ -31,7 +32,7 @@ class _BoundedReader(io.BufferedReader):
     def read(self, size: int | None = -1) -> bytes:
         """As of a file; ValueError for too much."""
         if size is not None and size > DIRECTORY_BYTES:
-            raise ValueError(f"its directory of {size} bytes is longer than {DIRECTORY_BYTES}")
+            raise BadArchive(message("archive.long_directory", size=size, most=DIRECTORY_BYTES))
         return super().read(size)
 
 
@@ -55,9 +56,10 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
                 yield member, iter(())
                 continue
             if entry.compress_type not in METHODS:
-                raise ValueError(
-                    f"{entry.filename} is packed by method {entry.compress_type}, neither stored "
-                    "nor deflated"
+                raise BadArchive(
+                    message(
+                        "archive.unknown_method", name=entry.filename, method=entry.compress_type
+                    )
                 )
             budget.expect_bytes(entry.file_size)
             with archive.open(entry) as content:
@@ -69,7 +71,7 @@ def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
-            raise ValueError(f"{entry.filename} overlaps another member")
+            raise BadArchive(message("archive.members_overlap", name=entry.filename))
         end = (
             entry.header_offset
             + LOCAL_HEADER_BYTES
@@ -77,7 +79,7 @@ def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
             + entry.compress_size
         )
     if end > size_bytes:
-        raise ValueError("a member that reaches beyond the file")
+        raise BadArchive(message("archive.member_beyond_file"))
 
 
 def _iterate_chunks(content: IO[bytes], member: ArchiveMember, budget: UnpackBudget) -> Pieces:
@@ -87,7 +89,7 @@ def _iterate_chunks(content: IO[bytes], member: ArchiveMember, budget: UnpackBud
         yield position, piece
         position += len(piece)
     if position != member.size_bytes:
-        raise ValueError(f"{member.path.name} has not the length that the archive says")
+        raise BadArchive(message("archive.wrong_length", name=member.path.name))
 
 
 def _mtime_ns(entry: zipfile.ZipInfo) -> int:

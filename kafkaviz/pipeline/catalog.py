@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kafkaviz.analysis.finding import SEVERITIES
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
+from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog_info import FORMAT, CatalogInfo, from_json, pause_gc
 from kafkaviz.pipeline.schema import TABLES
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.findings import StoredHealth
 
 NAME = "_catalog.json"
-FULL_INGEST = "run kafkaviz ingest --full"
+FULL_INGEST = message("errors.full_ingest")
 
 
 class Catalog:
@@ -56,7 +57,7 @@ class Catalog:
         if rows.num_rows != len(info.segments):
             raise CannotOpen(
                 self.path / "segments",
-                f"has {rows.num_rows} rows for {len(info.segments)} segments",
+                message("errors.wrong_row_count", rows=rows.num_rows, segments=len(info.segments)),
                 FULL_INGEST,
             )
         return info, rows
@@ -95,15 +96,15 @@ class Catalog:
         if source is None or source.checked is None:
             raise CannotOpen(
                 self.path,
-                f"holds no findings of {broker}",
-                "make it again, with findings: kafkaviz ingest",
+                message("errors.no_findings_of", broker=broker),
+                message("errors.ingest_with_findings"),
                 kind="missing",
             )
         try:
             return stored_health(source.checked, findings, steps, retention)
         except ValueError:
             raise CannotOpen(
-                self.path / "findings", "holds what no check finds", FULL_INGEST
+                self.path / "findings", message("errors.unknown_findings"), FULL_INGEST
             ) from None
 
     def severities(self) -> dict[str, int]:
@@ -116,7 +117,7 @@ class Catalog:
     ) -> tuple[CatalogInfo, pa.Table]:
         """The rows, and the description that named their files."""
         if name not in TABLES:
-            raise KafkavizError(f"a catalog has no table {name}; it has {', '.join(TABLES)}")
+            raise KafkavizError(message("errors.no_such_table", name=name, names=tuple(TABLES)))
         info = self.info
         try:
             return info, _rows(self.path, info, name, columns, filters)
@@ -124,12 +125,14 @@ class Catalog:
             self.info = read_info(self.path)
             if self.info == info:
                 raise CannotOpen(
-                    self.path, "lacks files that it names", FULL_INGEST, kind="missing"
+                    self.path, message("errors.lacks_files"), FULL_INGEST, kind="missing"
                 ) from None
             return self._read(name, columns, filters)
         except (pa.ArrowException, OSError) as fault:
             raise CannotOpen(
-                self.path / name, f"cannot be read ({_first_line(fault)})", FULL_INGEST
+                self.path / name,
+                message("errors.cannot_be_read", reason=_first_line(fault)),
+                FULL_INGEST,
             ) from None
 
 
@@ -149,22 +152,29 @@ def read_info(path: Path) -> CatalogInfo:
             if document["format"] != FORMAT:
                 raise CannotOpen(
                     path,
-                    f"is a catalog of format {document['format']}, not {FORMAT}",
-                    "run kafkaviz ingest again",
+                    message(
+                        "errors.other_catalog_format",
+                        found=str(document["format"]),
+                        expected=FORMAT,
+                    ),
+                    message("errors.ingest_again"),
                     kind="file",
                 )
             return from_json(document)
     except FileNotFoundError:
         raise CannotOpen(
-            path, "is no catalog", "make one: kafkaviz ingest DIR --catalog OUT", kind="missing"
+            path, message("errors.is_no_catalog"), message("errors.make_a_catalog"), kind="missing"
         ) from None
     except OSError as error:
         raise CannotOpen(
-            path / NAME, (error.strerror or str(error)).lower(), "run kafkaviz ingest again"
+            path / NAME, system_problem(error), message("errors.ingest_again")
         ) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise CannotOpen(
-            path / NAME, "is not a catalog's description", "run kafkaviz ingest again", kind="file"
+            path / NAME,
+            message("errors.is_no_description"),
+            message("errors.ingest_again"),
+            kind="file",
         ) from None
 
 

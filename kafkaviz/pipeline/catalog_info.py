@@ -13,10 +13,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.log.broker import Problem
+from kafkaviz.messages import Message
 from kafkaviz.pipeline.schema import TABLES
 
-FORMAT = 8
+FORMAT = 9
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
@@ -26,8 +29,7 @@ class SourceCheck:
     be told.
     """
 
-    assumed_version: str  # whose behaviour is told: 4.3.1
-    because: str
+    version: AssumedRelease  # whose behaviour it is
     clean: bool | None = None
     starts: bool | None = None
 
@@ -175,7 +177,7 @@ def _source_json(source: CatalogSource) -> dict:
     return vars(source) | {
         "path": str(source.path),
         "given": str(source.given),
-        "checked": source.checked and vars(source.checked),
+        "checked": source.checked and _check_json(source.checked),
     }
 
 
@@ -191,16 +193,25 @@ def _parse_source(document: dict[str, Any]) -> CatalogSource:
     return CatalogSource(**values)
 
 
+def _check_json(check: SourceCheck) -> dict:
+    return {
+        "assumed_version": check.version.text,
+        "because": str(check.version.reason),
+        "traces": to_plain(check.version.traces),
+        "clean": check.clean,
+        "starts": check.starts,
+    }
+
+
 def _parse_source_check(document: Mapping) -> SourceCheck:
-    version, because = (
-        _ensure_type(str, document["assumed_version"]),
-        _ensure_type(str, document["because"]),
-    )
+    version = _ensure_type(str, document["assumed_version"])
     if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}", version):
         raise ValueError("a version has no number")
     return SourceCheck(
-        version,
-        because,
+        AssumedRelease(
+            tuple(map(int, version.split("."))),
+            from_plain(tuple[Message, ...], document["traces"]),
+        ),
         _ensure_type(bool | None, document["clean"]),
         _ensure_type(bool | None, document["starts"]),
     )

@@ -36,6 +36,7 @@ import pyarrow.parquet as pq
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import translate_os_errors
+from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import NAME, read_info
 from kafkaviz.pipeline.catalog_info import (
     CatalogInfo,
@@ -79,7 +80,9 @@ class CatalogTransaction:
             (self.staging / CURRENT).symlink_to(self.run.name)
         except OSError:
             raise CannotOpen(
-                self.path, "lies on a file system without symbolic links", "give a folder elsewhere"
+                self.path,
+                message("errors.no_symbolic_links"),
+                message("errors.give_folder_elsewhere"),
             ) from None
         return self.staging
 
@@ -201,7 +204,9 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
     with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()) and not any((path / name).is_file() for name in (NAME, LOCK)):
-            raise CannotOpen(path, "holds other files and is no catalog", "give a new folder")
+            raise CannotOpen(
+                path, message("errors.holds_other_files"), message("errors.give_new_folder")
+            )
     with _hold_lock(path):
         transaction = CatalogTransaction(path, _read_old(path))
         _sweep(path)
@@ -239,8 +244,11 @@ def _lock(path: Path, file: TextIO) -> None:
             holder = file.read().strip()
         if holder != str(os.getpid()) or time.monotonic() > waits_until:
             raise CatalogBusy(
-                f"{path} is being written by another run (process {holder or 'unknown'}); wait for "
-                "it to end"
+                message(
+                    "errors.catalog_busy",
+                    path=path,
+                    process=holder or message("errors.process_unknown"),
+                )
             )
         time.sleep(0.1)
 

@@ -2,15 +2,17 @@
 those values again from the rows.
 """
 
+import json
 from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from kafkaviz.analysis.finding import CODES, SEVERITIES, Evidence, Finding
+from kafkaviz.analysis import finding_codec
+from kafkaviz.analysis.finding import Finding
 from kafkaviz.analysis.health import AssumedRelease, Health
-from kafkaviz.analysis.restart import Restart, StartupStep
+from kafkaviz.analysis.restart import Restart
 from kafkaviz.analysis.retention import (
     COUNTED_BY,
     STATES,
@@ -23,24 +25,9 @@ from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.format import names
 from kafkaviz.pipeline.catalog_info import SourceCheck
 from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS, RETENTION
-from kafkaviz.simulate.steps import ACTIONS, CAUSES
 from kafkaviz.units import replace_surrogates
 
-# columns of that name
-SHARED_COLUMNS = (
-    "code",
-    "severity",
-    "file",
-    "position",
-    "length",
-    "message",
-    "consequence",
-    "next_step",
-    "reference",
-)
 MAX_LONG = 2**63 - 1
-# those that a step calls otherwise
-STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}
 AGE_COLUMNS = {
     "segment_base_offset": "base_offset",
     "bytes": "size_bytes",
@@ -49,13 +36,11 @@ AGE_COLUMNS = {
     "offset": "offset",
 }
 RETENTION_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
-LIMITS_COLUMNS = {
+LIMITS_COLUMNS = ("deletes", "retention_ms", "retention_bytes", "is_tiered")
+SOURCE_COLUMNS = {
+    "policy_source": "policy_source",
     "retention_ms_source": "ms_source",
     "retention_bytes_source": "bytes_source",
-    **{
-        name: name
-        for name in ("deletes", "policy_source", "retention_ms", "retention_bytes", "is_tiered")
-    },
 }
 
 
@@ -73,7 +58,7 @@ class StoredHealth(NamedTuple):
 def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a finding, the worst of a broker first; each health comes with the broker's name."""
     rows = [
-        _owner(name, finding.partition) | _finding_row(finding)
+        _owner(name, finding.partition) | finding_codec.to_row(finding)
         for name, health in healths
         for finding in health.findings
     ]
@@ -84,7 +69,7 @@ def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a step of each broker's next start, in its order."""
     restarts = [(name, health.restart) for name, health in healths if health.restart is not None]
     rows = [
-        _owner(name, step.partition) | _step_row(step)
+        _owner(name, step.partition) | finding_codec.step_to_row(step)
         for name, restart in restarts
         for step in restart.steps
     ]
@@ -109,8 +94,7 @@ def source_check(health: Health) -> SourceCheck:
     """What _catalog.json says of it."""
     restart = health.restart
     return SourceCheck(
-        health.version.text,
-        health.version.reason,
+        health.version,
         restart.clean if restart else None,
         restart.starts if restart else None,
     )
@@ -120,8 +104,7 @@ def stored_health(
     check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
 ) -> StoredHealth:
     """The values again, of the rows of one broker; ValueError where a row holds none."""
-    version = tuple(map(int, check.assumed_version.split(".")))
-    restart_steps = tuple(_parse_step(row) for row in steps.to_pylist())
+    restart_steps = tuple(finding_codec.step_from_row(row) for row in steps.to_pylist())
     restart = (
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
     )
@@ -130,8 +113,8 @@ def stored_health(
         for _, rows in groupby(retention.to_pylist(), key=lambda row: row["directory"])
     )
     return StoredHealth(
-        AssumedRelease(version, check.because),
-        tuple(_parse_finding(row) for row in findings.to_pylist()),
+        check.version,
+        tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
         restart,
         logs,
     )
@@ -144,60 +127,25 @@ def _owner(broker: str, directory: str | None) -> dict:
     return {"broker": broker, "directory": directory, **partition}
 
 
-def _finding_row(finding: Finding) -> dict:
-    evidence = finding.evidence
-    row = {name: getattr(finding, name) for name in SHARED_COLUMNS} | {
-        "evidence": evidence.text,
-        "evidence_found": evidence.found,
-    }
-    return row | {
-        "evidence_expected": evidence.expected,
-        "found_hex": evidence.found_hex,
-        "expected_hex": evidence.expected_hex,
-    }
-
-
-def _parse_finding(row: dict) -> Finding:
-    evidence = Evidence(
-        row["evidence_found"], row["evidence_expected"], row["found_hex"], row["expected_hex"]
-    )
-    finding = Finding(
-        partition=row["directory"],
-        evidence=evidence,
-        **{name: row[name] for name in SHARED_COLUMNS},
-    )
-    if finding.code not in CODES or finding.severity not in SEVERITIES:
-        raise ValueError(f"{finding.code}, {finding.severity} is no finding")
-    return from_plain(Finding, to_plain(finding))
-
-
-def _step_row(step: StartupStep) -> dict:
-    return {name: getattr(step, STEP_COLUMNS.get(name, name)) for name in RESTART_STEPS.names[3:]}
-
-
-def _parse_step(row: dict) -> StartupStep:
-    step = StartupStep(
-        **{STEP_COLUMNS.get(name, name): row[name] for name in RESTART_STEPS.names[3:]}
-    )
-    if step.action not in ACTIONS or step.cause not in CAUSES:
-        raise ValueError(f"{step.action}, {step.cause} is no step of a start")
-    return from_plain(StartupStep, to_plain(step))
-
-
 def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
     row = {column: getattr(segment.age, name) for column, name in AGE_COLUMNS.items()} | {
         name: getattr(segment, name) for name in RETENTION_COLUMNS
     }
+    limits = log.limits
     return (
         row
-        | {column: getattr(log.limits, name) for column, name in LIMITS_COLUMNS.items()}
-        | {"now_ms": log.now_ms}
+        | {name: getattr(limits, name) for name in LIMITS_COLUMNS}
+        | {column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()}
+        | {"limits_json": json.dumps(to_plain(limits), separators=(",", ":")), "now_ms": log.now_ms}
     )
 
 
 def _parse_log(rows: list[dict]) -> LogRetention:
     """What keeps the segments of a log, of its rows."""
-    limits = RetentionLimits(**{name: rows[0][column] for column, name in LIMITS_COLUMNS.items()})
+    try:
+        limits = from_plain(RetentionLimits, json.loads(rows[0]["limits_json"]))
+    except (TypeError, RecursionError) as fault:
+        raise ValueError(f"no limits of a log: {fault}") from None
     log = LogRetention(
         rows[0]["directory"], limits, rows[0]["now_ms"], tuple(map(_parse_segment, rows))
     )

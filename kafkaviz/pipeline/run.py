@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog_info import CatalogInfo
 from kafkaviz.pipeline.plan import IngestTask, LoadTask
 
@@ -35,7 +36,7 @@ class Progress:
     total_bytes: int = 0
     bytes_per_s: float | None = None
     state: str = "starting"
-    error: str | None = None
+    error: Message | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Ingest(Job[CatalogInfo, Progress]):
 
     def cancellation(self) -> JobCancelled:
         """The error that it ends with where somebody cancels it."""
-        return JobCancelled("the run was cancelled; the catalog is what it was")
+        return JobCancelled(message("errors.run_cancelled"))
 
     def progress(self) -> Progress:
         """How far it is now; takes some milliseconds, since Spark is asked."""
@@ -92,8 +93,12 @@ class Ingest(Job[CatalogInfo, Progress]):
             total_bytes=sum(task.log_bytes for task in tasks),
             bytes_per_s=done_bytes / seconds if state == "reading" and count else None,
             state=state,
-            error=str(self.error) if state == "failed" else None,
+            error=self._error_message() if state == "failed" else None,
         )
+
+    def _error_message(self) -> Message | None:
+        error = self.error
+        return error.message if isinstance(error, KafkavizError) else verbatim(str(error))
 
     def on_stop(self) -> None:
         """Ends its Spark jobs, and waits a moment for what it had written aside to be cleared away;
@@ -141,6 +146,8 @@ class Ingest(Job[CatalogInfo, Progress]):
             (line for line in reversed(lines) if "Error" in line or "Exception" in line),
             lines[0] if lines else "",
         )
-        short_error = IngestError(f"the run ended early: {text[:300] or type(error).__name__}")
+        short_error = IngestError(
+            message("errors.run_ended_early", reason=text[:300] or type(error).__name__)
+        )
         short_error.__cause__ = error
         return short_error

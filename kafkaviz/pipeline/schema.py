@@ -130,6 +130,7 @@ FINDINGS = pa.schema(
         ("evidence_expected", STRING),
         ("found_hex", STRING),
         ("expected_hex", STRING),
+        ("json", STRING),  # the finding itself, for kafkaviz: analysis.finding_codec
     ]
 )
 # what each index.interval.bytes would cost a segment: analysis.sweep; a segment without a batch has
@@ -165,6 +166,7 @@ RESTART_STEPS = pa.schema(
         ("bytes", LONG),
         ("error", STRING),
         ("way_out", STRING),
+        ("json", STRING),  # the step itself, for kafkaviz
     ]
 )
 RETENTION = pa.schema(
@@ -190,6 +192,7 @@ RETENTION = pa.schema(
         ("retention_bytes", LONG),
         ("retention_bytes_source", STRING),
         ("is_tiered", BOOL),
+        ("limits_json", STRING),  # the limits and their sources, for kafkaviz
     ]
 )
 CHECKED = pa.schema(

@@ -205,7 +205,7 @@ def _segment_bytes(
     if setting.origin != Origin.DEFAULT or inferred_bytes is None:
         return {
             "segment_bytes": int(cast(int, setting.value)),
-            "segment_bytes_source": setting.source,
+            "segment_bytes_source": str(setting.source),
         }
     return {"segment_bytes": inferred_bytes, "segment_bytes_source": "inferred from rolls"}
 

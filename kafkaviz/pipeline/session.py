@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import cache_folder
+from kafkaviz.messages import message
 from kafkaviz.pipeline.java import ensure_java
 from kafkaviz.units import escape_controls
 
@@ -40,10 +41,7 @@ MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
 SESSION_LOCK = threading.Lock()
 # in the environment of what spark-submit runs: where its JVM listens
 GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
-CONNECT_REFUSAL = (
-    "a session of Spark Connect has no SparkContext, which is needed; give one with a master: "
-    "local[2], spark://HOST:PORT"
-)
+CONNECT_REFUSAL = message("errors.spark_connect")
 _own_context: "SparkContext | None" = None  # by us: the only one that we may stop
 
 
@@ -61,10 +59,7 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
     from pyspark.sql import SparkSession
 
     if master is not None and not MASTER.fullmatch(master):  # else Java answers with a stack trace
-        raise KafkavizError(
-            f"{escape_controls(master)} is no Spark master; there are local[2] and its like, "
-            "spark://HOST:PORT, yarn and k8s://URL"
-        )
+        raise KafkavizError(message("errors.is_no_master", given=escape_controls(master)))
     if "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ:
         raise KafkavizError(CONNECT_REFUSAL)
     with SESSION_LOCK:
@@ -76,8 +71,7 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
                 return running or SparkSession.builder.getOrCreate()
             if context is not _own_context:
                 raise KafkavizError(
-                    f"a session for {context.master} runs in this process, not for {master}; stop "
-                    "it, or name no master"
+                    message("errors.other_session", running=context.master, master=master)
                 )
             context.stop() if running is None else running.stop()
         master = master or submitted_master(os.environ)
@@ -101,9 +95,7 @@ def refuse_unusable(spark: "SparkSession") -> None:
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise KafkavizError(CONNECT_REFUSAL)
     if not is_alive(spark):
-        raise KafkavizError(
-            "the Spark session was stopped, or its Java process ended; give one that runs"
-        )
+        raise KafkavizError(message("errors.session_stopped"))
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:

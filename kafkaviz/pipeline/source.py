@@ -32,6 +32,7 @@ from kafkaviz.format import names
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.partition import Partition
+from kafkaviz.messages import message
 from kafkaviz.pipeline import pushdown_probe
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.pushdown import add_filters
@@ -125,8 +126,13 @@ class KafkaSource(DataSource):
                 or available_schema.field(field.name).type != field.type
             ):
                 raise BadOption(
-                    f"{self.FORMAT} has no column {field.name} of type {field.type}; it has "
-                    f"{', '.join(map(_describe_field, available_schema))}"
+                    message(
+                        "option.no_typed_column",
+                        format=self.FORMAT,
+                        name=field.name,
+                        type=str(field.type),
+                        columns=tuple(map(_describe_field, available_schema)),
+                    )
                 )
         return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(
             self.FORMAT, dict(self.options), schema, is_local=self.IS_LOCAL
@@ -248,11 +254,11 @@ class KafkaReader(DataSourceReader):
         if not self._is_local and (
             archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
         ):
-            what = "is an archive, and the workers of a cluster do not see what it holds"
+            what = message("errors.archive_on_cluster")
             raise CannotOpen(
                 directory,
                 what,
-                "unpack it into a folder that every worker has at the same path",
+                message("errors.unpack_for_workers"),
                 kind="archive",
             )
         try:
@@ -260,8 +266,10 @@ class KafkaReader(DataSourceReader):
         except CannotOpen as fault:
             if fault.kind != "missing" or path.expanduser().is_absolute():
                 raise
-            what = f"is not there, seen from where Spark plans a query ({Path.cwd()})"
-            raise CannotOpen(directory, what, "give the whole path", kind="missing") from None
+            what = message("errors.not_there_from_spark", path=Path.cwd())
+            raise CannotOpen(
+                directory, what, message("errors.give_whole_path"), kind="missing"
+            ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
         """A problem that hides rows, of which a topic-partition's directory is one; without a
@@ -281,7 +289,7 @@ class KafkaReader(DataSourceReader):
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
         """The row of a problem, where the mode makes it one."""
-        what = f"{problem.path}: {problem.what}"
+        what = str(message("errors.of_path", path=problem.path, what=problem.what))
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
         return (
             [row] if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode) else []
@@ -309,8 +317,8 @@ def directories(option_values: dict[str, str]) -> list[str]:
     if not paths:
         raise CannotOpen(
             "load()",
-            "names no directory",
-            'give one: .load("/var/lib/kafka"); in SQL a TEMPORARY VIEW can',
+            message("errors.names_no_directory"),
+            message("errors.give_a_load"),
             kind="missing",
         )
     return [_local_path(directory) for directory in paths]
@@ -326,8 +334,8 @@ def _local_path(directory: str) -> str:
     if scheme != "file":
         raise CannotOpen(
             directory,
-            "is not on a file system of this machine",
-            "mount it, and give its path",
+            message("errors.not_on_this_machine"),
+            message("errors.mount_it"),
             kind="missing",
         )
     return unquote(urlsplit(directory).path)

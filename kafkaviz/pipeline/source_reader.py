@@ -26,6 +26,7 @@ from kafkaviz.log import file
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.resync_scan import Hole, ResynchronisingScan
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
+from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline import records, scan
 from kafkaviz.pipeline.plan import SegmentTask
 from kafkaviz.pipeline.pushdown import NumberRange, PushedFilters
@@ -47,8 +48,8 @@ from kafkaviz.search.bounds import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
-WRONG = "option mode=PERMISSIVE gives it as a row with a problem, DROPMALFORMED leaves it out"
-UNREAD = "option mode=PERMISSIVE gives it as a row with a problem"
+WRONG = message("option.permissive_or_drop")
+UNREAD = message("option.permissive")
 
 
 class Malformed(KafkavizError):
@@ -300,9 +301,14 @@ class SourceReader:
             and _is_preallocated(segment, hole)
         ):
             return
-        what = (
-            f"{segment.log.path}, byte {hole.start}: {size_bytes} bytes are no whole batch ("
-            f"{hole.reason})"
+        what = str(
+            message(
+                "corrupt.no_whole_batch",
+                path=segment.log.path,
+                byte=hole.start,
+                size=size_bytes,
+                reason=hole.reason,
+            )
         )
         yield from self._problem(
             split.segment_task, what, UnreadableBatch(hole.start, UNKNOWN, what)
@@ -341,7 +347,11 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
     is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
-        raise Malformed(f"{what}; {UNREAD if is_unread else WRONG}")
+        raise Malformed(
+            message(
+                "errors.with_advice", what=verbatim(what), advice=UNREAD if is_unread else WRONG
+            )
+        )
     if mode == DROPMALFORMED:
         LOG.warning("%s", what)
     return mode == PERMISSIVE
@@ -401,4 +411,7 @@ def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:
 
 
 def _join_problems(summary: SegmentSummary) -> str:
-    return "; ".join(f"{problem.path}: {problem.what}" for problem in summary.problems)
+    return "; ".join(
+        str(message("errors.of_path", path=problem.path, what=problem.what))
+        for problem in summary.problems
+    )

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 from kafkaviz.pipeline import schema
 from kafkaviz.pipeline.pushdown import ALL, NumberRange
 from kafkaviz.pipeline.records import HEADERS
@@ -105,17 +106,14 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
     """
     unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
     if unknown:
-        raise BadOption(f"there is no option {unknown[0]}; there are {', '.join(NAMES)}")
+        raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))
     late = values.get("late_ms")
     problems = _parse_bool("problems", values.get("problems", "false"))
     mode = _parse_choice(
         "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
     )
     if problems and mode != PERMISSIVE:
-        raise BadOption(
-            f"option problems=true is mode=PERMISSIVE, and mode={mode} is given beside it; leave "
-            "one of them out"
-        )
+        raise BadOption(message("option.problems_and_mode", mode=mode))
     return SourceOptions(
         columns=_parse_names(values.get("columns", "")),
         topics=_parse_names(values.get("topics", "")),
@@ -148,7 +146,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     not have.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
-        raise BadOption(f"option timestamps is for {', '.join(TIMED_FORMATS)}, not for {name}")
+        raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
     available = [
         *FORMATS[name],
         *(PAYLOAD if read_options.payload and name == "kafka_records" else ()),
@@ -160,15 +158,15 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     by_name = {field.name: field for field in available}
     unknown = [column for column in read_options.columns if column not in by_name]
     if unknown:
-        hint = (
-            ", and with option payload=true also key, value, headers"
+        key = (
+            "option.no_column_payload"
             if name == "kafka_records" and not read_options.payload
-            else ""
+            else "option.no_column"
         )
-        raise BadOption(f"{name} has no column {unknown[0]}; it has {', '.join(by_name)}{hint}")
+        raise BadOption(message(key, format=name, name=unknown[0], columns=tuple(by_name)))
     twice = [column for column in read_options.columns if read_options.columns.count(column) > 1]
     if twice:
-        raise BadOption(f"option columns names {twice[0]} twice")
+        raise BadOption(message("option.column_twice", name=twice[0]))
     return pa.schema([by_name[column] for column in read_options.columns] or available)
 
 
@@ -180,9 +178,7 @@ def _parse_range(option: str, text: str) -> NumberRange:
     """5000-5999, 5000-, -5999 or 5000."""
     match = NUMBERS.fullmatch(text.strip())
     if not match or text.strip() == "-":
-        raise BadOption(
-            f"option {option} takes 5000-5999, 5000-, -5999 or 5000, both ends included, not {text}"
-        )
+        raise BadOption(message("option.no_range", option=option, given=text))
     first, last = (match[1], match[2]) if "-" in text else (match[0], match[0])
     return _build_range(option, text, *(int(end[:40]) if end else None for end in (first, last)))
 
@@ -195,11 +191,7 @@ def _parse_times(option: str, text: str) -> NumberRange:
         return _parse_range(option, text)
     first, slash, last = (end.strip() for end in text.partition("/"))
     if not slash or not (first or last):
-        example = (
-            "2026-09-21T18:22/2026-09-21T18:23:30.5, 1790000000000-1790000059999, or either with "
-            "one end left out"
-        )
-        raise BadOption(f"option {option} takes {example}, both ends included, not {text}")
+        raise BadOption(message("option.no_times", option=option, given=text))
     return _build_range(
         option, text, *(_parse_timestamp(option, end) if end else None for end in (first, last))
     )
@@ -211,10 +203,7 @@ def _parse_timestamp(option: str, text: str) -> int:
     try:
         return units.timestamp_ms(text)
     except (ValueError, OverflowError):
-        raise BadOption(
-            f"option {option}: {text} is neither milliseconds since 1970 nor a time such as "
-            "2026-09-21T18:22:31.444"
-        ) from None
+        raise BadOption(message("option.no_time", option=option, given=text)) from None
 
 
 def _build_range(option: str, text: str, first: int | None, last: int | None) -> NumberRange:
@@ -222,22 +211,19 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
     if limits.least > limits.most or any(
         end is not None and abs(end) > MOST for end in (first, last)
     ):
-        raise BadOption(
-            f"option {option} names nothing: {text} ends before it begins, or has an end of more "
-            "than 64 bits"
-        )
+        raise BadOption(message("option.empty_range", option=option, given=text))
     return limits
 
 
 def _parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
     if text not in words:
-        raise BadOption(f"option {option} is {' or '.join(words)}, not {text}")
+        raise BadOption(message("option.no_choice", option=option, words=words, given=text))
     return text
 
 
 def _parse_bool(option: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise BadOption(f"option {option} is true or false, not {text}")
+        raise BadOption(message("option.no_flag", option=option, given=text))
     return text.lower() == "true"
 
 
@@ -247,5 +233,7 @@ def _parse_number(option: str, text: str, least: int) -> int:
     except ValueError:
         number = least - 1
     if not least <= number <= MOST:
-        raise BadOption(f"option {option} is a whole number from {least} to {MOST}, not {text}")
+        raise BadOption(
+            message("option.no_number", option=option, least=least, most=MOST, given=text)
+        )
     return number

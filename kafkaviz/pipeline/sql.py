@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.schema import TABLES
 
 LONGEST = 8000  # characters of a query: it must fit into an address
@@ -31,11 +32,11 @@ FORBIDDEN_FUNCTIONS = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
     "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
-EMPTY = ("There is no query", "Start from a question on the left, or write a SELECT")
+EMPTY = (message("query.none"), message("query.start_with"))
 # how the names of DuckDB's own views begin that need no schema
 OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
-REACH_ADVICE = "It could tell of more than the catalog"
-OFFSET_ADVICE = 'OFFSET is a word of SQL: the column is written "offset"'
+REACH_ADVICE = message("query.could_tell_more")
+OFFSET_ADVICE = message("query.offset_is_a_word")
 # for these a query is not
 SYSTEM_ERRORS = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
 _LOCATION = re.compile(r"\[(\d+),(\d+)\]")
@@ -48,12 +49,20 @@ class QueryError(KafkavizError):
     """
 
     def __init__(
-        self, what: str, advice: str = "", start: int | None = None, stop: int | None = None
+        self,
+        what: Message,
+        advice: Message | None = None,
+        start: int | None = None,
+        stop: int | None = None,
     ) -> None:
         """start, stop: characters of the query, stop behind the last; None where no place can be
         told.
         """
-        super().__init__(f"{what}. {advice}".strip())
+        super().__init__(
+            message("query.with_advice", what=what, advice=advice)
+            if advice
+            else message("query.without_advice", what=what)
+        )
         self.what, self.advice, self.start, self.stop = what, advice, start, stop
 
 
@@ -104,7 +113,10 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
     if not text.strip():
         raise QueryError(*EMPTY)
     if len(text) > LONGEST:
-        raise QueryError(f"The query has {len(text)} characters", f"At most {LONGEST} are taken")
+        raise QueryError(
+            message("query.too_long", count=len(text)),
+            message("query.most_characters", most=LONGEST),
+        )
     tree = parse(text)
     if tree["error"]:
         if tree["error_type"] == "parser":
@@ -115,13 +127,11 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
                 text,
                 ends_early=not retry["error"] or retry.get("location") != tree.get("location"),
             )
-        raise QueryError(
-            "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
-        )
+        raise QueryError(message("query.no_question"), None, *_first_word(text))
     if not tree["statements"]:
         raise QueryError(*EMPTY)
     if len(tree["statements"]) > 1:
-        raise QueryError("Only one question is run here", "Several are run one after the other")
+        raise QueryError(message("query.several"), message("query.run_one_by_one"))
     nodes = list(_nodes(tree))
     cte_names = {
         cte["key"].lower() for node in nodes for cte in (node.get("cte_map") or {}).get("map", ())
@@ -152,31 +162,38 @@ def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> 
     """A fault of the parser's."""
     match = re.search(r'near "(.*)"', details["error_message"], re.DOTALL)
     what = (
-        "The query ends too early"
+        message("query.ends_too_early")
         if match is None or ends_early
-        else f"Not understood from {match[1]} on"
+        else message("query.not_understood", name=match[1])
     )
     return QueryError(
-        what, OFFSET_ADVICE if _BARE_OFFSET.search(text) else "", *_locate(details, text)
+        what, OFFSET_ADVICE if _BARE_OFFSET.search(text) else None, *_locate(details, text)
     )
 
 
-def _describe(details: Mapping[str, Any], message: str) -> tuple[str, str]:
+def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
     """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it
     as advice.
     """
-    near = ", ".join(
-        candidate for candidate in details.get("candidates", "").split(",") if candidate
-    )
+    near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
     subtype, name = details.get("error_subtype"), details.get("name", "")
     if subtype == "COLUMN_NOT_FOUND":
-        return f"There is no column {name}", f"Columns like it: {near}" if near else ""
+        return (
+            message("query.no_column", name=name),
+            message("query.columns_like_it", near=near) if near else None,
+        )
     if subtype == "MISSING_ENTRY" and "Function" in details.get("type", ""):
-        return f"There is no function {name}", f"Did you mean {near}?" if near else ""
+        return (
+            message("query.no_function", name=name),
+            message("query.did_you_mean", near=near) if near else None,
+        )
     if subtype == "MISSING_ENTRY":
-        return f"There is no table {name}", f"A catalog has {', '.join(TABLES)}"
-    first, _, rest = " ".join(message.split("Candidate")[0].split()).partition(". ")
-    return first.rstrip(".!"), rest
+        return (
+            message("query.no_table", name=name),
+            message("query.tables", tables=tuple(TABLES)),
+        )
+    first, _, rest = " ".join(duckdb_text.split("Candidate")[0].split()).partition(". ")
+    return (verbatim(first.rstrip(".!")), verbatim(rest) if rest else None)
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
@@ -200,27 +217,23 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
     kind = node.get("type")
     span = _span(node, text)
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUERY_NODES:
-        raise QueryError(
-            "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
-        )
+        raise QueryError(message("query.no_question"), None, *_first_word(text))
     if kind == "BASE_TABLE":
         _check_table(_path(node) or [node["table_name"]], cte_names, span)
     elif kind == "SHOW_REF" and not node.get("query"):
-        raise QueryError(
-            "Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text)
-        )
+        raise QueryError(message("query.no_question"), None, *_first_word(text))
     elif kind == "TABLE_FUNCTION":
         name = _path(node["function"])[-1]
         if name.lower() not in ROW_FUNCTIONS:
-            raise QueryError(f"The function {name} is not run here", REACH_ADVICE, *span)
+            raise QueryError(message("query.forbidden_function", name=name), REACH_ADVICE, *span)
     elif (
         "function_name" in node
         and (name := (_path(node) or [node["function_name"]])[-1])
         and FORBIDDEN_FUNCTIONS.fullmatch(name.lower())
     ):
-        raise QueryError(f"The function {name} is not run here", REACH_ADVICE, *span)
+        raise QueryError(message("query.forbidden_function", name=name), REACH_ADVICE, *span)
     elif kind == "VALUE_PARAMETER":
-        raise QueryError("A query has no parameters here", "Write the value itself", *span)
+        raise QueryError(message("query.no_parameters"), message("query.write_value"), *span)
 
 
 def _check_name(name: str) -> None:
@@ -229,8 +242,8 @@ def _check_name(name: str) -> None:
     """
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
         raise QueryError(
-            f"WITH names a table {name}",
-            "Take a name of letters, digits and _ that does not begin as DuckDB's own views do",
+            message("query.with_name", name=name),
+            message("query.take_other_name"),
         )
 
 
@@ -243,11 +256,11 @@ def _check_table(
         return
     near = get_close_matches(name, TABLES, n=1)
     advice = (
-        f"Did you mean {near[0]}?"
+        message("query.did_you_mean", near=(near[0],))
         if near and len(parts) == 1
-        else f"A catalog has {', '.join(TABLES)}"
+        else message("query.tables", tables=tuple(TABLES))
     )
-    raise QueryError(f"There is no table {'.'.join(parts)}", advice, *span)
+    raise QueryError(message("query.no_table", name=".".join(parts)), advice, *span)
 
 
 def _path(node: Mapping[str, Any]) -> list[str]:

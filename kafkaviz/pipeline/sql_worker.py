@@ -97,14 +97,14 @@ class CatalogDatabase:
             database = self._open_database(request["folder"], request["tables"])
             return _run_query(database.cursor(), request["text"], request["most_rows"])
         except sql.QueryError as error:
-            return {"wrong": [error.what, error.advice, error.start, error.stop]}, b""
+            return {"wrong": _plain_error(error)}, b""
         except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
             return {"too_large": True}, b""
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
         except Exception as fault:  # by its name alone: what it says could tell of the machine
             error = sql.query_error(fault, request["text"])
-            return {"wrong": [error.what, error.advice, error.start, error.stop]} if error else {
+            return {"wrong": _plain_error(error)} if error else {
                 "failed": type(fault).__name__
             }, b""
 
@@ -170,6 +170,11 @@ def _limit_memory(mib: int) -> None:
             )
         most = used_bytes + (mib + BESIDES_MIB << 20)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _plain_error(error: sql.QueryError) -> list:
+    parts = (error.what, error.advice)
+    return [*(part and part.to_json() for part in parts), error.start, error.stop]
 
 
 def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[dict, bytes]:

@@ -21,6 +21,7 @@ from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.resync_scan import ResynchronisingScan
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
 
 # up to the marker
@@ -109,9 +110,9 @@ def read_transactions(
         try:
             _follow(segment, since, last_offset, open_transactions)
         except TransactionFault as fault:
-            what = (
-                "a marker of a transaction cannot be taken ("
-                f"{fault.message or 'it cannot be read'})"
+            what = message(
+                "errors.marker_not_taken",
+                reason=fault.message or message("errors.marker_unreadable"),
             )
             problems.append(Problem(segment.log.path, what, "file"))  # what it decides nobody knows
         except CannotOpen as fault:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import IO, cast
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 
 MAX_QUERIES = 2  # queries; more wait for their turn
 IDLE_WORKERS = 1  # processes without a query
@@ -71,7 +72,7 @@ class Worker:
                 raise EOFError
         except (OSError, ValueError, EOFError) as fault:
             self.end()
-            raise WorkerEnded("the process that answers queries ended") from fault
+            raise WorkerEnded(message("errors.worker_ended")) from fault
         return head, body
 
     def end(self) -> None:
@@ -137,5 +138,5 @@ def env_number(name: str, default: int) -> int:
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise KafkavizError(f"{name} is no whole number above 0: {text[:40]}")
+        raise KafkavizError(message("errors.is_no_positive_number", name=name, given=text[:40]))
     return int(text)

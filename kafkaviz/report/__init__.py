@@ -27,8 +27,9 @@ from kafkaviz.analysis.health import Health
 from kafkaviz.figures import tokens
 from kafkaviz.figures.checkup import HealthView
 from kafkaviz.log.broker import Broker
+from kafkaviz.messages import Message, language, message, say
 from kafkaviz.report import closing, health, inventory, tuning
-from kafkaviz.report.html import Drawing, Html, ReportSection, join, mark, mono, tag
+from kafkaviz.report.html import Drawing, Html, ReportSection, join, mark, mono, tag, worded
 from kafkaviz.report.subject import Subject, gather
 
 PACKAGE_DIRECTORY = Path(__file__).parents[1]
@@ -49,7 +50,7 @@ def report(
     *,
     include_payload: bool = False,
     include_sha256: bool = False,
-    on_progress: Callable[[str], None] = lambda _what: None,
+    on_progress: Callable[[Message], None] = lambda _what: None,
 ) -> str:
     """The report of a broker directory, or of one that was opened as one partition. created_ms: the
     date that it bears.
@@ -93,7 +94,7 @@ def page(subject: Subject, created_ms: int) -> str:
             _embed_figures(drawings),
         )
     )
-    return _document(f"{name}, a kafkaviz report", body, has_figures=bool(drawings))
+    return _document(say("report.title", name=name), body, has_figures=bool(drawings))
 
 
 # ---- the head of the page
@@ -109,18 +110,21 @@ def _header(subject: Subject, name: str, parts: Sequence[ReportSection]) -> Html
     links = (tag("li", tag("a", part.heading, href=f"#{part.name}")) for part in parts)
     total = subject.overview.total
     partition_count = len(subject.overview.partitions)
-    segments = f"{units.group(total.segments)} segment{'' if total.segments == 1 else 's'}"
-    lead = (
-        f"{units.group(partition_count)} topic-partition{'' if partition_count == 1 else 's'}, "
-        f"{units.size(total.log_bytes)} of log in {segments}."
+    lead = say(
+        "report.lead",
+        partitions=message("report.topic_partitions", n=partition_count),
+        log=total.log_bytes,
+        segments=message("report.segments", n=total.segments),
     )
-    title = join((tag("h1", "What is in ", mono(name)), tag("p", lead, class_="lead")))
+    title = join(
+        (tag("h1", worded("report.what_is_in", name=mono(name))), tag("p", lead, class_="lead"))
+    )
     return tag(
         "header",
         brand,
         title,
         _answers(subject),
-        tag("nav", tag("ul", *links), aria_label="Sections"),
+        tag("nav", tag("ul", *links), aria_label=say("report.sections")),
     )
 
 
@@ -128,8 +132,8 @@ def _answers(subject: Subject) -> Html:
     """The three answers that a reader in a hurry takes along."""
     view = health.view(subject)
     answers = [
-        (view.verdict.kind, "The next start", view.verdict.title, "health"),
-        (_worst_severity(view), "Findings", health.describe_counts(view), "health"),
+        (view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),
+        (_worst_severity(view), say("report.findings"), health.describe_counts(view), "health"),
     ]
     if subject.tuning:
         verdict = tuning.verdict_view(subject.tuning)
@@ -137,7 +141,11 @@ def _answers(subject: Subject) -> Html:
             (
                 verdict.mark,
                 "index.interval.bytes",
-                f"{verdict.headline}{tuning.describe_own_intervals(subject.tuning)}",
+                say(
+                    "report.headline_and_own",
+                    headline=verdict.headline,
+                    own=tuning.describe_own_intervals(subject.tuning),
+                ),
                 "tuning",
             )
         )
@@ -145,8 +153,12 @@ def _answers(subject: Subject) -> Html:
 
 
 def _answer(kind: str, label: str, text: str, section: str) -> Html:
-    link = tag("a", "Show", href=f"#{section}", aria_label=f"Show {label}")
-    return tag("li", mark(kind), tag("span", tag("b", f"{label}:"), text), link)
+    link = tag(
+        "a", say("report.show"), href=f"#{section}", aria_label=say("report.show_what", what=label)
+    )
+    return tag(
+        "li", mark(kind), tag("span", tag("b", say("tuning.box_head", word=label)), text), link
+    )
 
 
 def _worst_severity(view: HealthView) -> str:
@@ -156,10 +168,10 @@ def _worst_severity(view: HealthView) -> str:
 
 
 def _footer() -> Html:
-    text = "This file is complete: it needs no network and no server."
+    text = say("report.complete")
     return tag(
         "footer",
-        tag("p", text, " The figures are drawn by Plotly.js, MIT licence, copyright Plotly, Inc."),
+        tag("p", say("common.then", first=text, next=say("report.plotly_licence"))),
     )
 
 
@@ -190,7 +202,9 @@ def _document(title: str, body: Html, *, has_figures: bool) -> str:
         tag("style", Html(_styles())),
     )
     figure_script = tag("script", Html(script)) if has_figures else ""
-    return f"<!doctype html>\n{tag('html', head, tag('body', body, figure_script), lang='en')}\n"
+    return (
+        f"<!doctype html>\n{tag('html', head, tag('body', body, figure_script), lang=language())}\n"
+    )
 
 
 def _embed_figures(drawings: Sequence[Drawing]) -> Html:

@@ -3,6 +3,7 @@ how the report was made.
 """
 
 from kafkaviz import units
+from kafkaviz.messages import message, render, say
 from kafkaviz.report.html import (
     Html,
     ReportSection,
@@ -13,6 +14,7 @@ from kafkaviz.report.html import (
     note,
     table,
     tag,
+    worded,
 )
 from kafkaviz.report.records import Sample
 from kafkaviz.report.subject import Subject
@@ -20,26 +22,30 @@ from kafkaviz.report.subject import Subject
 
 def records(subject: Subject) -> ReportSection:
     """A few records of each topic."""
-    words = (
-        "The last records of the largest partition of each topic but Kafka’s own, long ones cut "
-        "off."
-    )
+    words = say("report.last_records")
     samples = map(_sample, subject.samples or ())
     return ReportSection(
         "records",
-        "A few records",
-        join((note(words), *samples)) if subject.samples else note("No topic holds a record."),
+        say("report.few_records"),
+        join((note(words), *samples)) if subject.samples else note(say("report.no_records")),
     )
 
 
 def _sample(sample: Sample) -> Html:
     if sample.fault:
-        return join((tag("h3", mono(sample.partition)), note(f"cannot be read: {sample.fault}")))
-    heads = ("Offset", "Time (UTC)", "Key", "Value", "Headers")
+        return join(
+            (
+                tag("h3", mono(sample.partition)),
+                note(say("report.cannot_be_read", why=sample.fault)),
+            )
+        )
+    heads = (
+        *(say(f"report.record_{name}") for name in ("offset", "time", "key", "value", "headers")),
+    )
     return join(
         (
             tag("h3", mono(sample.partition)),
-            table(f"Records of {sample.partition}", heads, sample.rows, "rlwww"),
+            table(say("report.records_of", name=sample.partition), heads, sample.rows, "rlwww"),
         )
     )
 
@@ -48,27 +54,35 @@ def files(subject: Subject) -> ReportSection:
     """The checksums, as sha256sum -c takes them in the directory."""
     digests = [digest for digest in subject.digests or () if not digest.is_archive]
     archive_lines = [
-        tag("p", "The archive ", mono(digest.name), ": ", mono(digest.sha256 or digest.fault))
+        tag(
+            "p",
+            worded(
+                "report.the_archive",
+                name=mono(digest.name),
+                sum=mono(digest.sha256 or render(digest.fault)),
+            ),
+        )
         for digest in subject.digests or ()
         if digest.is_archive
     ]
     lines = "\n".join(_line(digest.sha256, digest.name) for digest in digests if digest.sha256)
     faults = [
-        tag("li", mono(digest.name), f": {digest.fault}") for digest in digests if not digest.sha256
+        tag("li", worded("common.labelled", where=mono(digest.name), what=digest.fault))
+        for digest in digests
+        if not digest.sha256
     ]
-    total = (
-        f"{units.group(len(digests))} {'file' if len(digests) == 1 else 'files'}, "
-        f"{units.size(sum(digest.size_bytes for digest in digests))}"
+    total = message(
+        "report.files_size", n=len(digests), size=sum(digest.size_bytes for digest in digests)
     )
-    words = (
-        "As sha256sum prints them; saved as a file, sha256sum -c holds the directory against them."
-    )
+    words = say("report.as_sha256sum")
     body = details(
-        f"SHA-256 of {total}", note(words), tag("pre", Html(lines), class_="sums", tabindex="0")
+        say("report.sha256_of", files=total),
+        note(words),
+        tag("pre", Html(lines), class_="sums", tabindex="0"),
     )
-    left_out = [tag("p", "Not read:"), tag("ul", *faults)] if faults else []
+    left_out = [tag("p", say("report.not_read")), tag("ul", *faults)] if faults else []
     return ReportSection(
-        "files", "The files that it is made of", join((*archive_lines, body, *left_out))
+        "files", say("report.files_heading"), join((*archive_lines, body, *left_out))
     )
 
 
@@ -88,23 +102,30 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
         datetime=f"{units.moment(made_ms, fraction=False).replace(' ', 'T')}Z",
     )
     pairs = {
-        "Made": join((time_tag, f" by kafkaviz {version}")),
-        "Of": mono(str(subject.broker.source)),
-        "Read as": f"Kafka {subject.health.version.text}: {subject.health.version.reason}",
-        "Records’ content": "left out"
-        if subject.samples is None
-        else "a few records are shown, as was asked for",
-        "Checksums": "not asked for" if subject.digests is None else "SHA-256 of every file",
-        "Times in the tuning": _prices(subject),
-        "The directory": "was read only: nothing in it was written, touched or locked",
+        say("report.made"): worded("report.made_by", time=time_tag, version=version),
+        say("report.of"): mono(str(subject.broker.source)),
+        say("report.read_as"): say(
+            "report.read_as_release",
+            release=subject.health.version.text,
+            why=subject.health.version.reason,
+        ),
+        say("report.content"): say(
+            "report.content_left_out" if subject.samples is None else "report.content_shown"
+        ),
+        say("report.checksums"): say(
+            "report.checksums_not_asked" if subject.digests is None else "report.checksums_of_all"
+        ),
+        say("report.times"): _prices(subject),
+        say("report.directory"): say("report.read_only"),
     }
-    return ReportSection("about", "About this report", facts(pairs))
+    return ReportSection("about", say("report.about"), facts(pairs))
 
 
 def _prices(subject: Subject) -> str:
     if subject.tuning is None:
-        return "none"
+        return say("report.no_prices")
     costs = subject.tuning.costs
-    calibration_text = f"calibrated on the machine that made this report, {costs.calibrated}"
-    origin = calibration_text if costs.calibrated else "from presets, not measured here"
-    return f"modelled, {origin}; entries, bytes and headers are counted"
+
+    if costs.calibrated:
+        return say("report.prices_calibrated", day=costs.calibrated)
+    return say("report.prices_preset")

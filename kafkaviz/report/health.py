@@ -13,6 +13,7 @@ from kafkaviz.figures import checkup, checkup_tables
 from kafkaviz.figures.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
 from kafkaviz.figures.checkup_tables import HealthTable
 from kafkaviz.log import file
+from kafkaviz.messages import message, say
 from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
 from kafkaviz.report.subject import Subject
 
@@ -34,10 +35,7 @@ def section(subject: Subject) -> ReportSection:
         tag("div", tag("h3", checkup_view.verdict.title), tag("p", checkup_view.verdict.text)),
     )
     head = tag("div", verdict, class_=f"verdict {checkup_view.verdict.kind}")
-    alone = note(
-        "One partition was read, not the broker directory around it: the start is told for this "
-        "partition alone."
-    )
+    alone = note(say("report.one_partition"))
     tables = _table(checkup_view.steps), _table(checkup_view.retention)
     body = (
         head,
@@ -46,7 +44,7 @@ def section(subject: Subject) -> ReportSection:
         _findings(checkup_view),
         *tables,
     )
-    return ReportSection("health", "What is wrong, and what the next start will do", join(body))
+    return ReportSection("health", say("report.health_heading"), join(body))
 
 
 def view(subject: Subject) -> checkup.HealthView:
@@ -86,11 +84,12 @@ def view(subject: Subject) -> checkup.HealthView:
 
 def describe_counts(checkup_view: checkup.HealthView) -> str:
     """1 error, 13 warnings, 17 worth knowing."""
-    pairs = ((checkup_view.counts[severity], severity) for severity in ("error", "warning"))
-    severity_counts = (
-        f"{units.group(count)} {severity}{'' if count == 1 else 's'}" for count, severity in pairs
+    return say(
+        "report.counts",
+        errors=message("report.errors", n=checkup_view.counts["error"]),
+        warnings=message("report.warnings", n=checkup_view.counts["warning"]),
+        info=checkup_view.counts["info"],
     )
-    return f"{', '.join(severity_counts)}, {units.group(checkup_view.counts['info'])} worth knowing"
 
 
 def _is_index(name: str) -> bool:
@@ -113,12 +112,12 @@ def _strip(strip: RecoveryStrip | None) -> Html:
             tag("b", bar.name) if bar.share > 0.06 else "",
             class_="bad" if bar.fails or bar.cut_bytes else None,
             style=f"flex:{bar.share:.4f} 1 0",
-            title=f"{bar.name}: {bar.words}",
+            title=say("common.labelled", where=bar.name, what=bar.words),
         )
         for bar in strip.bars
     )
     words, gaps = (
-        f"{strip.title}. {strip.below or strip.aside}",
+        say("common.titled", title=strip.title, below=strip.below or strip.aside),
         f"gap:{min(2, GAPS_PX / len(strip.bars)):.3g}px",
     )
     foot = tag("p", tag("span", strip.below, class_="bad"), tag("span", strip.aside), class_="foot")
@@ -136,11 +135,12 @@ def _strip(strip: RecoveryStrip | None) -> Html:
 
 def _findings(checkup_view: checkup.HealthView) -> Html:
     if not checkup_view.items:
-        return join(
-            (tag("h3", "Findings"), note("Nothing was found, not even something worth knowing."))
-        )
+        return join((tag("h3", say("report.findings")), note(say("report.nothing_found"))))
     return join(
-        (tag("h3", f"Findings: {describe_counts(checkup_view)}"), *map(_item, checkup_view.items))
+        (
+            tag("h3", say("report.findings_counted", counts=describe_counts(checkup_view))),
+            *map(_item, checkup_view.items),
+        )
     )
 
 
@@ -166,11 +166,11 @@ def _member(member: FindingMember) -> Html:
         if words
     )
     pairs = (
-        ("What is there", join(texts)),
+        (say("report.what_is_there"), join(texts)),
         ("", _dump(member.dump) if member.dump else ""),
-        ("What Kafka does", tag("p", member.consequence)),
-        ("A safe next step", tag("p", member.next_step)),
-        ("See", tag("p", member.reference) if member.reference else ""),
+        (say("report.what_kafka_does"), tag("p", member.consequence)),
+        (say("report.safe_next_step"), tag("p", member.next_step)),
+        (say("report.see"), tag("p", member.reference) if member.reference else ""),
     )
     blocks = (
         tag("div", tag("h5", name) if name else "", block, class_="block")
@@ -186,18 +186,14 @@ def _render_others(item: FindingItem, full: int) -> Html:
     if rest <= 0:
         return Html("")
     body = table(
-        f"{item.title}: the others",
-        ("Where", "What is there"),
+        say("report.the_others", title=item.title),
+        (say("health.column_where"), say("report.what_is_there")),
         ((member.where, member.message) for member in item.members[full:]),
         "cw",
     )
     unsent = item.count - len(item.members)
-    more = (
-        note(f"and {units.group(unsent)} more: kafkaviz check --json lists all")
-        if unsent > 0
-        else ""
-    )
-    return details(f"{units.group(rest)} more of these", body, more)
+    more = note(say("report.more_in_json", n=unsent)) if unsent > 0 else ""
+    return details(say("report.more_of_these", n=rest), body, more)
 
 
 def _dump(dump: HexDump) -> Html:
@@ -207,7 +203,7 @@ def _dump(dump: HexDump) -> Html:
         line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
         runs = join((tag("mark", words) if is_bad else words for words, is_bad in line), " ")
         rows.append(join((tag("i", units.group(dump.start + start).rjust(12)), "  ", runs)))
-    words = f"Bytes from {dump.start} on; marked are {dump.bad[0]} to {dump.bad[1] - 1}"
+    words = say("report.bytes_from", start=dump.start, first=dump.bad[0], last=dump.bad[1] - 1)
     return tag(
         "pre",
         Html("\n".join(rows)),
@@ -241,11 +237,7 @@ def _table(table_view: HealthTable | None) -> Html:
         for row in table_view.rows
     )
     body = table(table_view.title, table_view.columns, rows, KINDS[table_view.name])
-    more = (
-        note(f"and {units.group(table_view.more)} more: kafkaviz check --json lists all")
-        if table_view.more
-        else ""
-    )
+    more = note(say("report.more_in_json", n=table_view.more)) if table_view.more else ""
     return join((tag("h3", table_view.title), *map(note, table_view.notes), body, more))
 
 

@@ -10,9 +10,15 @@ from html import escape
 from typing import Any, cast
 
 from kafkaviz import units
+from kafkaviz.messages import Message, language, say
 
 VOID = ("br", "meta")
-MARKS = {"error": "Error", "warning": "Warning", "info": "Worth knowing", "ok": "Good"}
+MARKS = {
+    "error": "report.mark_error",
+    "warning": "report.mark_warning",
+    "info": "report.mark_info",
+    "ok": "report.mark_ok",
+}
 
 
 class Html(str):
@@ -22,10 +28,13 @@ class Html(str):
 
 
 def html(value: object) -> Html:
-    """The same if it is Html, else its text, escaped; what would turn the order of its letters is
-    written out.
+    """The same if it is Html, else its text in the reader's language, escaped; what would turn the
+    order of its letters is written out.
     """
-    return value if isinstance(value, Html) else Html(escape(units.escape_line(str(value))))
+    if isinstance(value, Html):
+        return value
+    text = value.render(language()) if isinstance(value, Message) else str(value)
+    return Html(escape(units.escape_line(text)))
 
 
 def join(parts: Iterable[object], separator: str = "") -> Html:
@@ -57,12 +66,22 @@ def _attribute(name: str, value: object) -> str:
 
 def mark(kind: str) -> Html:
     """The mark of "error", "warning", "info" or "ok": a shape of its own, not a colour alone."""
-    return tag("span", class_=f"mark {kind}", role="img", aria_label=MARKS[kind])
+    return tag("span", class_=f"mark {kind}", role="img", aria_label=say(MARKS[kind]))
 
 
 def mono(text: str) -> Html:
     """Text in the face of bytes and names."""
     return tag("code", text)
+
+
+def worded(key: str, **values: object) -> Html:
+    """A text with markup inside: each Html value stays markup, all else is escaped."""
+    parts = {name: value for name, value in values.items() if isinstance(value, Html)}
+    marks = {name: chr(0xE000 + place) for place, name in enumerate(parts)}
+    text = html(say(key, **(values | marks)))
+    for name, place in marks.items():
+        text = Html(text.replace(place, parts[name]))
+    return text
 
 
 def note(*children: object) -> Html:
@@ -136,10 +155,10 @@ class Drawing:
         height = f"height:{int(self.draw('light').layout.height or 300)}px"
         undrawn = tag(
             "p",
-            "The figure is drawn by the script in this file; its numbers stand in the table.",
+            say("report.figure_by_script"),
             class_="undrawn note",
         )
-        words = f"{self.title}. {self.caption}"
+        words = say("common.titled", title=self.title, below=self.caption)
         box = tag(
             "div",
             undrawn,

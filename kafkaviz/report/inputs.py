@@ -14,6 +14,7 @@ from kafkaviz.analysis.health import is_lone
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Broker
+from kafkaviz.messages import Message, message
 
 PIECE_BYTES = 4 << 20
 
@@ -27,21 +28,23 @@ class Digest:
     name: str
     size_bytes: int
     sha256: str | None
-    fault: str = ""
+    fault: str | Message = ""
     is_archive: bool = False
 
 
-def digests(broker: Broker, watch: Callable[[str], None] = lambda _what: None) -> Iterator[Digest]:
+def digests(
+    broker: Broker, watch: Callable[[Message], None] = lambda _what: None
+) -> Iterator[Digest]:
     """The archive first, if there is one; then each file of the directory, or of the one partition
     that was opened, by name.
     """
     if archive.is_archive(broker.source):
-        watch(f"sha256 of {broker.source.name}")
+        watch(message("report_progress.sha256", name=broker.source.name))
         yield replace(_digest(broker.source, broker.source.name), is_archive=True)
     root = broker.partitions[0].path if is_lone(broker) else broker.path
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
-        watch(f"sha256 of {Path(folder).name}")
+        watch(message("report_progress.sha256", name=Path(folder).name))
         for name in sorted(names):
             path = Path(folder) / name
             if path.is_file() and not path.is_symlink():
@@ -56,5 +59,5 @@ def _digest(path: Path, name: str) -> Digest:
                 digest.update(buffer[:length].data)
                 done_bytes += length
     except KafkavizError as fault:
-        return Digest(name, done_bytes, None, getattr(fault, "what", str(fault)))
+        return Digest(name, done_bytes, None, getattr(fault, "what", fault.message))
     return Digest(name, done_bytes, digest.hexdigest())

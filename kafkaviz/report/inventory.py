@@ -11,7 +11,9 @@ from kafkaviz.analysis import partition_badges
 from kafkaviz.analysis.inactive_segments import inactive_segments
 from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow
 from kafkaviz.figures import broker_map, inactive_segment_text, map_rows
+from kafkaviz.figures.join_text import join_comma
 from kafkaviz.log.broker import Broker
+from kafkaviz.messages import message, say
 from kafkaviz.report.html import (
     Drawing,
     Html,
@@ -24,22 +26,23 @@ from kafkaviz.report.html import (
     note,
     table,
     tag,
+    worded,
 )
 from kafkaviz.report.subject import Subject
 
 ROWS, SEGMENTS, PROBLEMS = 1000, 1000, 50  # of a table; the largest and the first
 HEADS = (
-    "Topic-partition",
-    "Segments",
-    "Offsets",
-    "Log",
-    "On disk",
-    "Batches",
-    "Records",
-    "Entries",
-    "Bytes an entry",
-    "Codec",
-    "Newest record (UTC)",
+    "common.topic_partition",
+    "common.segments",
+    "broker.column_offsets",
+    "broker.column_log",
+    "broker.on_disk",
+    "report.batches",
+    "report.records_column",
+    "broker.column_entries",
+    "broker.column_gap",
+    "broker.column_codec",
+    "broker.column_newest",
 )
 
 
@@ -51,7 +54,7 @@ def section(subject: Subject) -> ReportSection:
     head = _chips(subject), metrics, _problems(subject), drawing.html if drawing else ""
     return ReportSection(
         "inventory",
-        "What is there",
+        say("report.what_is_in_it"),
         join((*head, _partitions(subject), _segments(subject))),
         (drawing,) if drawing else (),
     )
@@ -61,17 +64,17 @@ def _chips(subject: Subject) -> Html:
     broker = subject.broker
     chip = _stop_chip(broker.shutdown_state)
     ids = {
-        "Cluster": broker.cluster_id,
-        "Directory id": broker.directory_id,
-        "Node": broker.node_id,
+        say("report.cluster"): broker.cluster_id,
+        say("report.directory_id"): broker.directory_id,
+        say("report.node"): broker.node_id,
     }
     known_ids = {name: mono(value) for name, value in ids.items() if value}
-    why = f" ({subject.looks.reason})" if subject.looks.reason else ""
-    simulated = {"Simulated": "by kafkaviz: no broker wrote it"} if broker.is_simulated else {}
+    key = "report.written_by_why" if subject.looks.reason else "report.written_by_release"
+    simulated = {say("report.simulated"): say("report.simulated_by")} if broker.is_simulated else {}
     pairs = {
         **simulated,
-        "How it was left": chip,
-        "Written by": f"Kafka {subject.looks.text}{why}",
+        say("report.how_left"): chip,
+        say("report.written_by"): say(key, release=subject.looks.text, why=subject.looks.reason),
         **known_ids,
     }
     return facts(pairs)
@@ -79,11 +82,11 @@ def _chips(subject: Subject) -> Html:
 
 def _stop_chip(state: str) -> Html:
     if state == "unknown":
-        return Html("not known: one partition was read, and no broker directory lies around it")
+        return Html(say("report.left_unknown"))
     kind, words = (
-        ("ok", "stopped cleanly")
+        ("ok", say("broker.stopped_cleanly"))
         if state == "clean"
-        else ("warning", "not stopped cleanly, or still running")
+        else ("warning", say("report.left_unclean"))
     )
     return tag("span", mark(kind), words, class_=f"chip {kind}")
 
@@ -91,30 +94,39 @@ def _stop_chip(state: str) -> Html:
 def _metrics(subject: Subject) -> Html:
     overview, total = subject.overview, subject.overview.total
     empty = sum(row.sums.log_bytes == 0 for row in overview.partitions)
-    kinds = (
-        ", ".join(
-            f"{units.group(overview.count_kind(kind))} {kind}"
-            for kind in KINDS[1:]
-            if overview.count_kind(kind)
+    kinds = join_comma(
+        say(
+            "report.count_of_kind",
+            count=overview.count_kind(kind),
+            kind=message(f"common.kind_{kind}"),
         )
-        or "all closed"
-    )
+        for kind in KINDS[1:]
+        if overview.count_kind(kind)
+    ) or say("report.all_closed")
     covered = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
-    entries = f"{units.group(total.offset_entries)} offset, {units.group(total.time_entries)} time"
+    entries = say("report.entries_of_both", offsets=total.offset_entries, times=total.time_entries)
     cells = (
-        ("Topic-partitions", units.group(len(overview.partitions)), f"{units.group(empty)} empty"),
-        ("Segments", units.group(total.segments), kinds),
         (
-            "Log",
-            units.size(total.log_bytes),
-            f"{units.group(total.batches)} batches, {units.group(total.records)} records",
+            say("common.topic_partitions"),
+            units.group(len(overview.partitions)),
+            say("broker.n_empty", n=units.group(empty)),
         ),
-        ("Index", units.size(total.index_bytes), f"{units.share(total.index_share, 1)} of the log"),
-        ("Bytes an entry covers", units.size(covered), entries),
+        (say("common.segments"), units.group(total.segments), kinds),
         (
-            "Files, apparent",
+            say("broker.log"),
+            units.size(total.log_bytes),
+            say("report.batches_records", batches=total.batches, records=total.records),
+        ),
+        (
+            say("broker.index"),
+            units.size(total.index_bytes),
+            say("broker.share_of_log", share=units.share(total.index_share, 1)),
+        ),
+        (say("broker.covers"), units.size(covered), entries),
+        (
+            say("report.files_apparent"),
             units.size(total.length_bytes),
-            f"{units.size(total.allocated_bytes)} allocated on disk",
+            say("report.allocated", size=total.allocated_bytes),
         ),
     )
     items = (
@@ -130,20 +142,24 @@ def _problems(subject: Subject) -> Html:
     if not problems:
         return Html("")
     lines = [
-        tag("li", mono(_relative_path(subject.broker, problem.path)), f": {problem.what}")
+        tag(
+            "li",
+            worded(
+                "common.labelled",
+                where=mono(_relative_path(subject.broker, problem.path)),
+                what=problem.what,
+            ),
+        )
         for problem in problems[:PROBLEMS]
     ]
     more = (
-        [tag("li", f"and {units.group(len(problems) - PROBLEMS)} more")]
+        [tag("li", say("common.n_more", n=units.group(len(problems) - PROBLEMS)))]
         if len(problems) > PROBLEMS
         else []
     )
     head = tag(
         "strong",
-        (
-            f"{units.group(len(problems))} {'file was' if len(problems) == 1 else 'files were'} "
-            "not read, and left out"
-        ),
+        (say("report.files_not_read", n=len(problems))),
     )
     return tag(
         "div", mark("warning"), tag("div", head, tag("ul", *lines, *more)), class_="call warning"
@@ -164,15 +180,12 @@ def _map(subject: Subject) -> Drawing | None:
         badges=partition_badges.badges_from_findings(subject.health.findings),
     )
     more = len(overview.partitions) - map_rows.ROWS_A_PAGE
-    limit_note = (
-        f" The {map_rows.ROWS_A_PAGE} largest of {units.group(len(overview.partitions))}."
-        if more > 0
-        else ""
+
+    caption = say(
+        "report.map_caption_largest" if more > 0 else "report.map_caption",
+        shown=map_rows.ROWS_A_PAGE,
+        count=len(overview.partitions),
     )
-    caption = (
-        "A row a topic-partition, its segments to scale, oldest left; the blue strip below shows "
-        "how dense the index is."
-    ) + limit_note
     return Drawing("map", map_view.title, caption, lambda mode: broker_map.figure(map_view, mode))
 
 
@@ -181,14 +194,17 @@ def _map(subject: Subject) -> Drawing | None:
 
 def _partitions(subject: Subject) -> Html:
     rows = sorted(subject.overview.partitions, key=map_rows.ORDERS[map_rows.LARGEST])
-    more = (
-        f"The {units.group(ROWS)} largest of {units.group(len(rows))}." if len(rows) > ROWS else ""
-    )
-    head = tag("h3", f"Topic-partitions, {units.group(len(rows))}, the largest first")
+    more = say("report.largest_of", shown=ROWS, count=len(rows)) if len(rows) > ROWS else ""
+    head = tag("h3", say("report.partitions_heading", n=len(rows)))
     return join(
         (
             head,
-            table("Topic-partitions", HEADS, map(_row, rows[:ROWS]), "crrrrrrrrll"),
+            table(
+                say("common.topic_partitions"),
+                tuple(map(say, HEADS)),
+                map(_row, rows[:ROWS]),
+                "crrrrrrrrll",
+            ),
             note(more) if more else "",
         )
     )
@@ -196,9 +212,11 @@ def _partitions(subject: Subject) -> Html:
 
 def _row(row: PartitionRow) -> tuple:
     sums = row.sums
-    state = (
-        "" if row.state == "current" else f" ({'deleted' if row.state == 'delete' else row.state})"
-    )
+    state = row.state
+    if state != "current":
+        label = say("broker.named_state", name=row.label, state=say(f"common.state_{state}"))
+    else:
+        label = row.label
     has_offsets = (
         row.last_offset is not None
         and row.log_start_offset is not None
@@ -213,7 +231,7 @@ def _row(row: PartitionRow) -> tuple:
         units.MISSING if sums.bytes_an_entry is None else units.group(round(sums.bytes_an_entry))
     )
     return (
-        f"{row.label}{state}",
+        label,
         units.group(sums.segments),
         offsets,
         units.size(sums.log_bytes),
@@ -229,16 +247,28 @@ def _row(row: PartitionRow) -> tuple:
 
 def _segments(subject: Subject) -> Html:
     rows = subject.overview.segments
-    counts = "Log", "Batches", "Records", "Offset entries", "Time entries", "Behind the last batch"
-    count = units.group(len(rows))
-    more = f"The first {units.group(SEGMENTS)} of {count}." if len(rows) > SEGMENTS else ""
+    counts = (
+        say("broker.column_log"),
+        say("report.batches"),
+        say("report.records_column"),
+        say("rolls.head_offset_entries"),
+        say("rolls.head_time_entries"),
+        say("report.behind_last_batch"),
+    )
+
+    more = say("report.first_of", shown=SEGMENTS, count=len(rows)) if len(rows) > SEGMENTS else ""
     body = table(
-        "Segments",
-        ("Topic-partition", "Base offset", "State", *counts),
+        say("common.segments"),
+        (
+            say("common.topic_partition"),
+            say("report.base_offset"),
+            say("report.state"),
+            *counts,
+        ),
         _segment_rows(subject, rows[:SEGMENTS]),
         "crlrrrrrr",
     )
-    return details(f"Every segment, {count}", body, note(more) if more else "")
+    return details(say("report.every_segment", n=len(rows)), body, note(more) if more else "")
 
 
 def _segment_rows(subject: Subject, rows: np.ndarray) -> Iterator[tuple]:
@@ -253,4 +283,11 @@ def _segment_rows(subject: Subject, rows: np.ndarray) -> Iterator[tuple]:
             units.group(int(row["base_offset"])),
             units.size(int(row["log_bytes"])),
         )
-        yield name, base_offset, KINDS[row["kind"]], log_bytes, *map(units.group, counts), torn
+        yield (
+            name,
+            base_offset,
+            say(f"common.kind_{KINDS[row['kind']]}"),
+            log_bytes,
+            *map(units.group, counts),
+            torn,
+        )

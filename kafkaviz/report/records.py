@@ -16,6 +16,7 @@ from kafkaviz.log import log_regions
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message, say
 
 TOPICS, RECORDS = 200, 3
 STRETCH_BYTES = 1 << 20  # of a .log, whose headers are read at once
@@ -29,10 +30,12 @@ class Sample:
 
     partition: str
     rows: tuple[tuple[str, str, str, str, str], ...] = ()  # offset, time, key, value, headers
-    fault: str = ""
+    fault: str | Message = ""
 
 
-def samples(broker: Broker, watch: Callable[[str], None] = lambda _what: None) -> Iterator[Sample]:
+def samples(
+    broker: Broker, watch: Callable[[Message], None] = lambda _what: None
+) -> Iterator[Sample]:
     """Of each topic but Kafka's own, by name; of one without a record nothing."""
     largest: dict[str, Partition] = {}
     for partition in broker.partitions:
@@ -41,7 +44,7 @@ def samples(broker: Broker, watch: Callable[[str], None] = lambda _what: None) -
                 partition, largest.get(partition.topic, partition), key=_log_bytes
             )
     for topic in sorted(largest)[:TOPICS]:
-        watch(f"records of {largest[topic].directory}")
+        watch(message("report_progress.records", name=largest[topic].directory))
         sample = _sample(largest[topic])
         if sample.rows or sample.fault:
             yield sample
@@ -58,7 +61,7 @@ def _sample(partition: Partition) -> Sample:
                 if last_records := deque(segment.iterate(position), RECORDS):
                     return Sample(partition.directory, tuple(map(_row, last_records)))
     except KafkavizError as fault:
-        return Sample(partition.directory, fault=getattr(fault, "what", str(fault)))
+        return Sample(partition.directory, fault=getattr(fault, "what", fault.message))
     return Sample(partition.directory)
 
 
@@ -80,7 +83,11 @@ def _from_the_end(segment: Segment) -> Iterator[int]:
 
 def _row(record: BatchRecord) -> tuple[str, str, str, str, str]:
     headers = [f"{_text(name)}: {_text(value)}" for name, value in record.headers[:HEADERS]]
-    more = [f"and {len(record.headers) - HEADERS} more"] if len(record.headers) > HEADERS else []
+    more = (
+        [say("common.n_more", n=len(record.headers) - HEADERS)]
+        if len(record.headers) > HEADERS
+        else []
+    )
     return (
         units.group(record.offset),
         units.moment(record.timestamp_ms),

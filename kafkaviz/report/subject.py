@@ -18,13 +18,14 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
+from kafkaviz.messages import Message, message
 from kafkaviz.pipeline.content import Content, content, merge
 from kafkaviz.pipeline.rows import codec_names
 from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample
 
-ProgressListener = Callable[[str], None]  # told what is being read
+ProgressListener = Callable[[Message], None]  # told what is being read
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Subject:
     tails: Mapping[tuple[str, int], str]
     health: Health
     tuning: ReportTuning | None
-    untuned_reason: str = ""
+    untuned_reason: str | Message = ""
     samples: tuple[Sample, ...] | None = None
     digests: tuple[Digest, ...] | None = None
 
@@ -94,7 +95,9 @@ def gather(
         broker,
         version,
         settings=settings,
-        watch=lambda partition: watch(f"checking {partition.directory}"),
+        watch=lambda partition: watch(
+            message("report_progress.checking", name=partition.directory)
+        ),
     )
     inventory, tails = _count_segments(broker, watch)
     report_tuning, why = _tune(broker, checkup.version.text, typed or {}, watch)
@@ -117,7 +120,7 @@ def _count_segments(
     inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
     rows, codecs, entries = inventory.segments.copy(), {}, []
     for place, partition in enumerate(broker.partitions):
-        watch(f"counting {partition.directory}")
+        watch(message("report_progress.counting", name=partition.directory))
         position_before, used_codecs = 0, 0
         for row, segment in zip(
             rows[inventory.starts[place] : inventory.starts[place + 1]],
@@ -151,7 +154,7 @@ def _count_segments(
     ), tails
 
 
-def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, str]:
+def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, Message | None]:
     """Fills the counts of a segment's row; (the positions in its offset index, what its headers
     tell, what stands behind them).
     """
@@ -174,12 +177,12 @@ def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content,
     }
     for name, value in values.items():
         row[name] = UNKNOWN if value is None else value
-    tail_text = (
+    behind = (
         tail.read(segment_copy.log, valid_bytes, segment_content.last_offset)
-        if segment_copy.log
+        if segment_copy.log and segment.is_in_use
         else None
     )
-    return positions, segment_content, tail_text.summary if tail_text and segment.is_in_use else ""
+    return positions, segment_content, behind.summary if behind else None
 
 
 # ---- the tuning
@@ -187,11 +190,14 @@ def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content,
 
 def _tune(
     broker: Broker, version: str, typed: Mapping[str, str], watch: ProgressListener
-) -> tuple[ReportTuning | None, str]:
+) -> tuple[ReportTuning | None, str | Message]:
     """(the tuning, ""), or (None, why there is none)."""
     try:
         source = open_source(
-            broker.source, version, typed, on_progress=lambda name, _share: watch(f"tuning {name}")
+            broker.source,
+            version,
+            typed,
+            on_progress=lambda name, _share: watch(message("report_progress.tuning", name=name)),
         )
         costs = cost_model.lookup_prices(
             by_base_offset=source.by_base_offset,
@@ -199,11 +205,11 @@ def _tune(
             calibration=calibration.load_calibration(),
         )
     except KafkavizError as fault:
-        return None, str(fault)
+        return None, fault.message
     budgets = Budgets()
     answers, overall = tuning.recommend_all(source.cases, source.total, budgets, costs)
     if overall is None:
-        return None, "there is no batch, and so no lookup"
+        return None, message("report.no_batch")
     return ReportTuning(
         source,
         answers,

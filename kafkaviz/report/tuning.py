@@ -19,6 +19,7 @@ from kafkaviz.figures import (
     tuning_verdict,
 )
 from kafkaviz.figures.tuning_terms import micros, range_text
+from kafkaviz.messages import language, message, say
 from kafkaviz.report.html import (
     Drawing,
     Html,
@@ -30,20 +31,23 @@ from kafkaviz.report.html import (
     note,
     table,
     tag,
+    worded,
 )
 from kafkaviz.report.subject import ReportTuning, Subject
 
 TOPICS = 400
 ELSEWHERE = tuning_curve.COMPARED_BYTES
 CHANGES = {before_after.BETTER: "better", before_after.WORSE: "worse"}
-HEADING = "What another index interval would have cost"
+HEADING = message("report.tuning_heading")
 
 
 def section(subject: Subject) -> ReportSection:
     """The section; of a directory where nothing can be tuned, why."""
     if subject.tuning is None:
         return ReportSection(
-            "tuning", HEADING, note(f"Nothing is told of it: {subject.untuned_reason}.")
+            "tuning",
+            HEADING.render(language()),
+            note(say("report.nothing_told", why=subject.untuned_reason)),
         )
     report_tuning = subject.tuning
     curves, other_drawings = _curves(report_tuning), _other_drawings(report_tuning)
@@ -61,7 +65,10 @@ def section(subject: Subject) -> ReportSection:
         _omissions(report_tuning),
     )
     return ReportSection(
-        "tuning", HEADING, join((note(omissions), *body) if omissions else body), drawings
+        "tuning",
+        HEADING.render(language()),
+        join((note(omissions), *body) if omissions else body),
+        drawings,
     )
 
 
@@ -93,11 +100,10 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
     changing_count = sum(map(_changes, report_tuning.answers.values()))
     if len(report_tuning.source.cases) < 2:
         return ""
-    topics_text = (
-        f"{units.group(changing_count)} of {units.group(len(report_tuning.source.cases))} topics "
-        "would gain by an interval of their own"
-    )
-    return f"; {topics_text if changing_count else 'no topic would gain by another interval'}"
+
+    if not changing_count:
+        return say("report.none_gains")
+    return say("report.some_gain", n=changing_count, count=len(report_tuning.source.cases))
 
 
 def compared_interval(report_tuning: ReportTuning) -> IntervalPrice:
@@ -122,12 +128,18 @@ def compared_interval(report_tuning: ReportTuning) -> IntervalPrice:
 
 def _verdict(report_tuning: ReportTuning) -> Html:
     verdict = verdict_view(report_tuning)
-    boxes = (tag("p", tag("b", f"{word}: "), text) for word, text in verdict.boxes)
-    reasons = (tag("li", tuning_text.describe_reason(why)) for why in report_tuning.overall.reasons)
+    boxes = (
+        tag("p", tag("b", f"{say('tuning.box_head', word=word)} "), text)
+        for word, text in verdict.boxes
+    )
+    reasons = (
+        tag("li", tuning_text.describe_reason(why).render(language()))
+        for why in report_tuning.overall.reasons
+    )
     head = tag(
         "div", mark(verdict.mark), tag("div", tag("h3", verdict.headline), tag("p", verdict.reason))
     )
-    why = details("Every reason", tag("ul", *reasons))
+    why = details(say("tuning.every_reason"), tag("ul", *reasons))
     return join(
         (
             tag("div", head, class_=f"verdict {verdict.mark}"),
@@ -161,15 +173,15 @@ def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 
 def _intervals(report_tuning: ReportTuning) -> Html:
     heads = (
-        "Interval",
-        "Entries",
-        "Both indexes",
-        "Of the log",
-        "Headers, mean",
+        say("tuning.head_interval"),
+        say("tuning.head_entries"),
+        say("rolls.both_indexes"),
+        say("report.of_the_log"),
+        say("tuning.head_headers_mean"),
         "p50",
         "p99",
-        "max",
-        "p99 in page cache, modelled",
+        say("cli_tune.head_max"),
+        say("report.warm_p99_modelled"),
     )
     rows = [
         (
@@ -189,8 +201,8 @@ def _intervals(report_tuning: ReportTuning) -> Html:
         if interval.interval_bytes == report_tuning.overall.current_price.interval_bytes
     )
     return details(
-        "Every interval as a table",
-        table("Every interval, today’s marked", heads, rows, "rrrrrrrrr", today),
+        say("tuning.every_interval"),
+        table(say("report.every_interval_today"), heads, rows, "rrrrrrrrr", today),
     )
 
 
@@ -202,37 +214,29 @@ def _topics(report_tuning: ReportTuning) -> Html:
         return Html("")
     cases = sorted(report_tuning.source.cases, key=lambda case: (-case.index_share, case.name))
     heads = (
-        "Topic",
-        "Log",
-        "Batch, mean",
-        "Interval",
-        "Index, of the log",
-        "Headers, mean",
-        "p99 in page cache",
-        "Answer",
+        say("tuning.head_topic"),
+        say("tuning.head_log"),
+        say("tuning.head_batch_mean"),
+        say("tuning.head_interval"),
+        say("tuning.head_index_share"),
+        say("tuning.head_headers_mean"),
+        say("report.warm_p99"),
+        say("tuning.head_answer"),
     )
     rows = (_topic(report_tuning, case) for case in cases[:TOPICS])
-    more = (
-        f"{units.group(len(cases) - TOPICS)} more are not listed. " if len(cases) > TOPICS else ""
-    )
-    metadata = (
-        "__cluster_metadata is left as it is: its small batches need their index."
-        if report_tuning.source.metadata_left_out
-        else ""
-    )
+    more = say("report.topics_not_listed", n=len(cases) - TOPICS) if len(cases) > TOPICS else ""
+    metadata = say("tuning.metadata_left") if report_tuning.source.metadata_left_out else ""
     foot = note(more + metadata) if more or metadata else ""
-    head = tag(
-        "h3", f"Topic by topic, the densest index first{describe_own_intervals(report_tuning)}"
-    )
-    return join((head, table("Topics, the densest index first", heads, rows, "crrrrrrl"), foot))
+    head = tag("h3", say("tuning.topics") + describe_own_intervals(report_tuning))
+    return join((head, table(say("report.topics_densest_first"), heads, rows, "crrrrrrl"), foot))
 
 
 def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
     answer = report_tuning.answers.get(case.name)
     if answer is None:
-        return case.name, "0 B", *[units.MISSING] * 5, "no batch"
+        return case.name, "0 B", *[units.MISSING] * 5, say("tuning.no_batch")
     says = (
-        "keep"
+        say("curves.keep")
         if answer.verdict == tuning.TuningVerdict.KEEP
         else tag("b", units.group(answer.value))
     )
@@ -282,12 +286,18 @@ def _comparison(report_tuning: ReportTuning) -> Html:
             binding_limits=(limit_before, limit_after),
         )
     ]
-    head = tag("h3", f"{names[0]}, as it is, beside {names[1]}")
-    heads = ("What", names[0], names[1], "Change", "How it is known")
+    head = tag("h3", say("report.as_it_is_beside", today=names[0], other=names[1]))
+    heads = (
+        say("health.column_what"),
+        names[0],
+        names[1],
+        say("common.change"),
+        say("tuning.how_known"),
+    )
     return join(
         (
             head,
-            table(f"{names[0]} beside {names[1]}", heads, rows, "wrrrw"),
+            table(say("report.beside", today=names[0], other=names[1]), heads, rows, "wrrrw"),
             _command(report_tuning, other),
         )
     )
@@ -304,14 +314,10 @@ def _command(report_tuning: ReportTuning, other: IntervalPrice) -> Html:
             if _changes(answer)
         ]
         return (
-            _lines("Topic by topic, where the answer is another interval:", lines)
-            if lines
-            else note("No change is proposed.")
+            _lines(say("report.where_another"), lines) if lines else note(say("report.no_change"))
         )
     if other.interval_bytes != report_tuning.overall.considered_bytes:
-        return note(
-            "No change is proposed: the right column shows what a longer interval would cost."
-        )
+        return note(say("report.no_change_longer"))
     topic = None if report_tuning.source.kind == BROKER else report_tuning.case.today.topic
     return _lines(
         verdict_view(report_tuning).command_lead,
@@ -325,7 +331,13 @@ def _changes(recommendation: Recommendation | None) -> TypeGuard[Recommendation]
 
 def _lines(lead: str, lines: Sequence[str]) -> Html:
     code = tag("pre", tag("code", "\n".join(lines)), class_="command", tabindex="0")
-    return join((tag("p", lead, class_="lead"), code, note(tuning_text.describe_reach(SETTING))))
+    return join(
+        (
+            tag("p", lead, class_="lead"),
+            code,
+            note(tuning_text.describe_reach(SETTING).render(language())),
+        )
+    )
 
 
 # ---- limits and assumptions
@@ -337,13 +349,13 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         report_tuning.case.measurement, config, overall.considered_bytes, config.segment_index_bytes
     )
     words = limit_map.index_size_text(report_tuning.case.measurement, config)
-    heads = ("Interval", "Safe segment.index.bytes", "First with today’s")
+    heads = (say("tuning.head_interval"), say("tuning.head_safe"), say("tuning.head_first_today"))
     rows = (
         (units.group(interval), units.group(safe), cause)
         for interval, safe, cause in limit_map.rows(limits)
     )
     safe = details(
-        "As a table, and the index that is safe",
+        say("common.limits_table"),
         note(words),
         table(limits.title, heads, rows, "rrl"),
     )
@@ -361,7 +373,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
         report_tuning.budgets.p99_us,
     )
     ends = details(
-        "As a table",
+        say("tuning.as_table"),
         table(tornado_view.title, tornado.column_titles(), tornado.rows(tornado_view), "wrrrrll"),
     )
     return (
@@ -385,7 +397,11 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 def _omissions(report_tuning: ReportTuning) -> Html:
     """What could not be read for it."""
     lines = [
-        tag("li", mono(problem.path.name), f": {problem.what}")
+        tag("li", worded("common.labelled", where=mono(problem.path.name), what=problem.what))
         for problem in report_tuning.source.problems
     ]
-    return join((tag("h3", "Left out of the tuning"), tag("ul", *lines))) if lines else Html("")
+    return (
+        join((tag("h3", say("report.left_out_of_tuning")), tag("ul", *lines)))
+        if lines
+        else Html("")
+    )

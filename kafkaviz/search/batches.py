@@ -33,6 +33,7 @@ from kafkaviz.format.batch import (
     UNKNOWN,
 )
 from kafkaviz.format.record_heads import RecordHead
+from kafkaviz.messages import message, verbatim
 
 WINDOW_BYTES = 1 << 14  # read at once: a step of Kafka's is a system call, one of ours rarely
 # 18: where a message of magic 0 has no timestamp its header ends
@@ -113,7 +114,8 @@ class LogReader:
         """
         if position < 0:
             raise CorruptBytes(
-                position, f"The file channel position cannot be negative, but it is {position}"
+                position,
+                verbatim(f"The file channel position cannot be negative, but it is {position}"),
             )
         while position < self.size_bytes - MAGIC_END:
             start = self.kafka_reads(position, MAGIC_END, ReadPart.START)
@@ -124,7 +126,7 @@ class LogReader:
             if size_bytes < LENGTH_END + MIN_LENGTH:
                 raise CorruptBytes(
                     position,
-                    (
+                    verbatim(
                         f"Found record size {size_bytes - LENGTH_END} smaller than minimum record "
                         "overhead (14)"
                     ),
@@ -184,12 +186,13 @@ class FileBatch:
         if self.size_bytes > LIMIT_BYTES:
             raise CorruptBytes(
                 self.position,
-                f"a batch of {self.size_bytes} bytes is more than the {LIMIT_BYTES} that are read",
+                message("corrupt.batch_too_large", size=self.size_bytes, limit=LIMIT_BYTES),
             )
         data = self._log.kafka_reads(self.position, self.size_bytes, ReadPart.BATCH)
         if len(data) < self.size_bytes:  # the file has become shorter since it was listed
             raise CorruptBytes(
-                self.position, f"a batch of {self.size_bytes} bytes, of which {len(data)} are there"
+                self.position,
+                message("corrupt.batch_cut", size=self.size_bytes, available=len(data)),
             )
         return data
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 from kafkaviz.search import index, scan
 from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.index import IndexSearch
@@ -169,17 +170,20 @@ def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
 
 def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
     if timestamp_ms < EARLIEST_PENDING_UPLOAD:
-        raise KafkavizError(f"{timestamp_ms} is no timestamp and none of Kafka's special values")
+        raise KafkavizError(message("lookup_request.no_timestamp", timestamp=timestamp_ms))
     behaviour = SPECIAL_TIMESTAMPS.get(
         timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None
     )
     if behaviour and not behaviour.applies_to(profile.release):
         target_name = next(
             (f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms),
-            f"timestamp {timestamp_ms}",
+            message("lookup_request.timestamp", timestamp=timestamp_ms),
         )
-        what = "a time index" if timestamp_ms >= 0 else f"an answer to {target_name}"
+        since, version = ".".join(map(str, behaviour.first_release)), profile.version
         raise KafkavizError(
-            f"Kafka has {what} from {'.'.join(map(str, behaviour.first_release))} on; this was to "
-            f"be read as {profile.version}"
+            message("lookup_request.no_time_index", since=since, version=version)
+            if timestamp_ms >= 0
+            else message(
+                "lookup_request.no_answer", asked=target_name, since=since, version=version
+            )
         )

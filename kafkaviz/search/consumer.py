@@ -14,6 +14,7 @@ from enum import Enum, auto
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.messages import message, verbatim
 from kafkaviz.search import fetch as fetching
 from kafkaviz.search.batches import Batch, FileBatch, LogReader
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds
@@ -82,7 +83,9 @@ def _first_record(
     if refusal:
         what, offset, cause = refusal
         return CorruptRecord(
-            f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
+            verbatim(
+                f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
+            )
         )
     if fetch.batch.is_control:
         return PassedOver.MARKER
@@ -95,9 +98,7 @@ def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
     """The batch that a fetch found, read for the consumer."""
     batch = next(reader.batches(fetch.position), None)
     if batch is None:
-        raise CorruptBytes(
-            fetch.position, "the batch that was found here is gone: the file has become shorter"
-        )
+        raise CorruptBytes(fetch.position, message("corrupt.batch_gone"))
     return batch
 
 
@@ -119,9 +120,9 @@ def _wrong_checksum(data: bytes, fetch: Fetch) -> tuple[str, int, str] | None:
         batch_records.ensure_valid(data)
     except CorruptBytes as fault:
         return (
-            ("Record", first.offset, fault.what)
+            ("Record", first.offset, str(fault.what))
             if first
-            else ("Record batch", batch.base_offset, fault.what)
+            else ("Record batch", batch.base_offset, str(fault.what))
         )
     # within a wrapper that is whole
     return (

@@ -14,6 +14,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
+from kafkaviz.messages import verbatim
 from kafkaviz.search import index
 from kafkaviz.search.batches import Batch
 from kafkaviz.search.bounds import Bounds
@@ -136,10 +137,10 @@ def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
         "segments "
     )
     if offset < bounds.start_offset:
-        raise OffsetOutOfRange(f"{words}starting from offset: {bounds.start_offset}.")
+        raise OffsetOutOfRange(verbatim(f"{words}starting from offset: {bounds.start_offset}."))
     place = log.floor(offset)
     if offset > bounds.end_offset or place is None:
-        raise OffsetOutOfRange(f"{words}upto {bounds.end_offset}.")
+        raise OffsetOutOfRange(verbatim(f"{words}upto {bounds.end_offset}."))
     return place
 
 

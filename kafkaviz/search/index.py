@@ -6,6 +6,7 @@ from typing import cast
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.log_view import NO_TIMESTAMP, FileView, KeyColumn, SegmentView
 from kafkaviz.search.profile import SearchProfile
@@ -106,9 +107,10 @@ def position_of(search: IndexSearch, segment: SegmentView) -> int:
         entry_position = search.slot_search.slot * offset_index.ENTRY.itemsize + field_start(
             offset_index.ENTRY, "position"
         )
-        what = (
-            f"slot {search.slot_search.slot} points before the .log: The file channel position "
-            f"cannot be negative, but it is {position}"
+        what = message(
+            "corrupt.slot_before_log",
+            slot=search.slot_search.slot,
+            exception=f"The file channel position cannot be negative, but it is {position}",
         )
         index_file = cast("FileView", segment.index)  # without one there are no entries
         raise CorruptFile(index_file.path or search.file, entry_position, what)

@@ -18,6 +18,7 @@ from kafkaviz.log import file
 from kafkaviz.log.file import READ_LIMIT_BYTES, FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 from kafkaviz.search.batches import LogReader, Read
 from kafkaviz.units import file_stem
 
@@ -52,7 +53,7 @@ class FileView:
         if length_bytes > READ_LIMIT_BYTES:
             raise CannotOpen(
                 self.path or self.name,
-                f"holds {length_bytes} bytes, more than the {READ_LIMIT_BYTES} that are read",
+                message("errors.file_too_large", size=length_bytes, limit=READ_LIMIT_BYTES),
                 kind="large",
             )
         buffer = np.empty(length_bytes, np.uint8)

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import cast
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 from kafkaviz.search import by_time, segment_selection
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
@@ -216,7 +217,7 @@ def lookup(
 ) -> Lookup:
     """One of the two; timestamp_ms: also "earliest", "latest" or "max"."""
     if (offset is None) == (timestamp_ms is None):
-        raise KafkavizError("give an offset or a timestamp, and not both")
+        raise KafkavizError(message("lookup_request.one_target"))
     if offset is not None:
         return by_offset(log, offset, profile, isolation)
     target_ms = cast("int", by_time.NAMES.get(timestamp_ms, timestamp_ms))

@@ -1,5 +1,6 @@
 """A lookup as the object that `kafkaviz lookup --json` prints."""
 
+from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index import OFFSET, IndexSearch
@@ -9,32 +10,30 @@ from kafkaviz.search.segment_selection import SegmentChoice, SegmentMiss, Segmen
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
 PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
-_NOT_FOR_OFFSET = "no segment is searched for offset {target}"
-_LOG_END = "no segment is searched: the log's end is known"
+
+
 _REASONS = {
-    SegmentReason.GREATEST_BASE: "greatest base offset not above {target}",
-    SegmentReason.NEXT: "the next segment",
-    SegmentReason.BASE_ABOVE: "base offset above {target}",
-    SegmentReason.LATER_BASE: "a later base offset is not above {target} either",
-    SegmentReason.FIRST_REACHING: "the first whose largest timestamp is not below {target}: "
-    "{largest}",
-    SegmentReason.TOO_OLD: "{largest} is below {target}",
-    SegmentReason.EARLIER_SEARCHED: "an earlier segment is searched",
-    SegmentReason.LARGEST: "the largest of all: {largest}",
-    SegmentReason.NOT_LARGEST: "{largest}",
-    SegmentReason.OUT_OF_RANGE: _NOT_FOR_OFFSET,
-    SegmentReason.BEYOND_STABLE: _NOT_FOR_OFFSET,
-    SegmentReason.BEYOND_END: _NOT_FOR_OFFSET,
-    SegmentReason.LOG_START: "no segment is searched: the log's start is known",
-    SegmentReason.LOG_END: _LOG_END,
-    SegmentReason.STABLE_END: _LOG_END,
-    SegmentReason.NOTHING_TIERED: "no segment is searched: nothing is in tiered storage",
+    SegmentReason.GREATEST_BASE: "segment_choice.greatest_base",
+    SegmentReason.NEXT: "segment_choice.next_segment",
+    SegmentReason.BASE_ABOVE: "segment_choice.base_above",
+    SegmentReason.LATER_BASE: "segment_choice.later_base",
+    SegmentReason.FIRST_REACHING: "segment_choice.first_reaching",
+    SegmentReason.TOO_OLD: "segment_choice.too_old",
+    SegmentReason.EARLIER_SEARCHED: "segment_choice.earlier_searched",
+    SegmentReason.LARGEST: "segment_choice.largest",
+    SegmentReason.NOT_LARGEST: "segment_choice.not_largest",
+    SegmentReason.OUT_OF_RANGE: "segment_choice.not_for_offset",
+    SegmentReason.BEYOND_STABLE: "segment_choice.not_for_offset",
+    SegmentReason.BEYOND_END: "segment_choice.not_for_offset",
+    SegmentReason.LOG_START: "segment_choice.log_start_known",
+    SegmentReason.LOG_END: "segment_choice.log_end_known",
+    SegmentReason.STABLE_END: "segment_choice.log_end_known",
+    SegmentReason.NOTHING_TIERED: "segment_choice.nothing_tiered",
 }
 _MISSES = {
-    None: "",
-    SegmentMiss.NOTHING_REACHES: ", but nothing in it reaches {target}",
-    SegmentMiss.NO_RECORD: "; yet no record in it answers, and later segments are not tried",
-    SegmentMiss.HIDDEN: "; yet the record found lies behind the last stable offset",
+    SegmentMiss.NOTHING_REACHES: "segment_choice.but_nothing_reaches",
+    SegmentMiss.NO_RECORD: "segment_choice.but_no_record",
+    SegmentMiss.HIDDEN: "segment_choice.but_hidden",
 }
 
 
@@ -51,7 +50,7 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
             {
                 "base_offset": choice.base_offset,
                 "chosen": choice.chosen,
-                "why": describe_choice(choice),
+                "why": str(describe_choice(choice)),
             }
             for choice in lookup.choices
         ],
@@ -86,22 +85,23 @@ def index_object(
     return fields | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
 
 
-def describe_choice(choice: SegmentChoice) -> str:
+def describe_choice(choice: SegmentChoice) -> Message:
     """Why a segment is searched, or is not."""
-    text = _REASONS[choice.reason] + _MISSES[choice.miss]
-    return text.format(target=choice.target, largest=_describe_largest(choice))
+    reason = message(
+        _REASONS[choice.reason], target=choice.target, largest=_describe_largest(choice)
+    )
+    if choice.miss is None:
+        return reason
+    return message(_MISSES[choice.miss], reason=reason, target=choice.target)
 
 
-def _describe_largest(choice: SegmentChoice) -> str:
+def _describe_largest(choice: SegmentChoice) -> Message:
     """The largest timestamp, and where Kafka has it from."""
     if choice.is_file_time:
-        return (
-            f"largest timestamp {choice.largest_ms}, the time of the .log, since the time index "
-            "tells none"
-        )
+        return message("segment_choice.file_time", ms=choice.largest_ms)
     if choice.largest_ms < 0:
-        return "no timestamp is known"
-    return f"largest timestamp {choice.largest_ms}, by the last time index entry"
+        return message("segment_choice.no_timestamp")
+    return message("segment_choice.entry_time", ms=choice.largest_ms)
 
 
 def _start_error(error: str | None) -> dict:

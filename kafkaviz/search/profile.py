@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 from kafkaviz.search.slots import PLAIN, WARM, WARM_BYTES
 
 LAST_OFFSET, BASE_OFFSET = "last_offset", "base_offset"
@@ -48,7 +49,9 @@ def profile(version: str = versions.NEWEST, search: str | None = None) -> Search
     """
     release = versions.parse(version)
     if search not in (None, PLAIN, WARM):
-        raise KafkavizError(f"a search is {PLAIN} or {WARM}, not {search}")
+        raise KafkavizError(
+            message("lookup_request.unknown_search", plain=PLAIN, warm=WARM, search=search)
+        )
     return SearchProfile(
         version,
         search=search or (WARM if versions.WARM_SEARCH.applies_to(release) else PLAIN),

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kafkaviz.messages import Message, message
+
 ACTIONS = ("truncate", "rebuild", "delete", "keep", "fail")
 
 
@@ -26,12 +28,12 @@ class StartupStep:
     segment: int | None
     action: str
     cause: str
-    why: str
+    why: Message
     file: str | None = None
     from_position: int | None = None
     size_bytes: int | None = None
     error: str | None = None
-    way_out: str | None = None
+    way_out: Message | None = None
 
     @property
     def is_expected(self) -> bool:
@@ -56,37 +58,37 @@ RECOVERY_CAUSES = (
     "index-full",
 )
 CAUSES = {
-    "unflushed": "the segment reaches above the recovery point of an unclean directory",
-    "metadata-log": "the metadata log is recovered at every start",
-    "index-missing": "there is no .index",
-    "timeindex-missing": "there is no .timeindex",
-    "index-corrupt": "an index fails its check",
-    "tail": "bytes behind the last valid batch",
-    "invalid-offset": "offsets run backwards",
-    "after-truncation": "a segment before it lost bytes",
-    "leftover-deleted": "a file that was to be deleted",
-    "leftover-cleaned": "an unfinished compaction or split",
-    "leftover-swap": "a finished compaction or split that was not put in place",
-    "orphan-index": "an index without its .log",
-    "log-start-beyond-end": "the log start offset lies above all records",
-    "offset-overflow": "offsets that are too far from the base offset",
-    "producer-state": "a producer snapshot",
-    "leader-epochs": "the leader epochs of what is left",
-    "no-segment": "a partition without a segment gets an empty one",
-    "directory-deleted": "a directory that was to be deleted",
-    "directory-stray": "a directory of a replica that should not be here",
-    "becomes-stray": "a directory that the start takes for stray",
-    "directory-name": "a directory whose name is no topic-partition",
-    "directory-twice": "two directories of one partition",
-    "index-full": "a segment needs more entries than its indexes may hold",
-    "index-too-large": "an index is larger than segment.index.bytes now allows",
-    "log-too-large": "a .log is larger than Kafka opens",
-    "leader-epochs-bad": "leader-epoch-checkpoint cannot be read",
-    "partition-metadata-bad": "partition.metadata cannot be read",
-    "meta-properties": "meta.properties is missing, or says nothing that Kafka takes",
-    "bootstrap": "bootstrap.checkpoint cannot be read",
-    "quorum-state-bad": "the state of the metadata quorum cannot be read",
-    "snapshot-corrupt": "the newest snapshot of the cluster's metadata cannot be read",
-    "log-corrupt": "a .log whose end cannot be read",
-    "exception": "any other exception",
+    "unflushed": message("cause.above_recovery_point"),
+    "metadata-log": message("cause.metadata_log"),
+    "index-missing": message("cause.index_missing"),
+    "timeindex-missing": message("cause.timeindex_missing"),
+    "index-corrupt": message("cause.index_fails_check"),
+    "tail": message("cause.bytes_behind_last_batch"),
+    "invalid-offset": message("cause.offsets_backwards"),
+    "after-truncation": message("cause.after_truncation"),
+    "leftover-deleted": message("cause.leftover_deleted"),
+    "leftover-cleaned": message("cause.leftover_cleaned"),
+    "leftover-swap": message("cause.leftover_swap"),
+    "orphan-index": message("cause.orphan_index"),
+    "log-start-beyond-end": message("cause.log_start_beyond_end"),
+    "offset-overflow": message("cause.offset_overflow"),
+    "producer-state": message("cause.producer_snapshot"),
+    "leader-epochs": message("cause.leader_epochs"),
+    "no-segment": message("cause.no_segment"),
+    "directory-deleted": message("cause.directory_deleted"),
+    "directory-stray": message("cause.directory_stray"),
+    "becomes-stray": message("cause.becomes_stray"),
+    "directory-name": message("cause.directory_name"),
+    "directory-twice": message("cause.directory_twice"),
+    "index-full": message("cause.index_full"),
+    "index-too-large": message("cause.index_too_large"),
+    "log-too-large": message("cause.log_too_large"),
+    "leader-epochs-bad": message("cause.leader_epochs_unreadable"),
+    "partition-metadata-bad": message("cause.partition_metadata_unreadable"),
+    "meta-properties": message("cause.meta_properties_unusable"),
+    "bootstrap": message("cause.bootstrap_unreadable"),
+    "quorum-state-bad": message("cause.quorum_state_unreadable"),
+    "snapshot-corrupt": message("cause.cluster_snapshot_unreadable"),
+    "log-corrupt": message("cause.log_end_unreadable"),
+    "exception": message("cause.other_exception"),
 }

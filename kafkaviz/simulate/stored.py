@@ -13,6 +13,7 @@ import numpy as np
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_directory
 from kafkaviz.format.walk import ReadInto
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig
 
 OpenReader = Callable[[], AbstractContextManager[ReadInto]]
@@ -41,7 +42,7 @@ class StoredFile:
         if self.size_bytes > limit_bytes:
             raise CannotOpen(
                 self.name,
-                f"holds {self.size_bytes} bytes, more than the {limit_bytes} that are read",
+                message("errors.file_too_large", size=self.size_bytes, limit=limit_bytes),
                 kind="large",
             )
         buffer = np.empty(self.size_bytes, np.uint8)
@@ -104,7 +105,7 @@ class StoredLog:
     config: IndexConfig = field(default_factory=IndexConfig)
     recovery_point: int = 0
     log_start_offset: int = 0
-    stray_reason: str | None = None
+    stray_reason: Message | None = None
 
     @property
     def topic(self) -> str:

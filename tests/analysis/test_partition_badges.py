@@ -2,7 +2,7 @@
 
 import time
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis import partition_badges
 from kafkaviz.analysis.finding import CODES, INFO
 from kafkaviz.analysis.health import check
@@ -56,7 +56,7 @@ def test_every_code_that_marks_has_words():
         - OF_BROKER
     )
     assert {
-        key.removeprefix("marks.") for key in words.catalogue("en") if key.startswith("marks.")
+        key.removeprefix("marks.") for key in messages.catalogue("en") if key.startswith("marks.")
     } == marking
 
 

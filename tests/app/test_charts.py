@@ -5,7 +5,7 @@ language.
 import pytest
 import streamlit as st
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.app.widgets import charts
 
 
@@ -43,5 +43,5 @@ def test_a_view_is_worked_out_again_in_another_language(drawn, monkeypatch):
         == charts.view("limits", lambda: "never")
         == "An hour"
     )
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert charts.view("limits", lambda: "一小时") == "一小时" and drawn == ["en"]

@@ -30,7 +30,7 @@ def asks() -> None:
     import streamlit as st
 
     from kafkaviz.app.state import choice, session_language
-    from kafkaviz.words import say
+    from kafkaviz.messages import say
 
     session_language.sync_address()
     session_language.render_switch()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.app.lessons import exercise
@@ -102,8 +102,8 @@ def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
     """No word of a page, no rounded text, no unit."""
     made, second = FILES[file]
     told = []
-    for spoken in words.LANGUAGES:
-        monkeypatch.setattr(words, "_language_sources", [lambda spoken=spoken: spoken])
+    for spoken in messages.LANGUAGES:
+        monkeypatch.setattr(messages, "_language_sources", [lambda spoken=spoken: spoken])
         told.append(list(map(tuple, made())))
     assert told[0] == told[1] and len(told[0]) > 1 and (second is None or told[0][1] == second)
     assert to_csv((), told[0]).isascii() and not [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import words as catalogues
+from kafkaviz import messages as catalogues
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import config_def, words
+from kafkaviz import config_def, messages
 from kafkaviz.analysis import health
 from kafkaviz.app import lessons
 from kafkaviz.app.lessons.grammar import LessonBlock, LessonStep
@@ -25,7 +25,8 @@ NAME = re.compile(r"`([^`\n]+)`")  # `segment.index.bytes`
 ISSUE = re.compile(r"KAFKA-\d+|KIP-\d+")
 FENCE = re.compile(r"^```.*$", re.MULTILINE)
 SPELLED = {
-    word: str(number) for number, word in enumerate(words.text_in("en", "common.numbers").split())
+    word: str(number)
+    for number, word in enumerate(messages.text_in("en", "common.numbers").split())
 }
 STEPS = sorted(file.name.removesuffix(".en.md") for file in FOLDER.glob("*.en.md"))
 

@@ -16,7 +16,7 @@ from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls, growth
 from kafkaviz.figures import layout_bars
-from kafkaviz.words import say
+from kafkaviz.messages import say
 from tests.app import driven
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.words import phrases
 
 from kafkaviz.app.widgets.tables import escape_formula, report_name, to_csv
 from kafkaviz.log.broker import open_broker
-from tests.words import phrases
 
 SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the reader's language
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis.inference import InferredRelease, infer_release
 from kafkaviz.app.widgets import version_text
 from kafkaviz.log.broker import open_broker
@@ -22,7 +22,7 @@ def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
     """In English as the floor below says it."""
     looks = InferredRelease(first, last, "")
     assert version_text.describe_writer(looks) == english == f"Kafka {looks.text}"
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert version_text.describe_writer(looks) == chinese
 
 
@@ -33,7 +33,7 @@ def test_the_traces_that_say_so(monkeypatch, clean):
         "metadata.version" in looks.reason
         and version_text.describe_traces(looks.reason) == looks.reason
     )
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert (
         version_text.describe_traces(looks.reason)
         == "bootstrap.checkpoint 把 metadata.version 设为级别 30，这是 4.3 引入的"

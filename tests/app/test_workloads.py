@@ -6,8 +6,8 @@ import pytest
 
 from kafkaviz.app import workloads
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import say
 from kafkaviz.simulate.producers.workload import PRESETS, preset
-from kafkaviz.words import say
 from tests.app.driven import opened
 
 pytestmark = pytest.mark.usefixtures("starts")

@@ -16,7 +16,7 @@ from kafkaviz.app.lessons import tasks
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.app.pages.workshop import lesson_state
-from kafkaviz.words import text_in
+from kafkaviz.messages import text_in
 from tests.app.lesson_text import GOOD
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.words import phrases
+from tests.words.phrases import HOLE
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.config_def import parse
 from kafkaviz.errors import (
     CannotOpen,
@@ -26,11 +28,9 @@ from kafkaviz.errors import (
 from kafkaviz.figures.error_text import describe, describe_part
 from kafkaviz.log import archive
 from kafkaviz.simulate.producers import workload
-from tests.words import phrases
-from tests.words.phrases import HOLE
 
 PACKAGE = phrases.ROOT / "kafkaviz"
-OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
+OTHERS = [one for one in messages.LANGUAGES if one != messages.ENGLISH]
 ENGLISH = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")  # a sentence, or part of one
 # of CannotOpen: words for programs
 KINDS = ("missing", "permission", "not-kafka", "archive", "file", "outside")
@@ -77,7 +77,7 @@ KAFKAS = (  # what Kafka and Java say, as they say it
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of Chinese."""
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
 
 
 @cache
@@ -149,7 +149,9 @@ def test_no_error_is_told_that_is_gone(spoken):
     theirs.
     """
     keys = [
-        key.removeprefix("errors.") for key in words.catalogue(spoken) if key.startswith("errors.")
+        key.removeprefix("errors.")
+        for key in messages.catalogue(spoken)
+        if key.startswith("errors.")
     ]
     said = [
         phrase.text
@@ -309,10 +311,10 @@ def test_english_is_the_error_itself():
     assert describe(fault) == str(fault) and describe_part("is not there") == "is not there"
 
 
-@pytest.mark.parametrize("spoken", words.LANGUAGES)
+@pytest.mark.parametrize("spoken", messages.LANGUAGES)
 def test_no_folder_of_the_cache_is_told(spoken, clean, monkeypatch):
     """A fault in an archive's file names the archive, in every language."""
-    monkeypatch.setattr(words, "language", lambda: spoken)
+    monkeypatch.setattr(messages, "language", lambda: spoken)
     for fault in (
         CannotOpen(clean / "orders-0", "is not there"),
         CorruptFile(clean / "orders-0" / "0.log", 7, "batch length is -1"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis.finding import CODES, Evidence, finding
 from kafkaviz.analysis.health import check
 from kafkaviz.figures import checkup
@@ -18,8 +18,8 @@ from kafkaviz.figures.finding_text import end_sentence, step_reason, translate
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES
 
-PACKAGE = Path(words.__file__).parents[1]
-OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
+PACKAGE = Path(messages.__file__).parents[1]
+OTHERS = [one for one in messages.LANGUAGES if one != messages.ENGLISH]
 OF_CODES = {
     text
     for one in CODES.values()
@@ -44,14 +44,14 @@ KAFKAS = (
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of Chinese."""
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
 
 
 def translated(spoken: str, name: str) -> set[str]:
     """The English sentences that a language has in a catalogue."""
     return {
         key.removeprefix(f"{name}.")
-        for key in words.catalogue(spoken)
+        for key in messages.catalogue(spoken)
         if key.startswith(f"{name}.")
     }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis.inactive_segments import NO_LOG, InactiveSegment
 from kafkaviz.figures import inactive_segment_text
 
@@ -55,7 +55,7 @@ def test_what_is_counted_and_what_has_no_rows():
 
 def test_the_reason_is_told_in_the_readers_language(monkeypatch):
     """A suffix stays as it is."""
-    monkeypatch.setattr(words, "language", lambda: "zh")
+    monkeypatch.setattr(messages, "language", lambda: "zh")
     assert (
         inactive_segment_text.left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
         == "未计入：1 个不在使用中的日志段（没有 .log）。"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.figures import join_text
 from kafkaviz.figures.join_text import (
     count_phrase,
@@ -33,11 +33,11 @@ JOINED = {  # function, parts: in English, in Chinese
 }
 
 
-@pytest.mark.parametrize("spoken", words.LANGUAGES)
+@pytest.mark.parametrize("spoken", messages.LANGUAGES)
 @pytest.mark.parametrize(("join", "parts"), JOINED)
 def test_parts_are_joined(join, parts, spoken, monkeypatch):
     """With the signs of the language; 和 stands apart from Latin letters alone."""
-    monkeypatch.setattr(words, "_language_sources", [lambda: spoken])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: spoken])
     assert join(parts) == JOINED[join, parts][spoken == "zh"]
 
 
@@ -55,4 +55,4 @@ def test_a_small_number_is_a_word():
         count_phrase("common.n_segments", 1) == "one segment"
         and count_phrase("common.n_segments", 3) == "three segments"
     )
-    assert words.text_in("zh", "common.numbers").split() == [str(one) for one in range(13)]
+    assert messages.text_in("zh", "common.numbers").split() == [str(one) for one in range(13)]

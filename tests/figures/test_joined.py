@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.figures.finding_text import capitalize, end_sentence
 
-ROOT = Path(words.__file__).parents[2]
+ROOT = Path(messages.__file__).parents[2]
 ROOMS = ("app.py", "pages", "kafkaviz/figures", "kafkaviz/app")
 BETWEEN = {", ", "; ", ". ", " or ", " and ", "、", "，", "；", "和", "或"}  # signs of one language
 SAYS = {"say", "counted", "told"}
@@ -82,12 +82,12 @@ def test_what_is_apart_is_there():
 )
 def test_a_full_stop_is_the_readers(spoken, said, monkeypatch):
     """Whatever letters a path has."""
-    monkeypatch.setattr(words, "_language_sources", [lambda: spoken])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: spoken])
     assert end_sentence("/数据/kafka: is not there") == said
 
 
 def test_a_name_in_chinese_takes_no_capital_away(monkeypatch):
     """In Chinese none is put."""
     assert capitalize("broker /数据 is there") == "Broker /数据 is there"
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert capitalize("broker 没有正常停止") == "broker 没有正常停止"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz import words as said
+from kafkaviz import messages as said
 from kafkaviz.analysis import lookups
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import stepper

@@ -5,7 +5,7 @@ prints.
 import numpy as np
 import pytest
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis import cost_model, tuning
 from kafkaviz.analysis.cost_model import Range
 from kafkaviz.analysis.tuning import Budgets, Gain, Reason
@@ -112,7 +112,7 @@ def test_english_is_that_of_the_command_line(code, values, monkeypatch):
         tuning_reasons.describe(reason) == told
         and tuning_reasons.to_sentence(reason) == f"{told[0].upper()}{told[1:]}."
     )
-    monkeypatch.setattr(words, "_language_sources", [lambda: "zh"])
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     chinese = tuning_reasons.to_sentence(reason)
     assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
 

@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from kafkaviz import versions
 from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
 from kafkaviz.config_def import DAY_MS
-from kafkaviz.units import group
+from kafkaviz.messages import Message, message
 
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
-UNFLUSHED_TRIM = (
-    "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
-)
-UNFLUSHED_CUT = (
-    "up to Kafka 4.3.1 a roll did not flush the cut of a preallocated .log, which a loss of power "
-    "undoes (KAFKA-21000)"
-)
+UNFLUSHED_TRIM = message("finding.unflushed_trim")
+UNFLUSHED_CUT = message("finding.unflushed_cut")
 MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
@@ -69,12 +64,12 @@ class PartitionFacts:
         self,
         code: str,
         file: str | None,
-        message: str,
+        message: Message,
         evidence: Evidence,
         byte_range: tuple[int | None, int | None] = (None, None),
         *,
-        consequence: str = "",
-        next_step: str = "",
+        consequence: Message | None = None,
+        next_step: Message | None = None,
     ) -> Finding:
         """A finding about a file of this partition; file: its name in the directory, None for the
         directory itself; byte_range: where in it, and how many bytes, as far as that is known.
@@ -119,6 +114,6 @@ def findings_by_run(
     ]
 
 
-def describe_more(count: int) -> str:
-    """What a message adds for runs that are not listed."""
-    return f"; {group(count)} more places like it follow in this file" if count else ""
+def with_more_places(finding_text: Message, count: int) -> Message:
+    """The same, with how many runs are not listed."""
+    return message("finding.more_places", finding=finding_text, n=count) if count else finding_text

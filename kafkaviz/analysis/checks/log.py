@@ -7,11 +7,16 @@ batch?
 
 import zlib
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from kafkaviz.analysis.checks.facts import MOST_RUNS, UNFLUSHED_CUT, PartitionFacts, describe_more
+from kafkaviz.analysis.checks.facts import (
+    MOST_RUNS,
+    UNFLUSHED_CUT,
+    PartitionFacts,
+    with_more_places,
+)
 from kafkaviz.analysis.checks.log_scan import BatchChunk, Break, MisplacedBatch, ScanState
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
@@ -22,8 +27,8 @@ from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.stored import MOST_LOG_BYTES
-from kafkaviz.units import group, size
 
 MAGICS = (0, 1, 2)
 LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")
@@ -33,18 +38,9 @@ SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not told
 SHOWN_BYTES = 16  # of a tail
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 TOO_LARGE = "batch-too-large"
-UNOPENED = (
-    "No start opens a .log of more than 2147483647 bytes, so none comes to cut them off, and the "
-    "broker does not start"
-)
-CUT_BY_HAND = (
-    "With the broker stopped, copy the .log, then cut it yourself where its last batch ends "
-    "(truncate -s)"
-)
-RESTORE = (
-    "Restore the segment from another replica; no start opens it, and cut at its last batch it is "
-    "still too large"
-)
+UNOPENED = message("consequence.log_not_opened")
+CUT_BY_HAND = message("next_step.cut_by_hand")
+RESTORE = message("next_step.restore_segment")
 
 
 class LogCheck:
@@ -122,16 +118,21 @@ class LogCheck:
             yield row, self._counts[name] - 1
 
     def _batch_finding(
-        self, code: str, row: np.void, message: str, evidence: Evidence, more: int = 0
+        self, code: str, row: np.void, problem: Message, evidence: Evidence, more: int = 0
     ) -> Finding:
         """A finding about one batch."""
-        offsets = f"offsets {group(int(row['base_offset']))} to {group(int(row['last_offset']))}"
-        where = f"the batch at byte {group(int(row['position']))} ({offsets})"
+        batch_text = message(
+            "finding.batch",
+            byte=int(row["position"]),
+            first=int(row["base_offset"]),
+            last=int(row["last_offset"]),
+            problem=problem,
+        )
         byte_range = int(row["position"]), int(row["size_bytes"])
         return self._facts.make_finding(
             code,
             existing_file(self._segment.log).name,
-            f"{where} {message}{describe_more(more)}",
+            with_more_places(batch_text, more),
             evidence,
             byte_range,
         )
@@ -148,33 +149,36 @@ class LogCheck:
             and len(data) > CRC_START
             and crc32c(data[CRC_START:]) == int.from_bytes(data[CRC_AT:CRC_START], "big")
         ):
-            return self._magic_finding(row, more, "2, with which its checksum is right")
+            return self._magic_finding(row, more, message("evidence.magic_by_checksum"))
         stored_crc = int(row["crc"])
         if len(data) < row["size_bytes"]:
-            evidence = Evidence(f"checksum {stored_crc}", "", f"{stored_crc:08x}")
+            evidence = Evidence(
+                message("evidence.checksum", crc=stored_crc), None, f"{stored_crc:08x}"
+            )
             return self._batch_finding(
-                "batch-crc-mismatch", row, "does not match its checksum", evidence, more
+                "batch-crc-mismatch", row, message("finding.crc_mismatch"), evidence, more
             )
         computed_crc = (
             crc32c(data[CRC_START:]) if is_modern else zlib.crc32(data[LEGACY_CRC_START:])
         )
         evidence = Evidence(
-            f"stored checksum {stored_crc}",
-            f"{computed_crc}, computed from its bytes",
+            message("evidence.stored_checksum", crc=stored_crc),
+            message("evidence.computed_checksum", crc=computed_crc),
             f"{stored_crc:08x}",
             f"{computed_crc:08x}",
         )
-        message = (
-            f"does not match its checksum: something in its {size(int(row['size_bytes']))} was "
-            "changed or lost"
-        )
-        return self._batch_finding("batch-crc-mismatch", row, message, evidence, more)
+        text = message("finding.crc_mismatch_of_size", size=int(row["size_bytes"]))
+        return self._batch_finding("batch-crc-mismatch", row, text, evidence, more)
 
-    def _magic_finding(self, row: np.void, more: int, expected: str = "0, 1 or 2") -> Finding:
+    def _magic_finding(self, row: np.void, more: int, expected: Message | None = None) -> Finding:
         magic = int(row["magic"])
-        evidence = Evidence(f"magic {magic}", expected, f"{magic & 0xFF:02x}")
+        evidence = Evidence(
+            message("evidence.magic", magic=magic),
+            expected or message("evidence.known_magics"),
+            f"{magic & 0xFF:02x}",
+        )
         return self._batch_finding(
-            "batch-bad-magic", row, f"says that it is of magic {magic}", evidence, more
+            "batch-bad-magic", row, message("finding.bad_magic", magic=magic), evidence, more
         )
 
     def _count_finding(self, row: np.void, more: int) -> Finding:
@@ -183,44 +187,44 @@ class LogCheck:
             int(row["last_offset"] - row["base_offset"]) + 1,
         )
         evidence = Evidence(
-            f"{group(count)} records",
-            f"0 to {group(max_count)}, as many as it has offsets",
+            message("evidence.records", n=count),
+            message("evidence.records_at_most", n=max_count),
             f"{count & 0xFFFFFFFF:08x}",
         )
         return self._batch_finding(
             "batch-record-count",
             row,
-            f"says that it holds {group(count)} records in {group(max_count)} offsets",
+            message("finding.record_count", n=count, most=max_count),
             evidence,
             more,
         )
 
     def _fault_finding(self, row: np.void, scan_state: ScanState, more: int) -> Finding:
         fault = scan_state.faults.get(int(row["position"]))
-        problem = fault.what if fault else "its records cannot be read"
-        where = f"byte {group(fault.position)}: " if fault else ""
-        expected = f"{group(int(row['record_count']))} whole records"
+        problem = fault.what if fault else message("finding.its_records_unreadable")
+        found = (
+            message("evidence.at_byte", byte=fault.position, problem=problem) if fault else problem
+        )
+        expected = message("evidence.whole_records", n=int(row["record_count"]))
         code = FAULTS[row["fault"]]
-        message = (
-            "holds records that cannot be read"
+        text = (
+            message("finding.unreadable_records_because", problem=problem)
             if code != "decompress-failed"
-            else "cannot be decompressed"
+            else message("finding.cannot_be_decompressed", problem=problem)
         )
-        return self._batch_finding(
-            code, row, f"{message}: {problem}", Evidence(f"{where}{problem}", expected), more
-        )
+        return self._batch_finding(code, row, text, Evidence(found, expected), more)
 
     def _overflow_finding(self, row: np.void, more: int) -> Finding:
         base = self._segment.base_offset
-        expected_text = f"an offset up to {group(base + MAX_RELATIVE_OFFSET)}"
+        expected_text = message("evidence.offset_up_to", offset=base + MAX_RELATIVE_OFFSET)
         evidence = Evidence(
-            f"offset {group(int(row['last_offset']))} in a segment from {group(base)} on",
+            message("evidence.offset_in_segment_from", offset=int(row["last_offset"]), base=base),
             expected_text,
         )
         return self._batch_finding(
             "offset-overflow",
             row,
-            "lies more than 2 147 483 647 offsets above its segment's base offset",
+            message("finding.offset_overflow"),
             evidence,
             more,
         )
@@ -229,10 +233,10 @@ class LogCheck:
         row, base = misplaced.row, self._segment.base_offset
         digits, expected = (
             f"{int(row['base_offset']) & (2**64 - 1):016x}",
-            f"an offset above {group(misplaced.previous_offset)}",
+            message("evidence.offset_above", offset=misplaced.previous_offset),
         )
         evidence = Evidence(
-            f"base offset {group(int(row['base_offset']))}",
+            message("evidence.base_offset", offset=int(row["base_offset"])),
             expected,
             digits,
             f"{max(misplaced.previous_offset + 1, 0):016x}",
@@ -241,52 +245,50 @@ class LogCheck:
             return self._batch_finding(
                 "offset-below-base",
                 row,
-                f"begins below its segment's base offset {group(base)}",
+                message("finding.below_base_offset", offset=base),
                 evidence,
             )
         if row["last_offset"] - base > MAX_RELATIVE_OFFSET:
             return self._batch_finding(
                 "offset-overflow",
                 row,
-                "lies more than 2 147 483 647 offsets above its segment's base offset",
+                message("finding.offset_overflow"),
                 evidence,
             )
-        message = (
-            f"does not go on from its neighbours: {group(misplaced.previous_offset)} is the last "
-            "offset before it"
-        )
-        return self._batch_finding("offsets-not-increasing", row, message, evidence)
+        text = message("finding.offsets_not_increasing", offset=misplaced.previous_offset)
+        return self._batch_finding("offsets-not-increasing", row, text, evidence)
 
     def _break_finding(self, log_break: Break) -> Finding:
         length = log_break.resume_position - log_break.position
         if log_break.expected_length is None:
-            found_text, digits = f"{size(length)} that are no batch", ("", "")
-            message = (
-                f"{size(length)} from byte {group(log_break.position)} on are no batch; the next "
-                f"one begins at byte {group(log_break.resume_position)}"
+            found_text, digits = message("evidence.size_no_batch", size=length), ("", "")
+            text = message(
+                "finding.size_no_batch",
+                size=length,
+                byte=log_break.position,
+                next=log_break.resume_position,
             )
-            expected = "a batch"
+            expected = message("evidence.a_batch")
         else:
             found_text, expected = (
-                f"a length of {group(log_break.stored_length)}",
-                f"{group(log_break.expected_length)}: there the next batch begins",
+                message("evidence.length", n=log_break.stored_length),
+                message("evidence.length_to_next", n=log_break.expected_length),
             )
             digits = (
                 f"{cast(int, log_break.stored_length) & 0xFFFFFFFF:08x}",
                 f"{log_break.expected_length:08x}",
             )
-            lengths_text = (
-                f"{group(log_break.stored_length)}, not {group(log_break.expected_length)}"
-            )
-            message = (
-                f"the batch at byte {group(log_break.position)} says that its length is "
-                f"{lengths_text}"
+            text = message(
+                "finding.bad_length",
+                byte=log_break.position,
+                n=log_break.stored_length,
+                expected=log_break.expected_length,
             )
         evidence = Evidence(found_text, expected, *digits)
         return self._facts.make_finding(
             "batch-bad-length",
             existing_file(self._segment.log).name,
-            message,
+            text,
             evidence,
             (log_break.position, length),
         )
@@ -300,22 +302,21 @@ class LogCheck:
             existing_file(self._segment.log).name,
             Evidence(
                 scan_state.tail.summary,
-                f"the end of the file at byte {group(position)}",
+                message("evidence.end_of_file", byte=position),
                 first_bytes.hex(),
             ),
         )
-        length_text = (
-            f": {group(length)} byte{' of it is' if length == 1 else 's of it are'} there"
-            if scan_state.tail.kind == "torn"
-            else ""
-        )
-        if scan_state.tail.kind == "zeros" and self._segment.state != "active":
-            length_text = f"; {UNFLUSHED_CUT}"
-        message = f"{scan_state.tail.summary}, from byte {group(position)} on{length_text}"
+        tail_place: dict[str, Any] = {"tail": scan_state.tail.summary, "byte": position}
+        if scan_state.tail.kind == "torn":
+            text = message("finding.torn_tail", n=length, **tail_place)
+        elif scan_state.tail.kind == "zeros" and self._segment.state != "active":
+            text = message("finding.unflushed_tail", why=UNFLUSHED_CUT, **tail_place)
+        else:
+            text = message("finding.tail", **tail_place)
         advice = (
-            ("The next start recovers this log and cuts them off", "Copy the .log first")
+            (message("consequence.recovery_cuts_tail"), message("next_step.copy_log"))
             if self._will_be_cut()
-            else ("", "")
+            else (None, None)
         )
         advice = (
             (UNOPENED, CUT_BY_HAND if position <= MOST_LOG_BYTES else RESTORE)
@@ -326,7 +327,7 @@ class LogCheck:
         yield self._facts.make_finding(
             code,
             name,
-            message,
+            text,
             evidence,
             (position, length),
             consequence=advice[0],

@@ -13,7 +13,7 @@ from kafkaviz.analysis.checks.summary import CheckSummary, Gap
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.log.partition import Partition
-from kafkaviz.units import group
+from kafkaviz.messages import message
 
 
 def check_partition(
@@ -39,15 +39,18 @@ def check_partition(
 
 def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionFacts) -> Finding:
     base = newer.segment.base_offset
-    message = (
-        f"segment {group(older.segment.base_offset)} ends with offset {group(older.last_offset)}"
-        ", "
-        f"and segment {group(base)} follows"
+    text = message(
+        "finding.segment_overlap",
+        segment=older.segment.base_offset,
+        offset=older.last_offset,
+        next=base,
     )
-    overlap = f"offset {group(older.last_offset)} in segment {group(older.segment.base_offset)}"
-    evidence = Evidence(overlap, f"offsets up to {group(base - 1)}")
+    overlap = message(
+        "evidence.offset_in_segment", offset=older.last_offset, segment=older.segment.base_offset
+    )
+    evidence = Evidence(overlap, message("evidence.offsets_up_to", offset=base - 1))
     return facts.make_finding(
-        "segment-overlap", existing_file(older.segment.log).name, message, evidence
+        "segment-overlap", existing_file(older.segment.log).name, text, evidence
     )
 
 
@@ -65,15 +68,18 @@ def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap
 
 
 def _gap_finding(summary: CheckSummary, gap: Gap, facts: PartitionFacts) -> Finding:
-    where = f"byte {group(gap.position)} of {existing_file(summary.segment.log).name}"
-    message = (
-        f"offsets {group(gap.first)} to {group(gap.last)} are in no batch, in front of {where}"
+    text = message(
+        "finding.segment_gap",
+        first=gap.first,
+        last=gap.last,
+        byte=gap.position,
+        file=existing_file(summary.segment.log).name,
     )
     evidence = Evidence(
-        f"{group(gap.offsets)} offsets missing", "offsets that go on, or a compacted topic"
+        message("evidence.offsets_missing", n=gap.offsets), message("evidence.offsets_go_on")
     )
     return facts.make_finding(
-        "segment-gap", existing_file(summary.segment.log).name, message, evidence, (gap.position, 0)
+        "segment-gap", existing_file(summary.segment.log).name, text, evidence, (gap.position, 0)
     )
 
 
@@ -92,24 +98,27 @@ def _compaction_findings(
         sum(summary.gap_offsets for summary in summaries) + between_segments + dropped_offsets
     )
     if missing_offsets:
-        message = (
-            f"{group(missing_offsets)} offsets are gone: compaction removed records that newer "
-            "ones with the same key replaced"
-        )
+        text = message("finding.offsets_compacted", n=missing_offsets)
         evidence = Evidence(
-            f"{group(missing_offsets - dropped_offsets)} between batches, "
-            f"{group(dropped_offsets)} inside of batches"
+            message(
+                "evidence.offsets_between_and_inside",
+                between=missing_offsets - dropped_offsets,
+                inside=dropped_offsets,
+            )
         )
-        yield facts.make_finding("offset-gap-explained", None, message, evidence)
+        yield facts.make_finding("offset-gap-explained", None, text, evidence)
 
 
 def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     """Offsets that a consumer never sees, though they are there."""
     markers = sum(summary.control_batches for summary in summaries)
     if markers and not facts.metadata_log:
-        message = f"{group(markers)} offsets hold transaction markers, which no consumer gets"
+        text = message("finding.marker_offsets", n=markers)
         yield facts.make_finding(
-            "offset-gap-explained", None, message, Evidence(f"{group(markers)} control batches")
+            "offset-gap-explained",
+            None,
+            text,
+            Evidence(message("evidence.control_batches", n=markers)),
         )
 
 
@@ -120,13 +129,11 @@ def _deletion_findings(
     start = partition.checkpoints.log_start
     first = summaries[0].segment.base_offset if summaries else None
     if start is not None and first is not None and start > first:
-        message = (
-            f"offsets {group(first)} to {group(start - 1)} lie below the log start offset "
-            f"{group(start)}: they were deleted"
-        )
+        text = message("finding.offsets_deleted", first=first, last=start - 1, start=start)
         evidence = Evidence(
-            f"log start offset {group(start)}", f"the first segment begins at {group(first)}"
+            message("evidence.log_start_offset", offset=start),
+            message("evidence.first_segment", offset=first),
         )
         yield facts.make_finding(
-            "offset-gap-explained", existing_file(summaries[0].segment.log).name, message, evidence
+            "offset-gap-explained", existing_file(summaries[0].segment.log).name, text, evidence
         )

@@ -17,8 +17,8 @@ from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import (
     UNFLUSHED_TRIM,
     PartitionFacts,
-    describe_more,
     findings_by_run,
+    with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
 from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacing
@@ -26,7 +26,7 @@ from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.format import offset_index
 from kafkaviz.log.segment import Segment
-from kafkaviz.units import group
+from kafkaviz.messages import Message, message
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 # no batch; in the middle of one; one whose header cannot be believed
@@ -117,43 +117,41 @@ class OffsetIndexCheck:
         yield self._facts.make_finding(
             "index-missing",
             name,
-            f"{self._segment.name}.log has no .index",
-            Evidence("no file", name),
+            message("finding.no_index", file=f"{self._segment.name}.log"),
+            Evidence(message("evidence.no_file"), message("evidence.name", name=name)),
         )
 
     def _length_findings(self) -> Iterator[Finding]:
         index, name = self._index, existing_file(self._segment.index).name
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
-            found_text = f"{index.trailing_bytes} bytes behind the last whole entry"
-            evidence = Evidence(found_text, f"a length that is a multiple of {ENTRY_BYTES}")
-            message = (
-                f"the file is {group(position + index.trailing_bytes)} bytes long, no multiple of "
-                f"{ENTRY_BYTES}"
+            found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
+            evidence = Evidence(found_text, message("evidence.length_multiple", n=ENTRY_BYTES))
+            text = message(
+                "finding.length_no_multiple", n=position + index.trailing_bytes, of=ENTRY_BYTES
             )
             yield self._facts.make_finding(
-                "index-size-not-multiple", name, message, evidence, (position, index.trailing_bytes)
+                "index-size-not-multiple", name, text, evidence, (position, index.trailing_bytes)
             )
         if not index.unwritten_slots:
             return
         position, length = len(self._entries) * ENTRY_BYTES, index.unwritten_slots * ENTRY_BYTES
         is_active = self._segment.state == "active"
         is_expected = is_active and self._facts.active_is_untrimmed
-        slots_text = (
-            f"{group(len(self._entries))} entries, then {group(index.unwritten_slots)} slots of "
-            "zeros"
+        slots_text = message(
+            "evidence.unwritten_slots", n=len(self._entries), slots=index.unwritten_slots
         )
-        expected_text = (
-            ""
-            if is_expected
-            else f"a file of {group(position)} bytes: a roll or a clean stop trims it"
-        )
+        expected_text = None if is_expected else message("evidence.trimmed_file", n=position)
         code = "index-unwritten-slots" if is_expected else "index-zero-tail"
-        message = slots_text if is_active else f"{slots_text}; {UNFLUSHED_TRIM}"
+        text = (
+            slots_text
+            if is_active
+            else message("finding.unflushed_slots", slots=slots_text, why=UNFLUSHED_TRIM)
+        )
         yield self._facts.make_finding(
             code,
             name,
-            message,
+            text,
             Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
             (position, length),
         )
@@ -218,39 +216,56 @@ class OffsetIndexCheck:
 
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
         entry, start, home = self._entries[first], self._starts[first], self._homes[first]
-        found_text = (
-            f"slot {first}: offset {group(entry['offset'])}, position {group(entry['position'])}"
+        found_text = message(
+            "evidence.slot",
+            slot=first,
+            offset=int(entry["offset"]),
+            position=int(entry["position"]),
         )
         problem = {
-            "index-position-beyond-log": "where the .log has no batch any more",
-            "index-position-not-batch-start": "where no batch starts",
-        }.get(code) or (
-            f"where the batch of offsets {group(start['base_offset'])} to "
-            f"{group(start['last_offset'])} starts"
+            "index-position-beyond-log": message("finding.where_log_ended"),
+            "index-position-not-batch-start": message("finding.where_no_batch_starts"),
+        }.get(code) or message(
+            "finding.where_other_batch_starts",
+            first=int(start["base_offset"]),
+            last=int(start["last_offset"]),
         )
-        expected, digits = "", ""
+
+        expected, digits = None, ""
         if home["position"] >= 0:
-            expected = f"offset {group(home['last_offset'])}, position {group(home['position'])}"
+            expected = message(
+                "evidence.entry", offset=int(home["last_offset"]), position=int(home["position"])
+            )
             digits = self._digits(int(home["last_offset"]), int(home["position"]))
         evidence = Evidence(
             found_text, expected, self._digits(int(entry["offset"]), int(entry["position"])), digits
         )
-        slots_text = f"slot {first}" if first == last else f"slots {first} to {last}"
-        message = (
-            f"{slots_text}: offset {group(entry['offset'])} is said to be at byte "
-            f"{group(entry['position'])}, {problem}{describe_more(more)}"
+        slots_text = (
+            message("finding.slot", slot=first)
+            if first == last
+            else message("finding.slots", first=first, last=last)
+        )
+        text = with_more_places(
+            message(
+                "finding.entry_said_at",
+                slots=slots_text,
+                offset=int(entry["offset"]),
+                byte=int(entry["position"]),
+                problem=problem,
+            ),
+            more,
         )
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             code,
             existing_file(self._segment.index).name,
-            message,
+            text,
             evidence,
             byte_range,
             consequence=self._describe_skipped(code, first),
         )
 
-    def _describe_skipped(self, code: str, slot: int) -> str:
+    def _describe_skipped(self, code: str, slot: int) -> Message | None:
         """What a search that lands on this entry misses, where that can be told; else nothing."""
         start, home = self._starts[slot], self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.version)
@@ -259,17 +274,15 @@ class OffsetIndexCheck:
             or not 0 <= home["position"] < start["position"]
             or is_checked
         ):
-            return ""
+            return None
         next_offset = self._entries["offset"][slot + 1] if slot + 1 < len(self._entries) else None
         first, last = int(self._entries["offset"][slot]), int(start["base_offset"]) - 1
-        offsets_text = (
-            f"{group(first)} to "
-            f"{group(last if next_offset is None else min(int(next_offset) - 1, last))}"
-        )
-        return (
-            f"A start does not check entries. A search for offsets {offsets_text} begins at byte "
-            f"{group(start['position'])}, so fetches and time lookups skip to offset "
-            f"{group(start['base_offset'])} without an error"
+        return message(
+            "consequence.search_skips",
+            first=first,
+            last=last if next_offset is None else min(int(next_offset) - 1, last),
+            byte=int(start["position"]),
+            offset=int(start["base_offset"]),
         )
 
     def _digits(self, offset: int, position: int) -> str:
@@ -285,21 +298,26 @@ class OffsetIndexCheck:
 
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
         previous_entry, entry = self._entries[first - 1], self._entries[first]
-        message = (
-            f"slot {first}: offset {group(entry['offset'])} follows offset "
-            f"{group(previous_entry['offset'])}{describe_more(more)}"
+        text = with_more_places(
+            message(
+                "finding.offset_follows",
+                slot=first,
+                offset=int(entry["offset"]),
+                before=int(previous_entry["offset"]),
+            ),
+            more,
         )
         digits = self._digits(int(entry["offset"]), int(entry["position"]))
         evidence = Evidence(
-            f"offset {group(entry['offset'])}",
-            f"an offset above {group(previous_entry['offset'])}",
+            message("evidence.offset", offset=int(entry["offset"])),
+            message("evidence.offset_above", offset=int(previous_entry["offset"])),
             digits,
         )
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             "index-not-monotonic",
             existing_file(self._segment.index).name,
-            message,
+            text,
             evidence,
             byte_range,
         )
@@ -309,31 +327,28 @@ class OffsetIndexCheck:
         for verdict, claim in (
             (
                 COARSE,
-                (
-                    "entries stand for appends of several batches, as releases before 3.9.1 wrote "
-                    "them, and 4.0.0"
-                ),
+                ("finding.entries_per_append"),
             ),
             (
                 FIRST_KEY,
-                (
-                    "entries have the first offset of their batch as key, as releases before 2.0 "
-                    "wrote them"
-                ),
+                ("finding.entries_of_first_offsets"),
             ),
         ):
             slots = np.flatnonzero(verdicts == verdict)
             if len(slots):
                 entry = self._entries[slots[0]]
-                message = f"{group(len(slots))} of {group(len(verdicts))} {claim}"
-                found_text = (
-                    f"slot {slots[0]}: offset {group(entry['offset'])}, position "
-                    f"{group(entry['position'])}"
+                text = message(claim, n=len(slots), all=len(verdicts))
+                found_text = message(
+                    "evidence.slot",
+                    slot=int(slots[0]),
+                    offset=int(entry["offset"]),
+                    position=int(entry["position"]),
                 )
                 home = self._homes[slots[0]]
-                expected = (
-                    f"offset {group(home['last_offset'])}, position {group(home['position'])} in a "
-                    "newer release"
+                expected = message(
+                    "evidence.entry_in_newer_release",
+                    offset=int(home["last_offset"]),
+                    position=int(home["position"]),
                 )
                 evidence = Evidence(
                     found_text, expected, self._digits(int(entry["offset"]), int(entry["position"]))
@@ -342,7 +357,7 @@ class OffsetIndexCheck:
                 yield self._facts.make_finding(
                     CODES[verdict],
                     existing_file(self._segment.index).name,
-                    message,
+                    text,
                     evidence,
                     byte_range,
                 )

@@ -32,9 +32,9 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery.recovery import recover
-from kafkaviz.units import group
 from kafkaviz.versions import NEWEST_RELEASE
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
@@ -191,21 +191,21 @@ class EntrySpacing:
         self, stretch: int, missing_entries: np.ndarray, high_bytes: int
     ) -> Finding:
         start, _ = self._bounds(stretch, "position", 0, 0)
-        count = (
-            f"{group(len(missing_entries))} {'entry' if len(missing_entries) == 1 else 'entries'}"
-        )
+        count = message("evidence.recovery_entries", n=len(missing_entries))
         first = missing_entries[0]
         key = self._segment.base_offset + int(first["relative_offset"])
-        message = (
-            f"no entry in {group(int(self._unindexed_bytes[stretch]))} bytes of .log from byte "
-            f"{group(start)} on, though others follow after {group(high_bytes + 1)}: a recovery "
-            f"writes {count} there"
+        text = message(
+            "finding.entries_missing",
+            bytes=int(self._unindexed_bytes[stretch]),
+            byte=start,
+            after=high_bytes + 1,
+            entries=count,
         )
-        expected = (
-            f"{count}, the first for offset {group(key)} at byte {group(int(first['position']))}"
+        expected = message(
+            "evidence.entries_from", entries=count, offset=key, byte=int(first["position"])
         )
         evidence = Evidence(
-            "none between two neighbours",
+            message("evidence.none_between"),
             expected,
             "",
             offset_index.build(missing_entries[:1]).hex(),
@@ -213,7 +213,7 @@ class EntrySpacing:
         return self._facts.make_finding(
             "index-differs-from-rebuild",
             existing_file(self._segment.index).name,
-            message,
+            text,
             evidence,
             (stretch * ENTRY_BYTES, 0),
         )

@@ -12,7 +12,7 @@ from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker
-from kafkaviz.units import group, size
+from kafkaviz.messages import message
 
 MAX_MAP_COUNT = 65_530  # vm.max_map_count, the default of Linux
 MAPS_A_SEGMENT, MAPS_OF_JVM = 2, 1500
@@ -42,15 +42,14 @@ def _effect_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
     entries = sum(summary.entries for summary in summaries)
     logs = sum(1 for summary in summaries if summary.batches)
     if entries >= FEW_ENTRIES and entries == batches - logs:
-        message = (
-            f"all batches but the first of each segment have an entry: {group(entries)} entries "
-            f"for {group(batches)} batches"
-        )
+        text = message("finding.every_batch_indexed", n=entries, batches=batches)
         yield facts.make_finding(
             "interval-without-effect",
             None,
-            message,
-            Evidence(f"{group(entries)} entries", f"{group(entries)} at most"),
+            text,
+            Evidence(
+                message("evidence.entries", n=entries), message("evidence.at_most", n=entries)
+            ),
         )
 
 
@@ -76,15 +75,20 @@ def _full_index_findings(
             )
             segment = summary.segment
             index_file = segment.index if reason == "offset-index-full" else segment.timeindex
-            message = (
-                f"{len(full_summaries)} of {len(summaries) - 1} rolls came when it was full: "
-                f"{group(count)} entries, {size(length)}"
+            text = message(
+                "finding.index_full",
+                n=len(full_summaries),
+                all=len(summaries) - 1,
+                entries=count,
+                size=length,
             )
             yield facts.make_finding(
                 code,
                 existing_file(index_file).name,
-                message,
-                Evidence(f"{group(count)} entries in each of them", "room for more"),
+                text,
+                Evidence(
+                    message("evidence.entries_in_each", n=count), message("evidence.room_for_more")
+                ),
                 (0, length),
             )
 
@@ -96,12 +100,15 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
         and sum(closed_sizes) / len(closed_sizes) < LEAST_SEGMENT_BYTES
     ):
         mean_bytes = sum(closed_sizes) // len(closed_sizes)
-        message = f"{group(len(closed_sizes))} closed segments of {size(mean_bytes)} on average"
+        text = message("finding.tiny_segments", n=len(closed_sizes), size=mean_bytes)
         yield facts.make_finding(
             "segments-tiny",
             None,
-            message,
-            Evidence(size(mean_bytes), f"{size(LEAST_SEGMENT_BYTES)} or more"),
+            text,
+            Evidence(
+                message("evidence.size", size=mean_bytes),
+                message("evidence.size_or_more", size=LEAST_SEGMENT_BYTES),
+            ),
         )
 
 
@@ -124,26 +131,20 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
             wasteful_file.allocated_bytes - used_bytes
             for wasteful_file, used_bytes in wasteful_files
         )
-        message = (
-            f"{len(wasteful_files)} index file{'' if len(wasteful_files) == 1 else 's'} hold "
-            f"{size(total)} of zeros that lie on disk"
-        )
+        text = message("finding.wasted_zeros", n=len(wasteful_files), size=total)
         evidence = Evidence(
-            f"{size(index_file.allocated_bytes)} on disk",
-            f"{size(entry_bytes)} of entries, then a hole",
+            message("evidence.size_on_disk", size=index_file.allocated_bytes),
+            message("evidence.entries_then_hole", size=entry_bytes),
         )
         is_untrimmed = facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(
             facts.version
         )
-        until_rolled = (
-            "The space is taken until the segment rolls: from 4.4.0 on a clean stop does not trim "
-            "the metadata log"
-        )
-        consequence = until_rolled if is_untrimmed else ""
+        until_rolled = message("consequence.metadata_log_untrimmed")
+        consequence = until_rolled if is_untrimmed else None
         yield facts.make_finding(
             "preallocation-waste",
             index_file.name,
-            message,
+            text,
             evidence,
             (entry_bytes, index_file.size_bytes - entry_bytes),
             consequence=consequence,
@@ -155,11 +156,8 @@ def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
     segments = sum(len(partition.live) for partition in broker.partitions)
     maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
     if maps > NEAR * MAX_MAP_COUNT:
-        message = (
-            f"{group(segments)} segments may take {group(maps)} maps once all are loaded; Linux "
-            f"allows {group(MAX_MAP_COUNT)}"
-        )
+        text = message("finding.maps", n=segments, maps=maps, most=MAX_MAP_COUNT)
         evidence = Evidence(
-            f"{group(maps)} maps", f"fewer than vm.max_map_count, {group(MAX_MAP_COUNT)} by default"
+            message("evidence.maps", n=maps), message("evidence.fewer_maps", n=MAX_MAP_COUNT)
         )
-        yield finding("maps-near-limit", message, evidence, version=version)
+        yield finding("maps-near-limit", text, evidence, version=version)

@@ -17,7 +17,7 @@ from kafkaviz.analysis.restart import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.units import duration, group, moment
+from kafkaviz.messages import Message, message
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 HANGING_MS = 15 * MINUTE_MS
@@ -35,7 +35,7 @@ def check_partition(
         yield _beyond_finding(
             "log-start-beyond-end",
             "log_start",
-            "log start offset",
+            message("finding.log_start_offset"),
             offset=start,
             end=end,
             facts=facts,
@@ -44,7 +44,7 @@ def check_partition(
         yield _beyond_finding(
             "recovery-point-beyond-end",
             "recovery_point",
-            "recovery point",
+            message("finding.recovery_point"),
             offset=recovery_point,
             end=end,
             facts=facts,
@@ -61,14 +61,25 @@ def log_end(summaries: Sequence[CheckSummary]) -> int | None:
 
 
 def _beyond_finding(
-    code: str, checkpoint: str, offset_name: str, *, offset: int, end: int, facts: PartitionFacts
+    code: str,
+    checkpoint: str,
+    offset_name: Message,
+    *,
+    offset: int,
+    end: int,
+    facts: PartitionFacts,
 ) -> Finding:
-    message = f"the {offset_name} is {group(offset)}, and the log ends at {group(end)}"
+    text = message("finding.offset_beyond_end", name=offset_name, offset=offset, end=end)
     evidence = Evidence(
-        f"{offset_name} {group(offset)} in {CHECKPOINTS[checkpoint]}",
-        f"an offset up to {group(end)}",
+        message(
+            "evidence.checkpointed_offset",
+            name=offset_name,
+            offset=offset,
+            file=CHECKPOINTS[checkpoint],
+        ),
+        message("evidence.offset_up_to", offset=end),
     )
-    return facts.make_finding(code, None, message, evidence)
+    return facts.make_finding(code, None, text, evidence)
 
 
 def _hanging_findings(
@@ -95,19 +106,21 @@ def _hanging_findings(
     for producer, (begin, summary) in open_transactions.items():
         age = facts.now_ms - begin.last_ms
         if age > HANGING_MS:
-            message = (
-                f"producer {producer} began a transaction at offset {group(begin.offset)} and "
-                f"wrote to it last at {moment(begin.last_ms)}, {duration(age)} before the newest "
-                "time of a file here; nothing ends it"
+            text = message(
+                "finding.hanging_transaction",
+                producer=producer,
+                offset=begin.offset,
+                moment=begin.last_ms,
+                age=age,
             )
             evidence = Evidence(
-                f"no marker of producer {producer} behind offset {group(begin.offset)}",
-                "a commit or abort marker",
+                message("evidence.no_marker", producer=producer, offset=begin.offset),
+                message("evidence.a_marker"),
             )
             yield facts.make_finding(
                 "hanging-transaction",
                 existing_file(summary.segment.log).name,
-                message,
+                text,
                 evidence,
                 (begin.position, None),
             )
@@ -116,10 +129,13 @@ def _hanging_findings(
 def check_broker(broker: Broker, version: Version) -> Iterator[Finding]:
     """Whether it was stopped cleanly."""
     if not broker.is_clean:
-        evidence = Evidence(f"no {CLEAN_SHUTDOWN}", f"{CLEAN_SHUTDOWN}, as after a clean stop")
+        evidence = Evidence(
+            message("evidence.without_file", file=CLEAN_SHUTDOWN),
+            message("evidence.file_of_clean_stop", file=CLEAN_SHUTDOWN),
+        )
         yield finding(
             "unclean-shutdown",
-            f"there is no {CLEAN_SHUTDOWN}",
+            message("finding.no_file", file=CLEAN_SHUTDOWN),
             evidence,
             file=CLEAN_SHUTDOWN,
             version=version,
@@ -135,25 +151,26 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
                 "recovery-will-fail",
                 step,
                 version,
-                found_text=step.error or step.why,
+                found_text=message("evidence.kafkas_text", text=step.error)
+                if step.error
+                else step.why,
                 message=step.why,
-                next_step=step.way_out or "",
+                next_step=step.way_out,
             )
         elif step.cause == "becomes-stray":
             yield _step_finding(
                 "becomes-stray", step, version, found_text=step.why, message=step.why
             )
         elif step.action == "truncate":
-            message = (
-                f"{group(step.size_bytes)} bytes from byte {group(step.from_position)} on will be "
-                f"cut: {step.why}"
+            text = message(
+                "finding.will_be_cut", n=step.size_bytes, byte=step.from_position, why=step.why
             )
             yield _step_finding(
                 "recovery-will-truncate",
                 step,
                 version,
-                found_text=f"{group(step.size_bytes)} bytes that are no valid batch",
-                message=message,
+                found_text=message("evidence.bytes_no_valid_batch", n=step.size_bytes),
+                message=text,
             )
         elif step.action == "delete" and not step.is_expected and step.cause not in COVERED_CAUSES:
             yield _step_finding(
@@ -161,7 +178,9 @@ def check_restart(restart: Restart, version: Version) -> Iterator[Finding]:
                 step,
                 version,
                 found_text=step.why,
-                message=f"{step.file or step.partition} will be deleted: {step.why}",
+                message=message(
+                    "finding.will_be_deleted", name=step.file or step.partition, why=step.why
+                ),
             )
         elif step.action == "rebuild" and not step.is_expected and step.cause not in COVERED_CAUSES:
             rebuild_steps[step.partition].append(step)
@@ -174,9 +193,9 @@ def _step_finding(
     step: StartupStep,
     version: Version,
     *,
-    found_text: str,
-    message: str,
-    next_step: str = "",
+    found_text: Message,
+    message: Message,
+    next_step: Message | None = None,
 ) -> Finding:
     return finding(
         code,
@@ -195,20 +214,21 @@ def _rebuild_finding(steps: Iterable[StartupStep], version: Version) -> Finding:
     """One finding a partition: of many segments it would be one each."""
     steps = list(steps)
     segments = sorted({step.segment for step in steps if step.segment is not None})
-    segments_text = (
-        f"segment {group(segments[0])}"
-        if len(segments) == 1
-        else f"{len(segments)} segments from {group(min(segments, default=0))} on"
-    )
-    reasons = "; ".join(dict.fromkeys(step.why for step in steps))
-    message = (
-        f"the indexes of {segments_text} will be written anew: {reasons}" if segments else reasons
-    )
-    evidence = Evidence(", ".join(dict.fromkeys(step.cause for step in steps)))
+    reasons = tuple(dict.fromkeys(step.why for step in steps))
+    if len(segments) == 1:
+        text = message("finding.index_rebuilt", segment=segments[0], reasons=reasons)
+    elif segments:
+        text = message(
+            "finding.indexes_rebuilt", n=len(segments), segment=segments[0], reasons=reasons
+        )
+    else:
+        text = message("finding.reasons", reasons=reasons)
+    causes = tuple(dict.fromkeys(step.cause for step in steps))
+    evidence = Evidence(message("evidence.names", names=causes))
     file = steps[0].file if len({step.file for step in steps}) == 1 else steps[0].partition
     return finding(
         "recovery-will-rebuild",
-        message,
+        text,
         evidence,
         partition=steps[0].partition,
         file=file,

@@ -20,7 +20,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
 from kafkaviz.format.record_heads import heads
 from kafkaviz.log.segment import Segment
-from kafkaviz.units import group
+from kafkaviz.messages import Message, message
 
 GAPS_KEPT, EPOCHS_KEPT = 20, 1000
 LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
@@ -61,18 +61,15 @@ class TimeAnomaly:
     first_offset: int = -1
 
     @property
-    def offsets_text(self) -> str:
+    def offsets_text(self) -> Message:
         """Where that is, in words: which record of the batch has the time is not told by its
         header.
         """
         if self.first_offset == self.offset:
-            return f"at offset {group(self.offset)}"
-        up_to = (
-            f"of offsets {group(self.first_offset)} to"
-            if self.first_offset >= 0
-            else "up to offset"
-        )
-        return f"in the batch {up_to} {group(self.offset)}"
+            return message("finding.at_offset", offset=self.offset)
+        if self.first_offset >= 0:
+            return message("finding.in_batch", first=self.first_offset, last=self.offset)
+        return message("finding.in_batch_up_to", offset=self.offset)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ What keeps each segment is told by analysis.retention; here is what a person sho
 """
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 from kafkaviz.analysis import retention
 from kafkaviz.analysis.checks.facts import PartitionFacts
@@ -14,12 +14,12 @@ from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge
 from kafkaviz.config_def import DAY_MS, HOUR_MS
-from kafkaviz.units import duration, group, moment
+from kafkaviz.messages import message
 
 UNITS = (
-    (10**17, "nanoseconds", 1_000_000),
-    (10**14, "microseconds", 1000),
-    (SECONDS[0], "seconds", None),
+    (10**17, message("finding.nanoseconds"), 1_000_000),
+    (10**14, message("finding.microseconds"), 1000),
+    (SECONDS[0], message("finding.seconds"), None),
 )
 NEVER = -(2**63)  # a time at which nothing is old
 
@@ -49,12 +49,12 @@ def check_partition(
         yield from _mtime_findings(summaries, aged_segments, facts)
 
 
-def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, str]:
+def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, int]:
     """The segment that has the worst of them, that, and how many there are."""
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
     count = sum(summary.times[name].count for summary in summaries)
-    return worst, worst.times[name], f"{group(count)} batch{'' if count == 1 else 'es'}"
+    return worst, worst.times[name], count
 
 
 def _file_range(summary: CheckSummary, anomaly: TimeAnomaly) -> tuple[str, tuple[int, int]]:
@@ -63,18 +63,21 @@ def _file_range(summary: CheckSummary, anomaly: TimeAnomaly) -> tuple[str, tuple
 
 def _future_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
     summary, anomaly, count = _worst(summaries, "future")
-    lead_text = duration(anomaly.timestamp_ms - facts.now_ms)
-    newest_text = (
-        f"the newest record is of {moment(anomaly.timestamp_ms)}, {lead_text} ahead, "
-        f"{anomaly.offsets_text}"
+    text = message(
+        "finding.future_batches",
+        n=count,
+        moment=anomaly.timestamp_ms,
+        lead=anomaly.timestamp_ms - facts.now_ms,
+        where=anomaly.offsets_text,
     )
-    message = f"{count} of a time later than that of any file here; {newest_text}"
     file, byte_range = _file_range(summary, anomaly)
     digits = f"{anomaly.timestamp_ms:016x}"
     evidence = Evidence(
-        moment(anomaly.timestamp_ms), f"a time up to {moment(facts.now_ms + HOUR_MS)}", digits
+        message("evidence.moment", moment=anomaly.timestamp_ms),
+        message("evidence.time_up_to", moment=facts.now_ms + HOUR_MS),
+        digits,
     )
-    return facts.make_finding("timestamp-in-future", file, message, evidence, byte_range)
+    return facts.make_finding("timestamp-in-future", file, text, evidence, byte_range)
 
 
 def _unit_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
@@ -83,39 +86,53 @@ def _unit_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> F
         (unit, divisor) for least, unit, divisor in UNITS if anomaly.timestamp_ms >= least
     )
     corrected_ms = anomaly.timestamp_ms // divisor if divisor else anomaly.timestamp_ms * 1000
-    message = (
-        f"{count} with times that seem to be {unit}: {anomaly.timestamp_ms} {anomaly.offsets_text} "
-        f"would be {moment(corrected_ms)}"
+    text = message(
+        "finding.suspect_unit",
+        n=count,
+        unit=unit,
+        time=anomaly.timestamp_ms,
+        where=anomaly.offsets_text,
+        moment=corrected_ms,
     )
     file, byte_range = _file_range(summary, anomaly)
-    found_text = f"{anomaly.timestamp_ms}, as milliseconds {moment(anomaly.timestamp_ms)}"
-    evidence = Evidence(
-        found_text, f"{corrected_ms}", f"{anomaly.timestamp_ms:016x}", f"{corrected_ms:016x}"
+    found_text = message(
+        "evidence.as_milliseconds", time=anomaly.timestamp_ms, moment=anomaly.timestamp_ms
     )
-    return facts.make_finding("timestamp-unit-suspect", file, message, evidence, byte_range)
+    evidence = Evidence(
+        found_text,
+        message("evidence.number", n=corrected_ms),
+        f"{anomaly.timestamp_ms:016x}",
+        f"{corrected_ms:016x}",
+    )
+    return facts.make_finding("timestamp-unit-suspect", file, text, evidence, byte_range)
 
 
 def _late_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
     summary, anomaly, count = _worst(summaries, "late")
-    delay_text = duration(anomaly.reference_ms - anomaly.timestamp_ms)
-    message = (
-        f"{count} more than a day older than a record before them; the newest "
-        f"{anomaly.offsets_text} is {delay_text} behind"
+    text = message(
+        "finding.late_batches",
+        n=count,
+        where=anomaly.offsets_text,
+        behind=anomaly.reference_ms - anomaly.timestamp_ms,
     )
     file, byte_range = _file_range(summary, anomaly)
     evidence = Evidence(
-        moment(anomaly.timestamp_ms),
-        f"a time near {moment(anomaly.reference_ms)}, which came before it",
+        message("evidence.moment", moment=anomaly.timestamp_ms),
+        message("evidence.time_near", moment=anomaly.reference_ms),
     )
-    return facts.make_finding("timestamps-out-of-order", file, message, evidence, byte_range)
+    return facts.make_finding("timestamps-out-of-order", file, text, evidence, byte_range)
 
 
 def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
     summary, anomaly, count = _worst(summaries, "missing")
     file, byte_range = _file_range(summary, anomaly)
-    message = f"{count} without a timestamp, the first in {file}"
+    text = message("finding.times_missing", n=count, file=file)
     return facts.make_finding(
-        "timestamps-missing", file, message, Evidence("timestamp -1", "a time"), byte_range
+        "timestamps-missing",
+        file,
+        text,
+        Evidence(message("evidence.no_timestamp"), message("evidence.a_time")),
+        byte_range,
     )
 
 
@@ -128,7 +145,7 @@ def _blocked_findings(
     segment_retentions = retention.log_retention(
         facts.partition,
         aged_segments,
-        RetentionLimits(deletes=True, policy_source="", retention_ms=facts.retention_ms),
+        RetentionLimits(deletes=True, retention_ms=facts.retention_ms),
         now_ms=NEVER,
     ).segments
     # whatever an index says
@@ -151,23 +168,24 @@ def _blocked_findings(
         long_waits = [wait for wait in waits if wait > DAY_MS]
         if not long_waits or segment_retention.age.counted_by != "record" or summary.newest is None:
             continue
-        count = f"{len(long_waits)} segment{'' if len(long_waits) == 1 else 's'}"
-        message = (
-            f"segment {group(segment_retention.age.base_offset)} is kept until "
-            f"{moment(segment_retention.until_ms)} by the record of "
-            f"{moment(segment_retention.age.timestamp_ms)} at offset "
-            f"{group(segment_retention.age.offset)}; with it {count} that would expire up to "
-            f"{duration(max(long_waits))} before"
+        text = message(
+            "finding.held_segments",
+            segment=segment_retention.age.base_offset,
+            until=segment_retention.until_ms,
+            moment=segment_retention.age.timestamp_ms,
+            offset=segment_retention.age.offset,
+            n=len(long_waits),
+            held=max(long_waits),
         )
         evidence = Evidence(
-            f"newest record {moment(segment_retention.age.timestamp_ms)}",
-            "one that is not much newer than those of later segments",
+            message("evidence.newest_record", moment=segment_retention.age.timestamp_ms),
+            message("evidence.not_much_newer"),
         )
         _, _, position = summary.newest
         yield facts.make_finding(
             "retention-blocked",
             existing_file(summary.segment.log).name,
-            message,
+            text,
             evidence,
             (position, None),
         )
@@ -186,15 +204,23 @@ def _mtime_findings(
     ]
     if matches:
         summary, aged_segment = matches[0]
-        more = f"; {len(matches) - 1} more segments are like it" if len(matches) > 1 else ""
+        more = len(matches) - 1
         name, written_ms = (
             existing_file(summary.segment.log).name,
             cast(int, aged_segment.timestamp_ms),
         )
-        until_text = moment(written_ms + facts.retention_ms)
-        message = (
-            f"{name} was written last at {moment(aged_segment.timestamp_ms)}, so it is kept until "
-            f"{until_text}{more}"
+        values: dict[str, Any] = {
+            "file": name,
+            "moment": written_ms,
+            "until": written_ms + facts.retention_ms,
+        }
+        text = (
+            message("finding.kept_by_mtime_more", n=more, **values)
+            if more
+            else message("finding.kept_by_mtime", **values)
         )
-        evidence = Evidence(f"modified {moment(aged_segment.timestamp_ms)}", "a time entry")
-        yield facts.make_finding("retention-by-mtime", name, message, evidence)
+        evidence = Evidence(
+            message("evidence.modified", moment=aged_segment.timestamp_ms),
+            message("evidence.a_time_entry"),
+        )
+        yield facts.make_finding("retention-by-mtime", name, text, evidence)

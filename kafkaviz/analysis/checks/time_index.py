@@ -14,8 +14,8 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import (
     UNFLUSHED_TRIM,
     PartitionFacts,
-    describe_more,
     findings_by_run,
+    with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
 from kafkaviz.analysis.existing_file import existing_file
@@ -24,7 +24,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index
 from kafkaviz.format.batch_records import offsets_and_times
 from kafkaviz.log.segment import Segment
-from kafkaviz.units import group, moment
+from kafkaviz.messages import Message, message
 
 ENTRY_BYTES = time_index.ENTRY.itemsize
 NONE = -1
@@ -109,34 +109,32 @@ class TimeIndexCheck:
         if not existing_file(self._segment.log).size_bytes or self._segment.index is None:
             return  # made with the first append; or rebuilt together with the missing .index
         name, log = f"{self._segment.name}.timeindex", existing_file(self._segment.log)
-        written_text = moment(log.mtime_ns // 1_000_000)
-        message = (
-            f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the "
-            f"file of {written_text}"
+        written_ms = log.mtime_ns // 1_000_000
+        text = message(
+            "finding.no_timeindex", file=log.name, moment=self._newest_ms, written=written_ms
         )
         if self._newest_ms < 0:
-            message = (
-                f"{log.name} has no .timeindex, and no record has a timestamp; the file is of "
-                f"{written_text}"
-            )
+            text = message("finding.no_timeindex_no_times", file=log.name, written=written_ms)
         yield self._facts.make_finding(
-            "timeindex-missing", name, message, Evidence("no file", name)
+            "timeindex-missing",
+            name,
+            text,
+            Evidence(message("evidence.no_file"), message("evidence.name", name=name)),
         )
 
     def _length_findings(self) -> Iterator[Finding]:
         index, name = self._index, existing_file(self._segment.timeindex).name
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
-            found_text = f"{index.trailing_bytes} bytes behind the last whole entry"
-            evidence = Evidence(found_text, f"a length that is a multiple of {ENTRY_BYTES}")
-            message = (
-                f"the file is {group(position + index.trailing_bytes)} bytes long, no multiple of "
-                f"{ENTRY_BYTES}"
+            found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
+            evidence = Evidence(found_text, message("evidence.length_multiple", n=ENTRY_BYTES))
+            text = message(
+                "finding.length_no_multiple", n=position + index.trailing_bytes, of=ENTRY_BYTES
             )
             yield self._facts.make_finding(
                 "timeindex-size-not-multiple",
                 name,
-                message,
+                text,
                 evidence,
                 (position, index.trailing_bytes),
             )
@@ -144,22 +142,23 @@ class TimeIndexCheck:
             self._facts.active_is_untrimmed and self._segment.state == "active"
         ):
             position, length = len(self._entries) * ENTRY_BYTES, index.unwritten_slots * ENTRY_BYTES
-            slots_text = (
-                f"{group(len(self._entries))} entries, then {group(index.unwritten_slots)} slots "
-                "of zeros"
+            slots_text = message(
+                "evidence.unwritten_slots", n=len(self._entries), slots=index.unwritten_slots
             )
             expected_text = (
-                f"a last entry of {moment(self._newest_ms)}"
+                message("evidence.last_entry", moment=self._newest_ms)
                 if self._newest_ms >= 0
-                else f"a file of {group(position)} bytes"
+                else message("evidence.file_of_bytes", n=position)
             )
-            message = (
-                slots_text if self._segment.state == "active" else f"{slots_text}; {UNFLUSHED_TRIM}"
+            text = (
+                slots_text
+                if self._segment.state == "active"
+                else message("finding.unflushed_slots", slots=slots_text, why=UNFLUSHED_TRIM)
             )
             yield self._facts.make_finding(
                 "timeindex-zero-tail",
                 name,
-                message,
+                text,
                 Evidence(slots_text, expected_text, "00" * ENTRY_BYTES),
                 (position, length),
             )
@@ -223,34 +222,48 @@ class TimeIndexCheck:
 
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
         entry, home = self._entries[first], self._homes[first]
-        found_text = (
-            f"slot {first}: {moment(int(entry['timestamp_ms']))}, offset {group(entry['offset'])}"
+        found_text = message(
+            "evidence.time_slot",
+            slot=first,
+            moment=int(entry["timestamp_ms"]),
+            offset=int(entry["offset"]),
         )
-        expected, digits = "", ""
+        expected, digits = None, ""
         if home["position"] >= 0:
-            expected = (
-                f"{moment(int(home['newest_ms']))} as the newest time up to offset "
-                f"{group(home['last_offset'])}"
+            expected = message(
+                "evidence.newest_up_to",
+                moment=int(home["newest_ms"]),
+                offset=int(home["last_offset"]),
             )
             digits = self._digits(int(home["newest_ms"]), int(home["last_offset"]))
         problem = {
-            "timeindex-offset-mismatch": "but another batch has that time"
+            "timeindex-offset-mismatch": message("finding.time_of_other_batch")
             if entry["timestamp_ms"] != home["max_timestamp_ms"]
-            else f"which is not the last of its batch, {group(home['last_offset'])}",
-            "timeindex-timestamp-mismatch": "which no batch of the segment has",
-            "timeindex-max-missed": "though a batch before it is newer",
+            else message("finding.offset_not_last", offset=int(home["last_offset"])),
+            "timeindex-timestamp-mismatch": message("finding.time_of_no_batch"),
+            "timeindex-max-missed": message("finding.newer_batch_before"),
         }[code]
-        slots_text = f"slot {first}" if first == last else f"slots {first} to {last}"
-        message = (
-            f"{slots_text}: offset {group(entry['offset'])} is said to be of "
-            f"{moment(int(entry['timestamp_ms']))}, {problem}{describe_more(more)}"
+        slots_text = (
+            message("finding.slot", slot=first)
+            if first == last
+            else message("finding.slots", first=first, last=last)
+        )
+        text = with_more_places(
+            message(
+                "finding.entry_said_of",
+                slots=slots_text,
+                offset=int(entry["offset"]),
+                moment=int(entry["timestamp_ms"]),
+                problem=problem,
+            ),
+            more,
         )
         found_digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             code,
             existing_file(self._segment.timeindex).name,
-            message,
+            text,
             Evidence(found_text, expected, found_digits, digits),
             byte_range,
         )
@@ -276,19 +289,37 @@ class TimeIndexCheck:
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
         previous_entry, entry = self._entries[first - 1], self._entries[first]
         descriptions = [
-            f"{moment(int(neighbour['timestamp_ms']))}, offset {group(neighbour['offset'])}"
+            message(
+                "evidence.time_entry",
+                moment=int(neighbour["timestamp_ms"]),
+                offset=int(neighbour["offset"]),
+            )
             for neighbour in (previous_entry, entry)
         ]
-        message = f"slot {first}: {descriptions[1]} follows {descriptions[0]}{describe_more(more)}"
+        text = with_more_places(
+            message(
+                "finding.time_follows",
+                slot=first,
+                entry=descriptions[1],
+                before=descriptions[0],
+            ),
+            more,
+        )
         digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
         evidence = Evidence(
-            descriptions[1], f"a time and an offset above {descriptions[0]}", digits
+            descriptions[1],
+            message(
+                "evidence.time_and_offset_above",
+                moment=int(previous_entry["timestamp_ms"]),
+                offset=int(previous_entry["offset"]),
+            ),
+            digits,
         )
         byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
         return self._facts.make_finding(
             "timeindex-not-monotonic",
             existing_file(self._segment.timeindex).name,
-            message,
+            text,
             evidence,
             byte_range,
         )
@@ -297,21 +328,20 @@ class TimeIndexCheck:
         slots = np.flatnonzero(verdicts == DEEP)
         if len(slots):
             entry, home = self._entries[slots[0]], self._homes[slots[0]]
-            message = (
-                f"{group(len(slots))} of {group(len(verdicts))} entries name the record that has "
-                "the time, not the last of its batch"
+            text = message("finding.deep_entries", n=len(slots), all=len(verdicts))
+            found_text = message(
+                "evidence.slot_offset", slot=int(slots[0]), offset=int(entry["offset"])
             )
-            found_text = f"slot {slots[0]}: offset {group(entry['offset'])}"
             evidence = Evidence(
                 found_text,
-                f"offset {group(home['last_offset'])} from 3.7 on",
+                message("evidence.offset_from_3_7", offset=int(home["last_offset"])),
                 self._digits(int(entry["timestamp_ms"]), int(entry["offset"])),
             )
             position = int(slots[0]) * ENTRY_BYTES
             yield self._facts.make_finding(
                 "timeindex-deep-offset",
                 existing_file(self._segment.timeindex).name,
-                message,
+                text,
                 evidence,
                 (position, ENTRY_BYTES),
             )
@@ -328,14 +358,12 @@ class TimeIndexCheck:
         )
         position, offset = self._newest
         if not len(self._entries):
-            message = (
-                f"the .log holds records up to {moment(self._newest_ms)}, and no entry says so"
-            )
+            text = message("finding.no_time_entry", moment=self._newest_ms)
             yield self._facts.make_finding(
                 "timeindex-empty",
                 name,
-                message,
-                Evidence("no entry", self._describe_entry(offset)),
+                text,
+                Evidence(message("evidence.no_entry"), self._describe_entry(offset)),
                 (0, 0),
             )
             return
@@ -351,14 +379,19 @@ class TimeIndexCheck:
             evidence = Evidence(
                 found_text, self._describe_entry(offset), "", self._digits(self._newest_ms, offset)
             )
-            newest = f"the batch at byte {group(position)} of {moment(self._newest_ms)}"
-            message = f"the last entry is of {moment(int(last['timestamp_ms']))}, {newest}"
+            text = message(
+                "finding.last_entry_older",
+                moment=int(last["timestamp_ms"]),
+                byte=position,
+                newest=self._newest_ms,
+            )
             yield self._facts.make_finding(
-                "timeindex-max-missed", name, message, evidence, (entry_position, ENTRY_BYTES)
+                "timeindex-max-missed", name, text, evidence, (entry_position, ENTRY_BYTES)
             )
 
-    def _describe_entry(self, offset: int, timestamp_ms: int | None = None) -> str:
-        return (
-            f"{moment(self._newest_ms if timestamp_ms is None else timestamp_ms)}, offset "
-            f"{group(offset)}"
+    def _describe_entry(self, offset: int, timestamp_ms: int | None = None) -> Message:
+        return message(
+            "evidence.time_entry",
+            moment=self._newest_ms if timestamp_ms is None else timestamp_ms,
+            offset=offset,
         )

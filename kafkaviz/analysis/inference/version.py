@@ -21,15 +21,13 @@ from kafkaviz.log import metadata_log
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import read
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
 METADATA_VERSION = "metadata.version"
-CALLER_DECIDES, WORKLOAD_DECIDES = "it was given", "the workload is for it"
-NOTHING_DECIDES = "nothing says that it was not the newest that is known"
-READ_AS_NEWEST = (
-    f"that is newer than Kafka {versions.NEWEST}, the newest that is known, so it is read as that "
-    "one"
-)
+CALLER_DECIDES, WORKLOAD_DECIDES = message("release.given"), message("release.of_workload")
+NOTHING_DECIDES = message("release.no_trace")
+READ_AS_NEWEST = message("release.read_as_newest", newest=versions.NEWEST)
 # of what no release that is known writes: this one, or a later one
 LATER = max(versions.METADATA_VERSION_FIRST_LEVELS)
 KNOWN_VERSIONS = {META_PROPERTIES: 1, CLEAN_SHUTDOWN: 0}
@@ -43,7 +41,7 @@ MOST_BYTES = 1 << 20
 class ReleaseTrace:
     """Something on disk that only some releases leave."""
 
-    reason: str
+    reason: Message
     first: Release | None = None  # it was not there before this release
     last: Release | None = None  # it is not there after this one
 
@@ -54,7 +52,12 @@ class InferredRelease:
 
     first: Release | None
     last: Release | None
-    reason: str
+    traces: tuple[Message, ...]
+
+    @property
+    def reason(self) -> Message | None:
+        """The traces in one sentence; None where nothing tells."""
+        return message("release.traces", traces=self.traces) if self.traces else None
 
     @property
     def is_newer(self) -> bool:
@@ -62,15 +65,19 @@ class InferredRelease:
         return self.first is not None and not versions.is_known(self.first)
 
     @property
-    def text(self) -> str:
+    def text(self) -> Message:
         """4.3 or later; 2.8 to 3.6; an unknown version."""
         if self.first and self.last and self.last > self.first:
-            return f"{versions.text(self.first)} to {versions.text(self.last)}"
+            return message(
+                "release.between", first=versions.text(self.first), last=versions.text(self.last)
+            )
         if self.first and self.last:
-            return versions.text(self.first)
+            return message("release.one", release=versions.text(self.first))
         if self.first:
-            return f"{versions.text(self.first)} or later"
-        return f"{versions.text(self.last)} or earlier" if self.last else "of an unknown version"
+            return message("release.or_later", release=versions.text(self.first))
+        if self.last:
+            return message("release.or_earlier", release=versions.text(self.last))
+        return message("release.unknown")
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class AssumedRelease:
     """The release whose behaviour is told, and why that one."""
 
     version: tuple[int, ...]
-    reason: str
+    traces: tuple[Message, ...]
 
     @property
     def text(self) -> str:
@@ -86,16 +93,19 @@ class AssumedRelease:
         return ".".join(map(str, self.version))
 
     @property
+    def reason(self) -> Message:
+        """The traces in one sentence."""
+        return message("release.traces", traces=self.traces)
+
+    @property
+    def newer_than_known(self) -> Message | None:
+        """That the directory is newer than any release that is known; None where it is not."""
+        return self.reason if READ_AS_NEWEST in self.traces else None
+
+    @property
     def is_decided(self) -> bool:
         """Whether a trace says so: else it is the newest that is known."""
-        return not self.reason.endswith((NOTHING_DECIDES, READ_AS_NEWEST))
-
-
-def newer_than_known(reason: str) -> str:
-    """Of the because of an Assumed: that the directory is newer than any release that is known, in
-    one sentence; "" where it is not.
-    """
-    return reason if reason.endswith(READ_AS_NEWEST) else ""
+        return not {NOTHING_DECIDES, READ_AS_NEWEST}.intersection(self.traces[-1:])
 
 
 def infer_release(broker: Broker) -> InferredRelease:
@@ -111,8 +121,8 @@ def infer_release(broker: Broker) -> InferredRelease:
         key=lambda trace: cast(Release, trace.last),
         default=None,
     )
-    reason = "; ".join(dict.fromkeys(trace.reason for trace in (first, last) if trace))
-    return InferredRelease(first.first if first else None, last.last if last else None, reason)
+    reasons = tuple(dict.fromkeys(trace.reason for trace in (first, last) if trace))
+    return InferredRelease(first.first if first else None, last.last if last else None, reasons)
 
 
 def assumed_version(broker: Broker, version: str | None = None) -> AssumedRelease:
@@ -125,10 +135,10 @@ def assumed_version(broker: Broker, version: str | None = None) -> AssumedReleas
     any release that is known is read as the newest of them.
     """
     if version:
-        return AssumedRelease(versions.parse(version), CALLER_DECIDES)
+        return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
     newest, inferred = versions.NEWEST_RELEASE, infer_release(broker)
     if inferred.is_newer:
-        return AssumedRelease(newest, "; ".join((inferred.reason, READ_AS_NEWEST)))
+        return AssumedRelease(newest, (*inferred.traces, READ_AS_NEWEST))
     release = next(
         (
             candidate
@@ -138,9 +148,8 @@ def assumed_version(broker: Broker, version: str | None = None) -> AssumedReleas
         None,
     )
     if release is None:
-        reason = "; ".join(filter(None, (inferred.reason, NOTHING_DECIDES)))
-        return AssumedRelease(newest, reason)
-    return AssumedRelease(versions.recorded_patch(release), inferred.reason)
+        return AssumedRelease(newest, (*inferred.traces, NOTHING_DECIDES))
+    return AssumedRelease(versions.recorded_patch(release), inferred.traces)
 
 
 def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
@@ -148,26 +157,24 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     yield from _metadata_version_traces(broker)
     yield from _metadata_log_traces(broker)
     if "brokerEpoch" in (broker.clean_body or {}):
-        yield ReleaseTrace(
-            ".kafka_cleanshutdown holds a broker epoch, as 3.7 brought", first=(3, 7)
-        )
+        yield ReleaseTrace(message("release.broker_epoch"), first=(3, 7))
     elif (
         broker.is_clean
         and broker.clean_body is None
         and CLEAN_SHUTDOWN not in {problem.path.name for problem in broker.problems}
     ):
-        yield ReleaseTrace(".kafka_cleanshutdown is empty, as up to 3.6", last=(3, 6))
+        yield ReleaseTrace(message("release.empty_marker"), last=(3, 6))
     if broker.directory_id:
-        yield ReleaseTrace("meta.properties names a directory id, as 3.7 brought", first=(3, 7))
+        yield ReleaseTrace(message("release.directory_id"), first=(3, 7))
     if broker.properties.get("version", "0") == "0" and broker.properties:
-        yield ReleaseTrace("meta.properties is of the ZooKeeper kind, gone in 4.0", last=(3, 9))
+        yield ReleaseTrace(message("release.zookeeper_properties"), last=(3, 9))
     file_names = {
         extra_file.name for partition in broker.partitions for extra_file in partition.other_files
     }
     if PARTITION_METADATA in file_names:
-        yield ReleaseTrace("partition.metadata names topic ids, as 2.8 brought", first=(2, 8))
+        yield ReleaseTrace(message("release.topic_ids"), first=(2, 8))
     elif LEADER_EPOCHS in file_names:
-        yield ReleaseTrace("leader-epoch-checkpoint is there, as 0.11 brought", first=(0, 11))
+        yield ReleaseTrace(message("release.leader_epochs"), first=(0, 11))
 
 
 def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
@@ -179,16 +186,21 @@ def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     for name, version in versions_by_file.items():
         if re.fullmatch("[0-9]{1,9}", str(version)) and int(str(version)) > KNOWN_VERSIONS[name]:
             yield ReleaseTrace(
-                f"{name} is of version {version}, which Kafka {versions.NEWEST} does not know",
+                message(
+                    "release.unknown_version", name=name, version=version, newest=versions.NEWEST
+                ),
                 first=LATER,
             )
     for file, features in _snapshot_features(broker):
         for name, level in features.items():
             if name != METADATA_VERSION and not versions.knows_level(name, level):
                 yield ReleaseTrace(
-                    (
-                        f"{file} sets {name} to level {level}, which Kafka {versions.NEWEST} does "
-                        "not know"
+                    message(
+                        "release.unknown_level",
+                        file=file,
+                        name=name,
+                        level=level,
+                        newest=versions.NEWEST,
                     ),
                     first=LATER,
                 )
@@ -198,7 +210,7 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     """How 4.4 formats a directory, and how it leaves the metadata log at a stop."""
     if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
         yield ReleaseTrace(
-            "the first snapshot of the metadata log sets metadata.version, as 4.4 brought",
+            message("release.first_snapshot"),
             first=(4, 4),
         )
     log = next(
@@ -211,7 +223,7 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     )
     if broker.is_clean and log and log.live and is_untrimmed(log.live[-1]):
         yield ReleaseTrace(
-            "a clean stop left the indexes of the metadata log untrimmed, as 4.4 brought",
+            message("release.untrimmed_indexes"),
             first=(4, 4),
         )
 
@@ -253,17 +265,22 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
             yield ReleaseTrace(
-                (
-                    f"{file} sets {METADATA_VERSION} to level {level}, which Kafka "
-                    f"{versions.NEWEST} does not know"
+                message(
+                    "release.unknown_level",
+                    file=file,
+                    name=METADATA_VERSION,
+                    level=level,
+                    newest=versions.NEWEST,
                 ),
                 first=LATER,
             )
         elif release := _release_of_level(level):
             yield ReleaseTrace(
-                (
-                    f"{file} sets metadata.version to level {level}, which "
-                    f"{versions.text(release)} brought"
+                message(
+                    "release.metadata_version",
+                    file=file,
+                    level=level,
+                    release=versions.text(release),
                 ),
                 first=release,
             )

@@ -10,6 +10,7 @@ from kafkaviz.analysis.cost_model import LookupPrices, Range
 from kafkaviz.analysis.tuning.interval_price import Budgets
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend
+from kafkaviz.messages import Message, message
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Assumption:
     the answer then.
     """
 
-    name: str
+    name: Message
     unit: str
     low: float
     typical: float
@@ -41,15 +42,20 @@ def tornado(
     one_read, two_reads = (1.0, 2.0) if costs.is_modelled else (0.5, 1.0)
     reads = Range(1, 1 if costs.is_modelled else 2, 2)
     moves = [
-        ("µs a header", "µs", costs.header_us, lambda us: replace(costs, header_us=_fixed(us))),
         (
-            "µs before the first header",
+            message("curves.assumed_header"),
+            "µs",
+            costs.header_us,
+            lambda us: replace(costs, header_us=_fixed(us)),
+        ),
+        (
+            message("curves.assumed_first"),
             "µs",
             costs.first_us,
             lambda us: replace(costs, first_us=_fixed(us)),
         ),
         (
-            "reads a header",
+            message("curves.assumed_reads"),
             "",
             reads,
             lambda count: replace(
@@ -61,7 +67,7 @@ def tornado(
         storage = costs.storage
         moves.append(
             (
-                "µs a device read",
+                message("curves.assumed_device"),
                 "µs",
                 storage.read_us,
                 lambda us: replace(costs, storage=replace(storage, read_us=_fixed(us))),
@@ -89,7 +95,7 @@ def _fixed(us: float) -> Range:
 
 
 def _move(
-    name: str,
+    name: Message,
     unit: str,
     cost_range: Range,
     *,

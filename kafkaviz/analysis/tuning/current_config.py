@@ -23,6 +23,7 @@ from kafkaviz.format.batch import BATCH
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Origin, Settings, SettingValue
+from kafkaviz.messages import Message, message
 
 TunedSegments = tuple[Partition, Sequence[Segment]]  # and those of its segments that are tuned
 NO_BATCH = np.empty(0, BATCH)
@@ -79,7 +80,9 @@ def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
     return current_interval(setting, estimator.bounds())[0]
 
 
-def current_interval(setting: SettingValue, bounds: IntervalBounds) -> tuple[int, str, bool]:
+def current_interval(
+    setting: SettingValue, bounds: IntervalBounds
+) -> tuple[int, str | Message, bool]:
     """(index.interval.bytes, where it is from, whether entries stand for whole appends). bounds:
     what the entries say.
 
@@ -92,7 +95,7 @@ def current_interval(setting: SettingValue, bounds: IntervalBounds) -> tuple[int
         return int(setting.value), setting.source, bounds.per_append
     return (
         _roundest(low or 0, high),
-        f"inferred from the entries, between {low or 0} and {high}",
+        message("tuning_answer.interval_inferred", low=low or 0, high=high),
         bounds.per_append,
     )
 

@@ -19,6 +19,7 @@ from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.source import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.what_if import WhatIf
+from kafkaviz.messages import message
 
 
 def tuning_object(
@@ -32,7 +33,7 @@ def tuning_object(
     case = source.total
     result = {
         "source": {"kind": source.kind, "name": source.name, **_log_object(case)},
-        "kafka_version": {"assumed": source.version, "because": source.version_reason},
+        "kafka_version": {"assumed": source.version, "because": str(source.assumed_release.reason)},
         "current": _current_object(case, total),
         "sweep": [_row_object(row) for row in case.measurement.parts.sweep()],
         "recommendation": _recommendation_object(source, case, total),
@@ -67,7 +68,7 @@ def tuning_object(
         inactive_segment.path for inactive_segment in source.inactive_segments
     ]
     result["problems"] = [
-        {"path": str(problem.path), "message": problem.what} for problem in source.problems
+        {"path": str(problem.path), "message": str(problem.what)} for problem in source.problems
     ]
     return json_value(result)
 
@@ -115,7 +116,7 @@ def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
     today, index = case.today, case.measurement.parts.index_of(case.today.interval_bytes)
     result = {
         SETTING: today.interval_bytes,
-        "interval_source": today.interval_source,
+        "interval_source": str(today.interval_source),
         "segment.bytes": today.config.segment_bytes,
         "segment.index.bytes": today.config.segment_index_bytes,
         "segment.ms": today.config.segment_ms,
@@ -172,7 +173,7 @@ def _recommendation_object(
     is_broker = source.kind == BROKER
     setting = BROKER_SETTING if is_broker else SETTING
     if recommendation is None:
-        reason_texts = ["there is no batch: nothing can be said of a log that is empty"]
+        reason_texts = [str(message("tuning_answer.no_batch"))]
         value = case.today.interval_bytes
         return {
             "verdict": "keep",
@@ -187,12 +188,12 @@ def _recommendation_object(
         "verdict": str(recommendation.verdict),
         "setting": setting,
         "value": recommendation.value,
-        "because": [describe_reason(reason) for reason in recommendation.reasons],
+        "because": [str(describe_reason(reason)) for reason in recommendation.reasons],
         "reasons": [_reason_object(reason) for reason in recommendation.reasons],
         "considered": recommendation.considered_bytes,
         "meets_budgets": recommendation.meets_budgets,
         "gain": _gain_object(recommendation.gain),
-        "not_fixed": [describe_reason(reason) for reason in recommendation.not_fixed],
+        "not_fixed": [str(describe_reason(reason)) for reason in recommendation.not_fixed],
         "proposed": {
             **_row_object(recommendation.proposed_price.row),
             **_price_object(recommendation.proposed_price),
@@ -200,7 +201,7 @@ def _recommendation_object(
         "command": alter_line(SETTING, recommendation.value, topic)
         if recommendation.verdict == "change"
         else None,
-        "reaches": describe_reach(SETTING),
+        "reaches": str(describe_reach(SETTING)),
     }
 
 
@@ -255,14 +256,14 @@ def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> di
         "topic": case.name,
         **_log_object(case),
         SETTING: case.today.interval_bytes,
-        "interval_source": case.today.interval_source,
+        "interval_source": str(case.today.interval_source),
     }
     if recommendation is None:
         return result | {"verdict": "keep", "value": case.today.interval_bytes, "because": []}
     return result | {
         "verdict": str(recommendation.verdict),
         "value": recommendation.value,
-        "because": [describe_reason(reason) for reason in recommendation.reasons],
+        "because": [str(describe_reason(reason)) for reason in recommendation.reasons],
         "headers_p99": recommendation.current_price.row["headers_p99"],
         "p99_us": _range_object(recommendation.current_price.p99_us),
         "index_share": recommendation.current_price.index_share,
@@ -271,7 +272,7 @@ def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> di
 
 def _assumption_object(assumption: Assumption) -> dict:
     return {
-        "name": assumption.name,
+        "name": str(assumption.name),
         "unit": assumption.unit,
         "low": assumption.low,
         "typical": assumption.typical,

@@ -8,6 +8,7 @@ from kafkaviz.analysis import existing_index
 from kafkaviz.analysis.cold_reads import ColdReads
 from kafkaviz.analysis.existing_index import ExistingIndexCost
 from kafkaviz.analysis.sweep import SweepParts
+from kafkaviz.messages import Message
 from kafkaviz.simulate.config import LogConfig
 
 SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
@@ -77,7 +78,7 @@ class CurrentConfig:
     """
 
     interval_bytes: int
-    interval_source: str
+    interval_source: str | Message
     config: LogConfig = field(default_factory=LogConfig)
     topic: str | None = None
     partitions: int = 1

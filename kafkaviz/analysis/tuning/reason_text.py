@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import units
 from kafkaviz.analysis.cost_model import Range
-from kafkaviz.analysis.inactive_segments import InactiveSegment, join_marks
+from kafkaviz.analysis.inactive_segments import InactiveSegment, distinct_marks
 from kafkaviz.analysis.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analysis.tuning.consequences import SegmentLimits
 from kafkaviz.analysis.tuning.gain import Gain
@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.analysis.tuning.reasons import Reason
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.config_def import TOPIC_SETTINGS
-from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.messages import Message, message
 
 # LogSegment takes them when it is made
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
@@ -23,25 +23,16 @@ NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
 BOOTSTRAP = "<broker>:9092"  # whoever runs it puts a name there
 BUDGET_NAMES = {
-    "p99": "p99 of a warm lookup",
-    "cold-p99": "p99 of a cold lookup",
-    "cores": "the processor's share",
-    "index": "the index's size",
+    "p99": message("tuning_reason.budget_p99"),
+    "cold-p99": message("tuning_reason.budget_cold_p99"),
+    "cores": message("tuning_reason.budget_cores"),
+    "index": message("tuning_reason.budget_index"),
 }
-REMOTE = "with remote storage what a read skips is carried over the network"
-SEEKS = "on a disk that seeks each header of a large batch is a seek"
-COARSE = (
-    "entries stand for whole appends (KAFKA-806): up to 3.9.0 and in 4.0.0 a follower's index is "
-    "as coarse as its fetches, whatever the interval is; 3.9.1, 4.0.1 and later index each batch"
-)
-TWO_HEADERS = (
-    "a fetch from the first record of a batch reads two headers at least: the key of an entry is "
-    "its batch's last offset"
-)
-OLD_SEGMENTS = (
-    "segments that are there: an index is not written anew, and the active segment keeps the "
-    "interval it was made with"
-)
+
+
+COARSE = message("tuning_reason.coarse")
+TWO_HEADERS = message("tuning_reason.two_headers")
+OLD_SEGMENTS = message("tuning_reason.old_segments")
 
 
 def format_us(value: float) -> str:
@@ -59,12 +50,12 @@ def format_us(value: float) -> str:
     )
 
 
-def format_us_range(value: Range) -> str:
+def format_us_range(value: Range) -> Message:
     """42 µs (34 to 92 µs)."""
     low, high = format_us(value.low), format_us(value.high)
     if low.split()[1] == high.split()[1]:
         low = low.split()[0]
-    return f"{format_us(value.typical)} ({low} to {high})"
+    return message("tuning_reason.range", us=format_us(value.typical), low=low, high=high)
 
 
 def format_share(part: float) -> str:
@@ -72,130 +63,142 @@ def format_share(part: float) -> str:
     return ("−" if part < 0 else "") + units.share(abs(part), 1.0)
 
 
-def headline(recommendation: Recommendation, name: str = SETTING) -> str:
+def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
     """The answer in a line. name: that of the setting, a topic's or the broker's."""
     if recommendation.verdict == TuningVerdict.KEEP:
-        return f"keep {name} = {recommendation.value}"
-    return (
-        f"change {name} from {recommendation.current_price.interval_bytes} to "
-        f"{recommendation.value}"
+        return message("tuning_answer.keep", name=name, value=recommendation.value)
+    return message(
+        "tuning_answer.change",
+        name=name,
+        current=recommendation.current_price.interval_bytes,
+        value=recommendation.value,
     )
 
 
-def describe_reason(reason: Reason) -> str:
-    """One reason as a sentence."""
+def describe_reason(reason: Reason) -> Message:
+    """One reason as a part of a sentence."""
     return _DESCRIPTIONS[reason.code](reason.values)
 
 
-def describe_gain(gain: Gain) -> str:
+def describe_gain(gain: Gain) -> Message:
     """What a change brings, each number with its range."""
-    index = (
-        f"the index {'shrinks' if gain.index_share.typical >= 0 else 'grows'} by "
-        f"{format_share(abs(gain.index_share.typical))} of the log"
+    low, high = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
+    shrinks = gain.index_share.typical >= 0
+    text = message(
+        "tuning_reason.gain_shrinks" if shrinks else "tuning_reason.gain_grows",
+        p99=_describe_saving(gain.p99_us),
+        mean=_describe_saving(gain.mean_us),
+        share=abs(gain.index_share.typical),
+        low=low,
+        high=high,
     )
-    ends = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
-    cores = f", and {_describe_cores(gain.cores.typical)} cores" if gain.cores else ""
-    lookups = (
-        f"the p99 lookup takes {_describe_saving(gain.p99_us)}, the mean one "
-        f"{_describe_saving(gain.mean_us)}"
+    if not gain.cores:
+        return text
+    return message(
+        "tuning_reason.cores_fewer" if gain.cores.typical >= 0 else "tuning_reason.cores_more",
+        gain=text,
+        cores=abs(gain.cores.typical),
     )
-    return f"{lookups}; {index} ({format_share(ends[0])} to {format_share(ends[1])}){cores}"
 
 
-def _describe_saving(saving: Range) -> str:
+def _describe_saving(saving: Range) -> Message:
     """18.9 µs (15.8 to 42 µs) less; of a range around 0 both ends with their sign."""
     if saving.low >= 0:
-        return f"{format_us_range(saving)} less"
+        return message("tuning_reason.less", us=format_us_range(saving))
     if saving.high <= 0:
-        return f"{format_us_range(Range(-saving.high, -saving.typical, -saving.low))} more"
-    return (
-        f"{format_us(-saving.typical)} more or less ({format_us(saving.low)} to "
-        f"{format_us(saving.high)} less)"
+        cost = Range(-saving.high, -saving.typical, -saving.low)
+        return message("tuning_reason.more", us=format_us_range(cost))
+    return message(
+        "tuning_reason.more_or_less",
+        us=format_us(-saving.typical),
+        low=format_us(saving.low),
+        high=format_us(saving.high),
     )
 
 
-def _describe_cores(cores: float) -> str:
-    return f"{abs(cores):.2f} {'fewer' if cores >= 0 else 'more'}"
-
-
-def _describe_budget(values: Mapping) -> str:
+def _describe_budget(values: Mapping) -> Message:
     price, budgets, exceeded, costs = (
         values["at"],
         values["budgets"],
         values["missed"],
         values["costs"],
     )
-    origin = (
-        "calibrated"
-        if costs.calibrated
-        else "modelled"
-        if costs.is_modelled
-        else "measured on one machine"
+    origin = "calibrated" if costs.calibrated else "modelled" if costs.is_modelled else "measured"
+    lookup = {
+        "headers": int(price.row["headers_p99"]),
+        "p99": format_us_range(price.p99_us),
+        "known": message(f"tuning_reason.{origin}"),
+    }
+    p99 = (
+        message("tuning_reason.p99", **lookup)
+        if budgets.p99_us is None
+        else message("tuning_reason.p99_allowed", **lookup, allowed=format_us(budgets.p99_us))
     )
-    text = (
-        f"p99 of {int(price.row['headers_p99'])} headers takes {format_us_range(price.p99_us)} "
-        f"warm, {origin}"
-    )
-    if budgets.p99_us is not None:
-        text += f"; {format_us(budgets.p99_us)} are allowed"
     if exceeded:
-        return (
-            f"at {price.interval_bytes} the high end of "
-            f"{' and '.join(BUDGET_NAMES[name] for name in exceeded)} is over the budget: {text}"
+        return message(
+            "tuning_reason.missed",
+            interval=price.interval_bytes,
+            which=tuple(BUDGET_NAMES[name] for name in exceeded),
+            p99=p99,
         )
-    budget_text = "every budget is met" if budget_usage(price, budgets) else "no budget is given"
-    return f"at {price.interval_bytes} {budget_text}: {text}"
-
-
-def _describe_every_batch(values: Mapping) -> str:
-    default_text = "the default " if values["is_default"] else ""
-    return (
-        f"{default_text}{values['interval']} already indexes every batch but a segment's first: no "
-        "smaller interval can add an entry"
+    has_budget = budget_usage(price, budgets)
+    return message(
+        "tuning_reason.met" if has_budget else "tuning_reason.unasked",
+        interval=price.interval_bytes,
+        p99=p99,
     )
 
 
-def _describe_most_batches(values: Mapping) -> str:
-    default_text = "the default " if values["is_default"] else ""
-    count_text = (
-        f"{values['entries']} of the {values['of']} batches that can have an entry, "
-        f"{units.share(values['entries'], values['of'])}"
-    )
-    return f"{default_text}{values['interval']} already indexes {count_text}"
+def _describe_every_batch(values: Mapping) -> Message:
+    key = "every_batch_default" if values["is_default"] else "every_batch"
+    return message(f"tuning_reason.{key}", interval=values["interval"])
 
 
-def _describe_plateau(values: Mapping) -> str:
-    return (
-        f"below your smallest batch, {values['least_batch_bytes']} B, nothing changes: every such "
-        "interval gives the same index"
-    )
-
-
-def _describe_faster(values: Mapping) -> str:
-    return f"{values['to']} instead of {values['from']}: {describe_gain(values['gain'])}"
-
-
-def _describe_faster_too_little(values: Mapping) -> str:
-    gain = describe_gain(values["gain"])
-    return (
-        f"with {values['to']} {gain}; a change is worth it where the low end of what p99 gains is "
-        f"above {format_us(values['least_us'])}"
+def _describe_most_batches(values: Mapping) -> Message:
+    key = "most_batches_default" if values["is_default"] else "most_batches"
+    return message(
+        f"tuning_reason.{key}",
+        interval=values["interval"],
+        entries=values["entries"],
+        of=values["of"],
+        share=units.share(values["entries"], values["of"]),
     )
 
 
-def _describe_unmeetable(values: Mapping) -> str:
+def _describe_plateau(values: Mapping) -> Message:
+    return message("tuning_reason.plateau", least=values["least_batch_bytes"])
+
+
+def _describe_faster(values: Mapping) -> Message:
+    return message(
+        "tuning_reason.gained",
+        to=values["to"],
+        now=values["from"],
+        gain=describe_gain(values["gain"]),
+    )
+
+
+def _describe_faster_too_little(values: Mapping) -> Message:
+    return message(
+        "tuning_reason.faster_too_little",
+        to=values["to"],
+        gain=describe_gain(values["gain"]),
+        least=format_us(values["least_us"]),
+    )
+
+
+def _describe_unmeetable(values: Mapping) -> Message:
     use_by_name = budget_usage(values["at"], values["budgets"])
-    exceeded = (
-        (
-            f"{BUDGET_NAMES[name]} is {format_amount(name, use_by_name[name][0])} of "
-            f"{format_amount(name, use_by_name[name][1])} allowed"
+    exceeded = tuple(
+        message(
+            "tuning_reason.over",
+            name=BUDGET_NAMES[name],
+            taken=format_amount(name, use_by_name[name][0]),
+            allowed=format_amount(name, use_by_name[name][1]),
         )
         for name in values["missed"]
     )
-    return (
-        f"no interval meets every budget: {values['to']} comes nearest, and with it "
-        f"{' and '.join(exceeded)}"
-    )
+    return message("tuning_reason.unmeetable", to=values["to"], missed=exceeded)
 
 
 def _format_cores(value: float) -> str:
@@ -220,120 +223,107 @@ def format_amount(name: str, value: float) -> str:
     )
 
 
-def _describe_smaller(values: Mapping) -> str:
-    return f"{values['to']} instead of {values['from']}: {describe_gain(values['gain'])}"
+def _describe_smaller(values: Mapping) -> Message:
+    return _describe_faster(values)
 
 
-def _describe_smaller_too_little(values: Mapping) -> str:
-    saved_text = format_share(values["gain"].index_share.typical)
-    return (
-        f"going up to {values['to']} would still fit the budgets and save {saved_text} of the log: "
-        "too little to be worth a change"
+def _describe_smaller_too_little(values: Mapping) -> Message:
+    return message(
+        "tuning_reason.smaller_too_little",
+        to=values["to"],
+        saved=format_share(values["gain"].index_share.typical),
     )
 
 
-def _describe_tiered(values: Mapping) -> str:
-    cached_text = f"{values['cached_segments_now']:.0f} to {values['cached_segments_other']:.0f}"
-    carried_text = format_share(values["carried_share_other"])
-    return (
-        f"with remote storage the index cache of 1 GiB then holds {cached_text} segments; a read "
-        f"carries {carried_text} of a fetch for nothing"
+def _describe_tiered(values: Mapping) -> Message:
+    return message(
+        "tuning_reason.smaller_for_tiered",
+        now=values["cached_segments_now"],
+        other=values["cached_segments_other"],
+        carried=format_share(values["carried_share_other"]),
     )
 
 
-def _describe_cold(values: Mapping) -> str:
+def _describe_cold(values: Mapping) -> Message:
     price, costs = values["at"], values["costs"]
-    reads = (
-        f"{price.index_reads:.1f} reads of the index and {price.cold_reads_mean:.1f} of the .log "
-        f"from {costs.storage.name}"
-    )
-    return (
-        f"a lookup that finds nothing in memory: {reads} on average, "
-        f"{format_us_range(price.cold_mean_us)}"
-    )
-
-
-def _describe_tiny(values: Mapping) -> str:
-    header = units.share(61, values["batch_bytes"])
-    single = (
-        f", and {units.share(values['single_share'], 1)} of them hold one record"
-        if values["single_share"] > 0.5
-        else ""
-    )
-    return (
-        f"batches of {values['batch_bytes']:.0f} B{single}: {header} of the log is batch headers, "
-        "and each is a header to read. A producer that waits a few milliseconds (linger.ms) cuts "
-        "both; an interval only trades headers for index"
+    return message(
+        "tuning_reason.cold",
+        index=price.index_reads,
+        reads=price.cold_reads_mean,
+        storage=costs.storage.name,
+        us=format_us_range(price.cold_mean_us),
     )
 
 
-def _describe_followers(values: Mapping) -> str:
-    fetch = units.size(values["append_bytes"])
-    headers = f"{values['headers_mean']:.0f} headers on average and {values['headers_p99']} at p99"
-    return (
-        f"up to 3.9.0 and in 4.0.0 a follower that appends {fetch} at once indexes that once "
-        f"(KAFKA-806): there a lookup reads {headers}"
+def _describe_tiny(values: Mapping) -> Message:
+    batch = {"batch": values["batch_bytes"], "header": units.share(61, values["batch_bytes"])}
+    if values["single_share"] > 0.5:
+        return message("tuning_reason.tiny_single", **batch, share=values["single_share"])
+    return message("tuning_reason.tiny", **batch)
+
+
+def _describe_followers(values: Mapping) -> Message:
+    return message(
+        "tuning_reason.followers",
+        fetch=values["append_bytes"],
+        mean=values["headers_mean"],
+        p99=values["headers_p99"],
     )
 
 
-def _describe_too_little_data(values: Mapping) -> str:
-    return (
-        f"{values['batches']} batches are too few to tell a gain from chance: {values['to']} is "
-        "what the budgets alone would choose"
-    )
+def _describe_too_little_data(values: Mapping) -> Message:
+    return message("tuning_reason.too_little_data", batches=values["batches"], to=values["to"])
 
 
-def _describe_on_disk(values: Mapping) -> str:
-    disk_text = (
-        f"the index on disk has {values['entries']} entries, and a lookup in it reads "
-        f"{values['headers_p99']} headers at p99"
-    )
-    replay_text = f"{values['entries_replayed']} and {values['headers_p99_replayed']}"
-    return f"{disk_text}; replayed batch by batch {values['interval']} has {replay_text}"
+def _describe_on_disk(values: Mapping) -> Message:
+    names = "interval", "entries", "entries_replayed", "headers_p99", "headers_p99_replayed"
+    return message("tuning_reason.on_disk", **{name: values[name] for name in names})
 
 
-def _describe_other_index(values: Mapping, spacing: str) -> str:
-    cause = "another interval made it, or damage: what a change would bring is not known"
-    return f"{_describe_on_disk(values)}. Its entries lie {spacing} than restarts explain: {cause}"
+def _describe_other_index(values: Mapping, spacing: str) -> Message:
+    return message(f"tuning_reason.{spacing}", there=_describe_on_disk(values))
 
 
-def _describe_topics(values: Mapping) -> str:
-    changed_intervals = values["changing"]
-    is_single = values["topics"] == 1
-    if not changed_intervals and is_single:
-        return "its one topic gains nothing by another interval"
+def _describe_topics(values: Mapping) -> Message:
+    changed_intervals, topics = values["changing"], values["topics"]
     if not changed_intervals:
-        return f"of {values['topics']} topics none gains by another interval"
-    interval_texts = ", ".join(
-        f"{name} ({value})" for name, value in list(changed_intervals.items())[:5]
-    )
-    more = f" and {len(changed_intervals) - 5} more" if len(changed_intervals) > 5 else ""
-    count_text = (
-        "its one topic would gain by an interval of its own"
-        if is_single
-        else (
-            f"{len(changed_intervals)} of {values['topics']} topics would gain by an interval "
-            "of their own"
+        return message(
+            "tuning_reason.topic_none" if topics == 1 else "tuning_reason.topics_none",
+            topics=topics,
         )
+    names = tuple(
+        message("tuning_reason.topic", name=name, interval=value)
+        for name, value in list(changed_intervals.items())[:5]
     )
-    return f"{count_text}: {interval_texts}{more}; the broker's default stays"
+    more = len(changed_intervals) - 5
+    named = (
+        message("common.list_and_more", names=names, n=more)
+        if more > 0
+        else message("common.names", names=names)
+    )
+    return message(
+        "tuning_reason.topic_gains" if topics == 1 else "tuning_reason.topics_gain",
+        n=len(changed_intervals),
+        topics=topics,
+        named=named,
+    )
 
 
-_DESCRIPTIONS: dict[str, Callable[[Mapping], str]] = {
+_DESCRIPTIONS: dict[str, Callable[[Mapping], Message]] = {
     "every-batch-indexed": _describe_every_batch,
     "most-batches-indexed": _describe_most_batches,
     "plateau": _describe_plateau,
     "within-budget": _describe_budget,
     "over-budget": _describe_budget,
     "on-disk": _describe_on_disk,
-    "coarser": lambda values: _describe_other_index(values, "farther apart"),
-    "denser": lambda values: _describe_other_index(values, "closer together"),
+    "coarser": lambda values: _describe_other_index(values, "coarser"),
+    "denser": lambda values: _describe_other_index(values, "denser"),
     "coarse": lambda _values: COARSE,
     "followers": _describe_followers,
     "too-little-data": _describe_too_little_data,
     "unmeetable": _describe_unmeetable,
-    "bound-tiered": lambda values: f"{REMOTE}: not above {values['most_bytes']:.0f} B",
-    "bound-hdd": lambda values: f"{SEEKS}: not above a batch, {values['most_bytes']:.0f} B",
+    "bound-tiered": lambda values: message("tuning_reason.bound_tiered", most=values["most_bytes"]),
+    "bound-hdd": lambda values: message("tuning_reason.bound_hdd", most=values["most_bytes"]),
     "faster": _describe_faster,
     "faster-too-little": _describe_faster_too_little,
     "smaller": _describe_smaller,
@@ -350,66 +340,62 @@ _DESCRIPTIONS: dict[str, Callable[[Mapping], str]] = {
 CODES = tuple(_DESCRIPTIONS)
 
 
-def describe_left_out(names: Sequence[InactiveSegment], *, metadata_left_out: bool) -> str:
-    """What no number of a source counts: without 3 segments not in use (-delete, .deleted); ""
+def describe_left_out(
+    names: Sequence[InactiveSegment], *, metadata_left_out: bool
+) -> Message | None:
+    """What no number of a source counts: without 3 segments not in use (-delete, .deleted); None
     where that is nothing.
     """
-    number = (
-        f"{units.pluralize(len(names), 'segment')} not in use ({join_marks(names)})"
-        if names
-        else ""
-    )
-    parts = [part for part in (number, METADATA_TOPIC if metadata_left_out else "") if part]
-    return " and ".join(f"without {part}" for part in parts)
+    if not names:
+        return message("tuning_answer.without_metadata") if metadata_left_out else None
+    key = "without_both" if metadata_left_out else "without_segments"
+    return message(f"tuning_answer.{key}", n=len(names), marks=distinct_marks(names))
 
 
-def describe_limits(limits: SegmentLimits) -> str:
+_LIMIT_KEYS = {
+    SIZE: "limit_size",
+    TIME: "limit_time",
+    OFFSET_INDEX: "limit_offset_index",
+    TIME_INDEX: "limit_time_index",
+}
+
+
+def describe_limits(limits: SegmentLimits) -> Message:
     """Which limit ends a segment first, and what an index needs."""
-    full_size = units.size(limits.ends_bytes[limits.binding])
-    safe_text = (
-        f"segment.index.bytes is safe from {limits.safe_index_bytes} on: no index is full before "
-        "segment.bytes are"
-    )
-    if not limits.ends_bytes[limits.binding]:
-        return f"each append starts a segment: its time index has room for no entry; {safe_text}"
-    first = {
-        SIZE: f"is full by segment.bytes, {full_size}",
-        TIME: f"ends by segment.ms, at the speed of its timestamps at {full_size} of .log",
-        OFFSET_INDEX: f"ends by its full offset index, at {full_size} of .log",
-        TIME_INDEX: f"ends by its full time index, at {full_size} of .log",
-    }[limits.binding]
-    return f"a segment {first}; {safe_text}"
+    full_bytes = limits.ends_bytes[limits.binding]
+    key = _LIMIT_KEYS[limits.binding] if full_bytes else "limit_every_append"
+    return message(f"tuning_answer.{key}", full=full_bytes, safe=limits.safe_index_bytes)
 
 
-def describe_footprint(footprint: Mapping[str, int], index_files: tuple[int, int] | None) -> str:
+def describe_footprint(
+    footprint: Mapping[str, int], index_files: tuple[int, int] | None
+) -> Message:
     """Files, maps and what is preallocated. footprint: consequences.footprint_at."""
-    stale_text = (
-        f" and up to {footprint['stale_maps']} dead ones that rolls leave (KAFKA-19390)"
-        if footprint["stale_maps"]
-        else ""
+    files = message(
+        "tuning_answer.files_with_stale" if footprint["stale_maps"] else "tuning_answer.files",
+        files=footprint["files"],
+        maps=footprint["maps"],
+        stale=footprint["stale_maps"],
+        left=footprint["maps_left"],
     )
-    files_text = (
-        f"{footprint['files']} files; {footprint['maps']} maps if every segment is loaded"
-        f"{stale_text}, "
-        f"{footprint['maps_left']} are left of vm.max_map_count"
+    active = message("tuning_answer.active_indexes", size=footprint["preallocated_bytes"])
+    lying = (
+        ()
+        if index_files is None
+        else (
+            message("tuning_answer.index_files", apparent=index_files[0], allocated=index_files[1]),
+        )
     )
-    active_text = (
-        f"active segments' indexes look {units.size(footprint['preallocated_bytes'])} long while a "
-        "broker runs"
-    )
-    if index_files is None:
-        return f"{files_text}; {active_text}"
-    return (
-        f"{files_text}; index files look {units.size(index_files[0])} long here and take "
-        f"{units.size(index_files[1])}; {active_text}"
-    )
+    return message("common.clauses", parts=(files, *lying, active))
 
 
-def describe_price(price: IntervalPrice) -> str:
+def describe_price(price: IntervalPrice) -> Message:
     """What the interval says that index bytes are worth."""
-    return (
-        f"{SETTING} = {price.interval_bytes} prices 1 MB of index a GiB of log at "
-        f"{format_us(price.price_us)} of a mean lookup"
+    return message(
+        "tuning_answer.price",
+        name=SETTING,
+        interval=price.interval_bytes,
+        us=format_us(price.price_us),
     )
 
 
@@ -425,11 +411,9 @@ def alter_line(name: str, value: object, topic: str | None) -> str:
     )
 
 
-def describe_reach(name: str) -> str:
+def describe_reach(name: str) -> Message:
     """What a changed setting reaches."""
     if name in NEW_SEGMENTS:
-        return (
-            f"{name} reaches segments that are made from then on; those that are there keep their "
-            "indexes"
-        )
-    return f"{name} counts from the next append on" if name in AT_ONCE else f"{name} counts at once"
+        return message("tuning_answer.reaches_new_segments", name=name)
+    key = "reaches_next_append" if name in AT_ONCE else "reaches_at_once"
+    return message(f"tuning_answer.{key}", name=name)

@@ -39,6 +39,7 @@ from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Origin, Settings, SettingValue, open_settings
+from kafkaviz.messages import message, verbatim
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.profile import profile as search_profile
 from kafkaviz.simulate.config import (
@@ -130,7 +131,7 @@ class TuningSource:
     name: str
     kind: str
     version: str
-    version_reason: str
+    assumed_release: AssumedRelease
     cases: tuple[TuningCase, ...]
     problems: tuple[Problem, ...] = ()
     metadata_left_out: bool = False
@@ -273,14 +274,14 @@ def _open_partition(
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
     assumed_release = (
-        AssumedRelease(versions.parse(version), CALLER_DECIDES)
+        AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
         if version
         else paths.assume_release(path)
     )
     kafka_version, release = version or assumed_release.text, assumed_release.version
     segments = [segment for segment in partition.live if base_offset in (None, segment.base_offset)]
     if not segments:
-        raise CannotOpen(partition.path, "holds no .log", kind="missing")
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     logs = {partition.directory: [(partition, segments)]}
     cases, faults = _measure_cases(
         logs,
@@ -294,12 +295,12 @@ def _open_partition(
     case = cases[0]
     if base_offset is not None:
         case = replace(case, logs=None)
-        return TuningSource(path.name, LOG, kafka_version, assumed_release.reason, (case,))
+        return TuningSource(path.name, LOG, kafka_version, assumed_release, (case,))
     return TuningSource(
         path.name,
         PARTITION,
         kafka_version,
-        assumed_release.reason,
+        assumed_release,
         (case,),
         inactive_segments=_inactive_segments([partition], partition.topic),
     )
@@ -322,7 +323,7 @@ def _open_broker(
             by_topic.setdefault(partition.topic, []).append((partition, list(partition.live)))
     has_metadata = topic is None and by_topic.pop(names.METADATA_TOPIC, None) is not None
     if not by_topic:
-        raise CannotOpen(broker.source, "holds no .log of a topic", kind="missing")
+        raise CannotOpen(broker.source, message("errors.holds_no_topic_log"), kind="missing")
     default_interval = settings.find("", SETTING) if topic is None else None
     cases, faults = _measure_cases(
         by_topic,
@@ -346,7 +347,7 @@ def _open_broker(
         name,
         kind,
         assumed_release.text,
-        assumed_release.reason,
+        assumed_release,
         tuple(cases),
         tuple(problems),
         has_metadata,
@@ -527,7 +528,9 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
     try:
         Writer(config, behaviour, now_ms=0)
     except CannotLoad as fault:
-        raise KafkavizError(f"{directory}: {fault.exception}") from None
+        raise KafkavizError(
+            message("errors.of_path", path=directory, what=verbatim(str(fault.exception)))
+        ) from None
 
 
 def _count_entries(logs: Sequence[current_config.TunedSegments]) -> tuple[int, int] | None:
@@ -576,8 +579,15 @@ def _open_workload(
     is_typed = any(config_def.setting(name).name == SETTING for name in overrides)
     is_own = SETTING in dict(workload.settings)
     source = (
-        f"{SETTING}, "
-        f"{'as typed' if is_typed else 'of the workload' if is_own else f'default of Kafka {text}'}"
+        message("setting_source.typed", name=SETTING)
+        if is_typed
+        else message("setting_source.of_workload", name=SETTING)
+        if is_own
+        else message(
+            "setting_source.named",
+            name=SETTING,
+            source=message("setting_source.default", release=text),
+        )
     )
     by_base_offset = search_profile(text).scan == BASE_OFFSET
     per_append = plan.behaviour.per_append
@@ -594,12 +604,13 @@ def _open_workload(
     today = CurrentConfig(
         plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse
     )
-    version_reason = CALLER_DECIDES if version else WORKLOAD_DECIDES
+    reason = CALLER_DECIDES if version else WORKLOAD_DECIDES
+    assumed_release = AssumedRelease(versions.parse(text), (reason,))
     logs = ((_chunks_without_payload(plan), plan.start_offset),)
     case = TuningCase(
         workload.directory, today, builder.result(), logs=logs, is_leader=plan.is_leader
     )
-    return TuningSource(target, WORKLOAD, text, version_reason, (case,))
+    return TuningSource(target, WORKLOAD, text, assumed_release, (case,))
 
 
 def _chunks_without_payload(plan: SimulationPlan) -> ChunkFactory:
@@ -631,7 +642,9 @@ def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
             is_leader=plan.is_leader,
         )
     except CannotLoad as load_fault:
-        raise KafkavizError(f"{plan.directory}: {load_fault.exception}") from None
+        raise KafkavizError(
+            message("errors.of_path", path=plan.directory, what=verbatim(str(load_fault.exception)))
+        ) from None
     number = 0
     for chunk in plan.chunks():
         rows = chunk.rows.copy()
@@ -639,7 +652,12 @@ def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
             log.append(rows)
         except AppendFailed as append_fault:
             raise KafkavizError(
-                f"{plan.directory}, append {append_fault.append}: {append_fault.exception}"
+                message(
+                    "errors.append_fails",
+                    directory=plan.directory,
+                    number=append_fault.append,
+                    exception=str(append_fault.exception),
+                )
             ) from None
         first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
         if len(first):

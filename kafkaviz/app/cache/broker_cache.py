@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 import streamlit as st
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.analysis import overview as overview_table
 from kafkaviz.analysis import tail
 from kafkaviz.analysis.inference import InferredRelease, infer_release
@@ -162,7 +162,7 @@ def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "M
         order,
         page=page,
         mode=mode,
-        language=words.language(),
+        language=messages.language(),
         _snapshot=snapshot,
     )
 

@@ -25,7 +25,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.words import language
+from kafkaviz.messages import language
 
 # a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes
 # (docs/serve.md)

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from kafkaviz import words
+from kafkaviz import messages
 
 COMPONENTS_FOLDER = Path(__file__).parent
 ART = COMPONENTS_FOLDER.parent / "art"
@@ -68,7 +68,7 @@ def copy_link(
         "address": address,
         "left_out": list(private_parameters),
         "about": about,
-        "words": words.table("frame"),
+        "words": messages.table("frame"),
     }
     _copy_link(key="kv_copy_link", data=data, width="content", height="content")
 
@@ -79,7 +79,7 @@ def theme_button(paths: list[str]) -> None:
     """
     _theme_button(
         key="kv_theme",
-        data={"paths": paths, "words": words.table("frame")},
+        data={"paths": paths, "words": messages.table("frame")},
         width="content",
         height="content",
     )
@@ -92,7 +92,7 @@ def keys(listen: str) -> str | None:
     Also tells screen readers which page is the current one and in which language it is, and makes
     arrows and Enter work in Go to.
     """
-    data = {"listen": listen, "language": words.language(), "words": words.table("frame")}
+    data = {"listen": listen, "language": messages.language(), "words": messages.table("frame")}
     return _keys(
         key="kv_listener",
         data=data,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.app.components import register_component
 from kafkaviz.app.components.steps import bar
 
@@ -15,7 +15,7 @@ def growth(data: dict[str, Any], key: str = "growth") -> None:
     """
     _growth(
         key=key,
-        data=data | bar() | {"words": words.table("growth")},
+        data=data | bar() | {"words": messages.table("growth")},
         width="stretch",
         height="content",
     )

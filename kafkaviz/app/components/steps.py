@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from kafkaviz import words
+from kafkaviz import messages
 
 
 def bar() -> dict[str, Any]:
     """What steps.js takes besides the steps: which language this is, and the words of the bar."""
-    return {"language": words.language(), "bar": words.table("steps")}
+    return {"language": messages.language(), "bar": messages.table("steps")}

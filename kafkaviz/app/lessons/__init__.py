@@ -24,6 +24,7 @@ from kafkaviz.app.lessons.grammar import FILE_BYTES, NAME, Lesson, LessonFault
 from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.app.lessons.reader import parse
 from kafkaviz.app.state.access import parse_directories
+from kafkaviz.messages import message
 
 LESSONS_FOLDER = Path(__file__).parent
 LESSONS = "KAFKAVIZ_LESSONS"
@@ -52,18 +53,22 @@ def read(path: Path) -> tuple[Lesson | None, list[LessonFault]]:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
     except OSError as fault:
-        return None, [LessonFault(path.name, 1, f"it cannot be read: {fault.strerror}")]
+        return None, [
+            LessonFault(path.name, 1, message("lesson_file.cannot_be_read", reason=fault.strerror))
+        ]
 
 
 @lru_cache(maxsize=256)
 def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, list[LessonFault]]:
     if size_bytes > FILE_BYTES:
-        return None, [LessonFault(path.name, 1, f"it is larger than {FILE_BYTES >> 10} KiB")]
+        return None, [
+            LessonFault(path.name, 1, message("lesson_file.too_large", kib=FILE_BYTES >> 10))
+        ]
     try:
         return parse(path.read_text(encoding="utf-8"), path.name, KINDS)
     except UnicodeDecodeError as fault:
         line = path.read_bytes()[: fault.start].count(b"\n") + 1
-        return None, [LessonFault(path.name, line, "it is not UTF-8")]
+        return None, [LessonFault(path.name, line, message("lesson_file.no_utf8"))]
 
 
 def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:

@@ -10,6 +10,7 @@ from kafkaviz.app.lessons import exercise, tasks
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
 from kafkaviz.app.lessons.live import LIVE
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message, message, verbatim
 
 # what a translation changes
 TRANSLATED_KEYS = {
@@ -58,27 +59,27 @@ def check_lesson(lesson: Lesson) -> list[LessonFault]:
     ]
 
 
-def _block_faults(block: LessonBlock) -> Iterator[str]:
+def _block_faults(block: LessonBlock) -> Iterator[Message]:
     try:
         if block.kind in LIVE:
             LIVE[block.kind].make(block)
         elif block.kind == "exercise":
             yield from _exercise_faults(block)
         elif block.kind == "predict" and not block["choice"]:
-            yield "a question needs the key choice beside the key right"
+            yield message("lesson_file.question_needs_choice")
     except (KafkavizError, NoValue, ValueError) as fault:
-        yield str(fault)
+        yield fault.message if isinstance(fault, KafkavizError | NoValue) else verbatim(str(fault))
 
 
-def _exercise_faults(block: LessonBlock) -> Iterator[str]:
+def _exercise_faults(block: LessonBlock) -> Iterator[Message]:
     task = tasks.task(block)
     if task.kind == tasks.RULE and not block["rule"]:
-        yield "an exercise of ceiling needs the key rule: a right one"
+        yield message("lesson_file.ceiling_needs_rule")
     elif (
         task.kind == tasks.RULE
         and not exercise.check(exercise.parse(block["rule"]), tasks.np.array(task.answer)).is_right
     ):
-        yield "the rule of this exercise is wrong for some target"
+        yield message("lesson_file.wrong_rule")
 
 
 def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonFault]:
@@ -91,7 +92,7 @@ def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonF
         yield LessonFault(
             translation.file_name,
             1,
-            f"minutes, order or the number of steps are not those of {lesson.file_name}",
+            message("lesson_file.other_head", file=lesson.file_name),
         )
         return
     for step, other_step in zip(lesson.steps, translation.steps, strict=True):
@@ -100,15 +101,17 @@ def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonF
                 yield LessonFault(
                     translation.file_name,
                     other_block.line,
-                    f"this block is not that of {lesson.file_name}, line {block.line}",
+                    message("lesson_file.other_block", file=lesson.file_name, line=block.line),
                 )
         if len(step.blocks()) != len(other_step.blocks()):
             yield LessonFault(
                 translation.file_name,
                 other_step.line,
-                (
-                    f"this step has {len(other_step.blocks())} blocks, {lesson.file_name} has "
-                    f"{len(step.blocks())} of it"
+                message(
+                    "lesson_file.other_block_count",
+                    count=len(other_step.blocks()),
+                    file=lesson.file_name,
+                    other_count=len(step.blocks()),
                 ),
             )
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.slots import NONE
 
@@ -64,30 +65,25 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-FAULT_TEXTS = {  # what a text that is no rule has: kinds of fault, in words
-    "expected": "expected {what}, found {found}",
-    "too_long": "a rule of more than {n} characters",
-    "too_deep": "more than {n} parts within parts",
-    "base_counted": "base is no number to count from",
-    "no_word": "{found} is no word of a rule",
-    "too_large": "a number of more than 18 digits",
-}
-EXPECTED_TEXTS = {  # what may be expected, or found, besides a word of a rule
-    "end": "the end",
-    "comparison": "a comparison",
-    "part": "slot, key(…), target, entries, none, base or a number",
-}
+# what may be expected, or found, besides a word of a rule
+EXPECTED = frozenset({"end", "comparison", "part"})
 
 
 class RuleSyntaxError(ValueError):
-    """A text that is no rule; says what was expected at which character, from 1. kind: of SAYS,
-    with its values.
+    """A text that is no rule; says what was expected at which character, from 1. kind: a key of
+    the room exercise, with its values.
     """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
         self.position, self.kind, self.values = position, kind, values
-        texts = {name: EXPECTED_TEXTS.get(value, value) for name, value in values.items()}
-        super().__init__(f"character {position + 1}: {FAULT_TEXTS[kind].format(**texts)}")
+        parts = {
+            name: message(f"exercise.{value}") if value in EXPECTED else value
+            for name, value in values.items()
+        }
+        self.message = message(
+            "exercise.at", n=position + 1, what=message(f"exercise.{kind}", **parts)
+        )
+        super().__init__(self.message)
 
 
 @dataclass(frozen=True)

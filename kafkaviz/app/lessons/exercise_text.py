@@ -9,14 +9,13 @@ from kafkaviz.app.lessons.exercise import (
     BETWEEN,
     EMPTY,
     EXACT,
-    EXPECTED_TEXTS,
     NONE_TO_BASE,
     SLOT_PLUS_1,
     RuleSyntaxError,
 )
 from kafkaviz.figures.join_text import join_comma
+from kafkaviz.messages import render, say
 from kafkaviz.units import group
-from kafkaviz.words import say
 
 KINDS = {BELOW: "below", EXACT: "exact", BETWEEN: "between", ABOVE: "above", EMPTY: "empty"}
 
@@ -28,11 +27,7 @@ def grammar() -> str:
 
 def describe_fault(error: RuleSyntaxError) -> str:
     """What was expected at which character, from 1."""
-    values = {
-        name: say(f"exercise.{value}") if value in EXPECTED_TEXTS else value
-        for name, value in error.values.items()
-    }
-    return say("exercise.at", n=error.position + 1, what=say(f"exercise.{error.kind}", **values))
+    return render(error.message)
 
 
 def kind(target_kind: str) -> str:

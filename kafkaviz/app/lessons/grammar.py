@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from kafkaviz.messages import Message, message
+
 NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
 DEFAULT_ORDER = 1000  # the order of a lesson that says none
@@ -38,7 +40,7 @@ class LessonFault:
 
     file: str
     line: int
-    what: str
+    what: Message
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.what}"
@@ -46,6 +48,10 @@ class LessonFault:
 
 class NoValue(ValueError):
     """A text that is no value of its key; says what one is."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 @dataclass(frozen=True)
@@ -135,14 +141,14 @@ def parse_integer(text: str) -> int:
     """A whole number; digits may be grouped."""
     digits = re.sub(r"[\s_,\u202f]", "", text)
     if not re.fullmatch(r"-?\d{1,18}", digits):
-        raise NoValue("a whole number")
+        raise NoValue(message("lesson.a_whole_number"))
     return int(digits)
 
 
 def parse_minutes(text: str) -> float:
     """Minutes, halves allowed."""
     if not re.fullmatch(r"\d{1,3}(\.5)?", text):
-        raise NoValue("minutes, such as 6 or 1.5")
+        raise NoValue(message("lesson.minutes"))
     return float(text)
 
 
@@ -151,7 +157,7 @@ def choice_parser(*words: str) -> Parse:
 
     def parse(text: str) -> str:
         if text not in words:
-            raise NoValue(" or ".join(words))
+            raise NoValue(message("lesson.words", words=words))
         return text
 
     return parse

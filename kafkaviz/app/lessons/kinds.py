@@ -17,6 +17,7 @@ from kafkaviz.app.lessons.grammar import (
     yes_or_no,
 )
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 
 PRACTICE = ("five", "twenty", "full")  # logs made for lessons, as on the Lookup page
 STORIES = ("first", "full-time-index")
@@ -42,7 +43,7 @@ DATA = re.compile(r"[A-Za-z0-9._-]+")
 def parse_name(text: str) -> str:
     """The name of a sample, a topic-partition, a file or a workload."""
     if not DATA.fullmatch(text):
-        raise NoValue("a name of letters, digits, dots, - and _")
+        raise NoValue(message("lesson.a_name"))
     return text
 
 
@@ -51,7 +52,7 @@ def parse_release(text: str) -> str:
     try:
         versions.parse(text)
     except KafkavizError:
-        raise NoValue("a release such as 4.3 or 2.0") from None
+        raise NoValue(message("lesson.a_release")) from None
     return text
 
 
@@ -60,7 +61,7 @@ def parse_hex(text: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:
-        raise NoValue("bytes in hexadecimal, such as d8 04") from None
+        raise NoValue(message("lesson.hexadecimal")) from None
 
 
 def parse_rule(text: str) -> str:
@@ -68,7 +69,7 @@ def parse_rule(text: str) -> str:
     try:
         exercise.parse(text)
     except exercise.RuleSyntaxError as fault:
-        raise NoValue(f"a rule ({fault})") from None
+        raise NoValue(message("lesson.a_rule", fault=fault.message)) from None
     return text
 
 
@@ -76,7 +77,7 @@ def parse_natural(text: str) -> int:
     """A whole number from 0 on."""
     number = parse_integer(text)
     if number < 0:
-        raise NoValue("a whole number from 0 on")
+        raise NoValue(message("lesson.a_natural_number"))
     return number
 
 

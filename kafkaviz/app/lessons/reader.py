@@ -18,6 +18,7 @@ from kafkaviz.app.lessons.grammar import (
     LessonStep,
     NoValue,
 )
+from kafkaviz.messages import Message, message
 
 FENCE, FENCE_START = "```", re.compile(r"```kafkaviz(?:\s+(.*?))?\s*")
 LINE = re.compile(r"([A-Za-z][A-Za-z0-9.-]*):(?:\s+(.*\S))?\s*")
@@ -46,10 +47,7 @@ class _LessonParser:
         if not name_match:
             self._add_fault(
                 1,
-                (
-                    "a lesson's file is called name.en.md or name.zh.md: small letters, digits and "
-                    "-, then its language"
-                ),
+                message("lesson_file.file_name"),
             )
         line_index, head = self._head()
         steps = tuple(self._steps(line_index))
@@ -70,7 +68,7 @@ class _LessonParser:
             self._file,
         ), []
 
-    def _add_fault(self, line: int, what: str) -> None:
+    def _add_fault(self, line: int, what: Message) -> None:
         self.faults.append(LessonFault(self._file, line, what))
 
     def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
@@ -78,18 +76,18 @@ class _LessonParser:
         if not MIN_STEPS <= len(steps) <= MAX_STEPS:
             self._add_fault(
                 1,
-                (
-                    f"a lesson has {MIN_STEPS} to {MAX_STEPS} steps, each under a heading ##; "
-                    f"this one has {len(steps)}"
+                message(
+                    "lesson_file.step_count", least=MIN_STEPS, most=MAX_STEPS, count=len(steps)
                 ),
             )
         total_minutes = sum(step.minutes for step in steps)
         if total_minutes and head["minutes"] and total_minutes != head["minutes"]:
             self._add_fault(
                 1,
-                (
-                    f"the notes of its steps add up to {total_minutes:g} minutes, its head says "
-                    f"{head['minutes']:g}"
+                message(
+                    "lesson_file.minutes_differ",
+                    total=f"{total_minutes:g}",
+                    minutes=f"{head['minutes']:g}",
                 ),
             )
 
@@ -98,7 +96,7 @@ class _LessonParser:
         if not self._lines or self._lines[0].strip() != "---":
             self._add_fault(
                 1,
-                "a lesson begins with a line ---, then title:, about: and minutes:, then --- again",
+                message("lesson_file.no_head"),
             )
             return 0, {name: key.default for name, key in HEAD.items()}
         end = next(
@@ -106,10 +104,10 @@ class _LessonParser:
             None,
         )
         if end is None:
-            self._add_fault(1, "the head of the lesson does not end: a second line --- is missing")
+            self._add_fault(1, message("lesson_file.head_without_end"))
             end = len(self._lines) - 1
         return end + 1, self._parse_values(
-            HEAD, self._parse_lines(1, end), 1, "the head of a lesson"
+            HEAD, self._parse_lines(1, end), 1, message("lesson_file.the_head")
         )[0]
 
     def _steps(self, line_index: int) -> Iterator[LessonStep]:
@@ -150,20 +148,17 @@ class _LessonParser:
             for extra in step.blocks(kind)[1:]:
                 self._add_fault(
                     extra.line,
-                    (
-                        f"a step has one block {kind} at most: its answer is kept in the address "
-                        "by the step's number"
-                    ),
+                    message("lesson_file.second_block", kind=kind),
                 )
         if not step.parts:
-            self._add_fault(line, "this step is empty")
+            self._add_fault(line, message("lesson_file.empty_step"))
         return step
 
     def _prose(self, line_index: int, text: str, parts: list, *, is_in_step: bool) -> None:
         if is_in_step:
             parts.append(text)
         elif text.strip():
-            self._add_fault(line_index + 1, "text stands in a step: a heading ## comes first")
+            self._add_fault(line_index + 1, message("lesson_file.text_outside_step"))
 
     def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
         """Takes a fenced block; the number of the line behind it."""
@@ -176,12 +171,12 @@ class _LessonParser:
         stop = next(end_lines, len(self._lines))
         end = stop if stop < len(self._lines) and self._lines[stop].rstrip() == FENCE else None
         if end is None:
-            self._add_fault(line_index + 1, "this block does not end: a line ``` is missing")
+            self._add_fault(line_index + 1, message("lesson_file.block_without_end"))
             return stop
         if not fence_match:
             parts.extend(self._lines[line_index : end + 1])
         elif not is_in_step:
-            self._add_fault(line_index + 1, "a block stands in a step: a heading ## comes first")
+            self._add_fault(line_index + 1, message("lesson_file.block_outside_step"))
         elif block := self._block(fence_match[1] or "", line_index, end):
             parts.append(block)
         return end + 1
@@ -196,17 +191,21 @@ class _LessonParser:
     def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:
         kind = self._kinds.get(name)
         if kind is None:
-            kind_names = ", ".join(sorted(self._kinds))
+            kinds = tuple(sorted(self._kinds))
             self._add_fault(
                 line_index + 1,
-                f"there is no block {name}; there are {kind_names}"
+                message("lesson_file.no_such_block", name=name, kinds=kinds)
                 if name
-                else f"a block says its kind: {kind_names}",
+                else message("lesson_file.block_without_kind", kinds=kinds),
             )
             return None
         lines = self._parse_lines(line_index + 1, end)
         values, settings = self._parse_values(
-            kind.keys, lines, line_index + 1, f"a block {name}", kind.setting_key
+            kind.keys,
+            lines,
+            line_index + 1,
+            message("lesson_file.a_block", name=name),
+            kind.setting_key,
         )
         return LessonBlock(
             name,
@@ -230,10 +229,7 @@ class _LessonParser:
             elif text.strip():
                 self._add_fault(
                     number + 1,
-                    (
-                        "a line here is key: value; a value goes on in lines that begin with two "
-                        "spaces"
-                    ),
+                    message("lesson_file.no_key_line"),
                 )
         return lines
 
@@ -242,7 +238,7 @@ class _LessonParser:
         keys: Mapping[str, Key],
         lines: list[tuple[str, str, int]],
         line: int,
-        context: str,
+        context: Message,
         setting_key: Key | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         values: dict[str, Any] = {
@@ -252,13 +248,18 @@ class _LessonParser:
         for name, text, number in lines:
             key = keys.get(name) or setting_key
             if key is None:
-                self._add_fault(number, f"{context} has no key {name}; it takes {', '.join(keys)}")
+                self._add_fault(
+                    number,
+                    message(
+                        "lesson_file.no_such_key", context=context, name=name, keys=tuple(keys)
+                    ),
+                )
             elif (
                 name in keys
                 and not key.is_repeatable
                 and any(name == line_key for line_key, _, earlier in lines if earlier < number)
             ):
-                self._add_fault(number, f"{name} is said twice")
+                self._add_fault(number, message("lesson_file.key_twice", name=name))
             elif (value := self._parse_value(key, name, text, number)) is not None:
                 if name not in keys:
                     settings[name] = value
@@ -266,15 +267,20 @@ class _LessonParser:
                     values[name] = (*values[name], value) if key.is_repeatable else value
         for name, key in keys.items():
             if key.is_required and not any(name == line_key for line_key, _, _ in lines):
-                self._add_fault(line, f"{context} needs the key {name}")
+                self._add_fault(line, message("lesson_file.needs_key", context=context, name=name))
         return values, settings
 
     def _parse_value(self, key: Key, name: str, text: str, line: int) -> Any:
         if not text:
-            self._add_fault(line, f"{name} has no value")
+            self._add_fault(line, message("lesson_file.no_value", name=name))
             return None
         try:
             return key.parse(text)
         except NoValue as fault:
-            self._add_fault(line, f"{name} is {fault}, not {text[:40]}")
+            self._add_fault(
+                line,
+                message(
+                    "lesson_file.wrong_value", name=name, expected=fault.message, given=text[:40]
+                ),
+            )
             return None

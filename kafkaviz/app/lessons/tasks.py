@@ -18,6 +18,7 @@ from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import message
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.writer.roll_reason import Cause
 
@@ -55,7 +56,7 @@ def task(block: LessonBlock) -> LessonTask:
     """
     missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
     if missing:
-        raise NoValue(f"an exercise of {block['of']} needs {', '.join(missing)}")
+        raise NoValue(message("lesson.exercise_needs", kind=block["of"], keys=tuple(missing)))
     return TASKS[block["of"]](block)
 
 
@@ -96,7 +97,7 @@ def _lookup(block: LessonBlock) -> LookupContext:
 def _probe(block: LessonBlock) -> LessonTask:
     probes = _lookup(block).result.searches[0].slot_search.probes
     if block["after-probes"] >= len(probes):
-        raise NoValue(f"this search has {len(probes)} probes: after-probes is less")
+        raise NoValue(message("lesson.too_few_probes", count=len(probes)))
     return LessonTask(NUMBERS, (probes[block["after-probes"]].slot,))
 
 
@@ -107,14 +108,14 @@ def _floor(block: LessonBlock) -> LessonTask:
 def _start(block: LessonBlock) -> LessonTask:
     scan = _lookup(block).result.scan
     if scan is None:
-        raise NoValue("this lookup reads no batch")
+        raise NoValue(message("lesson.reads_no_batch"))
     return LessonTask(NUMBERS, (scan.from_position,))
 
 
 def _time(block: LessonBlock) -> LessonTask:
     answer = _lookup(block).result.answer
     if answer is None:
-        raise NoValue("no record is that late")
+        raise NoValue(message("lesson.no_record_that_late"))
     return LessonTask(NUMBERS, (answer.offset,))
 
 
@@ -125,14 +126,16 @@ def _decode(block: LessonBlock) -> LessonTask:
     location = block_location.locate(block)
     info = getattr(location.segment, block["file"][1:])
     if info is None:
-        raise NoValue(f"the segment {location.segment.name} has no {block['file']}")
+        raise NoValue(
+            message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
+        )
     size = ENTRY_BYTES[block["file"]]
     start = block["slot"] * size
     with open(info.path, "rb") as file:
         file.seek(start)
         data = file.read(size)
     if len(data) < size:
-        raise NoValue(f"the {block['file']} has no slot {block['slot']}")
+        raise NoValue(message("lesson.no_slot", file=block["file"], slot=block["slot"]))
     base = location.segment.base_offset
     entry = (offset_index if block["file"] == ".index" else time_index).parse(data)[0]
     offset = base + int(entry["relative_offset"])
@@ -150,9 +153,9 @@ def _varint(block: LessonBlock) -> LessonTask:
     try:
         number, end = varint.read_varint(block["bytes"])
     except CorruptBytes as fault:
-        raise NoValue(f"bytes: {fault.what}") from None
+        raise NoValue(message("lesson.bytes", what=fault.what)) from None
     if end != len(block["bytes"]):
-        raise NoValue("bytes: more than one number")
+        raise NoValue(message("lesson.more_than_one_number"))
     return LessonTask(NUMBERS, (number,), bytes_text=block["bytes"].hex(" "))
 
 
@@ -162,7 +165,7 @@ def _varint(block: LessonBlock) -> LessonTask:
 def _step(block: LessonBlock):
     steps = growth_story.view(block).growth.steps
     if not 1 <= block["step"] <= len(steps):
-        raise NoValue(f"the story has the steps 1 to {len(steps)}")
+        raise NoValue(message("lesson.steps_of_story", count=len(steps)))
     return steps[block["step"] - 1]
 
 
@@ -177,13 +180,13 @@ def _time_entry(block: LessonBlock) -> LessonTask:
 def _cause(block: LessonBlock) -> LessonTask:
     lanes = roll_simulation.simulate(block).history.segments
     if block["segment"] >= len(lanes) or lanes[block["segment"]].reason is None:
-        raise NoValue(f"segment: the number of one that was rolled, 0 to {len(lanes) - 2}")
+        raise NoValue(message("lesson.rolled_segment", most=len(lanes) - 2))
     return LessonTask(CHOICE, (CAUSE_NAMES.get(lanes[block["segment"]].reason.cause, ""),), CAUSES)
 
 
 def _entries(block: LessonBlock) -> LessonTask:
     if not 0 < block["batches"] <= MAX_BATCHES:
-        raise NoValue(f"batches: 1 to {MAX_BATCHES}")
+        raise NoValue(message("lesson.batch_count", most=MAX_BATCHES))
     sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
     return LessonTask(
         NUMBERS, (len(cast(np.ndarray, index_keys.entry_rows(sizes, block["interval"]))),)

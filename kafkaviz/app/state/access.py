@@ -12,9 +12,9 @@ import streamlit as st
 
 from kafkaviz.app.state import upload_expiry
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.join_text import join_each_or
 from kafkaviz.log import archive, confinement, file
 from kafkaviz.log.file import translate_os_errors
+from kafkaviz.messages import message
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
@@ -39,11 +39,10 @@ def require_allowed(path: Path) -> Path:
     # of a loop of links the part before it; Path.resolve raises there
     real_path = Path(os.path.realpath(path))
     if not any(real_path.is_relative_to(os.path.realpath(root)) for root in readable_roots):
-        roots_text = join_each_or(map(str, allowed_roots or [SAMPLES]))
         raise CannotOpen(
             path,
-            "lies outside what this server may open",
-            f"give a path below {roots_text}",
+            message("errors.outside_server"),
+            message("errors.give_path_below", roots=tuple(map(str, allowed_roots or [SAMPLES]))),
             kind="outside",
         )
     return path

@@ -22,8 +22,8 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 from kafkaviz.units import escape_controls, replace_surrogates
-from kafkaviz.words import say
 
 RECENT = 8  # directories that are remembered
 
@@ -170,7 +170,9 @@ def largest_segment(partition: Partition) -> Segment:
 
 def _missing_error(key: str, path: Path, name: str = "") -> CannotOpen:
     """What is not there, as a whole sentence in the reader's language."""
-    return CannotOpen(path, say(key, path=archive.display_path(path), name=name), kind="missing")
+    return CannotOpen(
+        path, message(key, path=archive.display_path(path), name=name), kind="missing"
+    )
 
 
 def default_directory() -> str:

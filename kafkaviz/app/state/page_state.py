@@ -6,7 +6,7 @@ An address brings back what its reader saw:
 
 from pathlib import Path
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.units import replace_surrogates
 
 # Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params"
@@ -124,7 +124,7 @@ def address(
     """The address parameters of a place, and the language where it is not English; what is not
     given is left out.
     """
-    language = "" if words.language() == words.ENGLISH else words.language()
+    language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {
         DIRECTORY: str(directory),
         TOPIC_PARTITION: topic_partition,

@@ -8,19 +8,19 @@ another language.
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.app.state import page_state
 
 
 def language() -> str:
     """The short word of the language; English where no page is being drawn."""
     if get_script_run_ctx() is None:
-        return words.ENGLISH
+        return messages.ENGLISH
     languages = (
         st.session_state.get(page_state.SESSION_LANGUAGE),
         st.query_params.get(page_state.LANGUAGE),
     )
-    return next((code for code in languages if code in words.LANGUAGES), words.ENGLISH)
+    return next((code for code in languages if code in messages.LANGUAGES), messages.ENGLISH)
 
 
 def sync_address() -> None:
@@ -32,7 +32,7 @@ def sync_address() -> None:
 
 def render_switch() -> None:
     """A button for each other language, named as it calls itself."""
-    for code, name in words.LANGUAGES.items():
+    for code, name in messages.LANGUAGES.items():
         if code != language():
             st.button(
                 name, type="tertiary", key=f"kv_lang_{code}", on_click=set_language, args=(code,)
@@ -42,10 +42,10 @@ def render_switch() -> None:
 def set_language(code: str) -> None:
     """The language from here on. English goes without saying, so the address leaves it out."""
     st.session_state[page_state.SESSION_LANGUAGE] = code
-    if code == words.ENGLISH:
+    if code == messages.ENGLISH:
         st.query_params.pop(page_state.LANGUAGE, None)
     elif st.query_params.get(page_state.LANGUAGE) != code:
         st.query_params[page_state.LANGUAGE] = code
 
 
-words.set_language_source(language)
+messages.set_language_source(language)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.words import language, say
+from kafkaviz.messages import language, say
 
 MAX_FIGURES = 256
 View = TypeVar("View")

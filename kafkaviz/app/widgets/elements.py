@@ -13,8 +13,8 @@ from html import escape as to_html
 import streamlit as st
 
 from kafkaviz.app.components import art
+from kafkaviz.messages import say
 from kafkaviz.units import escape_controls, group
-from kafkaviz.words import say
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")

@@ -16,12 +16,11 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import error_text
 from kafkaviz.figures.finding_text import to_sentence
 from kafkaviz.figures.join_text import join_and, join_each_or, join_sentences
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Problem
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import render, say, say_count
 
 HOME = "app.py"
 MAX_NEARBY = 3  # buttons to directories one level down
@@ -50,9 +49,9 @@ def _missing(fault: CannotOpen) -> None:
 
 def _not_kafka(fault: CannotOpen) -> None:
     nearby_paths = [str(path) for path in fault.nearby[:MAX_NEARBY]]
-    reason = to_sentence(error_text.describe_part(fault.what))
+    reason = to_sentence(render(fault.what))
     if not nearby_paths:
-        reason = join_sentences((reason, to_sentence(error_text.describe_part(fault.next_step))))
+        reason = join_sentences((reason, to_sentence(render(fault.next_step))))
     else:
         reason = say_count(
             "faults.nearby", len(nearby_paths), why=reason, paths=join_and(nearby_paths)
@@ -109,14 +108,14 @@ def _outside(fault: CannotOpen) -> None:
 def _bad_archive(fault: CannotOpen) -> None:
     reason = say(
         "faults.archive_why",
-        what=error_text.describe_part(fault.what),
-        next=to_sentence(error_text.describe_part(fault.next_step)),
+        what=render(fault.what),
+        next=to_sentence(render(fault.next_step)),
     )
     _render_refusal("archive", "error", say("faults.archive", name=fault.path.name), reason)
 
 
 def _unreadable(fault: CannotOpen) -> None:
-    reason = say("faults.unreadable_why", what=error_text.describe_part(fault.what))
+    reason = say("faults.unreadable_why", what=render(fault.what))
     _render_refusal(
         "unreadable",
         "error",
@@ -145,7 +144,7 @@ def not_in_broker(fault: CannotOpen, directory: str) -> None:
     """The broker directory is open, but has no such topic-partition or segment; the fault, of
     app/state/page_location.py, says so in a sentence.
     """
-    with elements.state("gone", "info", fault.what, say("faults.gone_why"), level=1):
+    with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
         st.page_link(
             HOME,
             label=say("common.show_broker"),
@@ -194,7 +193,7 @@ def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
         (
             mark,
             elements.mono(_relative_path(problem.path, directory)),
-            elements.escape(error_text.describe_part(problem.what)),
+            elements.escape(render(problem.what)),
         )
         for problem in visible
     )

@@ -21,7 +21,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 if TYPE_CHECKING:
     from kafkaviz.app.frame import Page

@@ -7,7 +7,7 @@ import streamlit as st
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests, page_state
 from kafkaviz.app.widgets import progress_strip, progress_text
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 RETRY_LABELS = {"failed": "common.try_again", "cancelled": "progress.start_again"}
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz import units
 from kafkaviz.app.widgets import elements, progress_strip
-from kafkaviz.figures import error_text
-from kafkaviz.words import say
+from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Progress
@@ -37,9 +36,7 @@ def text(progress: "Progress") -> str:
     if progress.state == "failed":
         return say(
             "progress.stopped",
-            error=error_text.describe_part(progress.error)
-            if progress.error
-            else say("progress.no_reason"),
+            error=render(progress.error) if progress.error else say("progress.no_reason"),
         )
     if progress.state == "cancelled":
         return say("progress.cancelled")

@@ -10,7 +10,7 @@ from kafkaviz.analysis.links import NONE
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.segment_facts import Fact
 from kafkaviz.figures.segment_tables import BatchRow, IndexRow, TimeRow
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 # A table's columns by what they are called in words/, those of numbers, which stand at the right,
 # with a mark.

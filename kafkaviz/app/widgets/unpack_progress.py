@@ -11,7 +11,7 @@ from kafkaviz.app.state import access
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import archive
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 
 def unpack(directory: str) -> None:

@@ -17,7 +17,7 @@ from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.figures.join_text import join_or
 from kafkaviz.log import archive
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 COPY_BYTES = 1 << 20
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")

@@ -2,9 +2,7 @@
 
 from kafkaviz import versions
 from kafkaviz.analysis.inference import InferredRelease
-from kafkaviz.figures.join_text import join_semicolon
-from kafkaviz.words import say
-from kafkaviz.words.sentence_translation import translate_sentence
+from kafkaviz.messages import say
 
 
 def describe_writer(release: InferredRelease) -> str:
@@ -20,10 +18,3 @@ def describe_writer(release: InferredRelease) -> str:
     if first:
         return say("common.wrote_first", first=first)
     return say("common.wrote_last", last=last) if last else say("common.wrote_unknown")
-
-
-def describe_traces(traces: str) -> str:
-    """The traces that say so, one behind another: the because of a Looks, an Assumed or a tuning's
-    Source.
-    """
-    return join_semicolon(translate_sentence("findings", trace) for trace in traces.split("; "))

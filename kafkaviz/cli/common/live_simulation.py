@@ -16,6 +16,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.cli.common.simulation_text import render_segment
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.format import names
+from kafkaviz.messages import message
 from kafkaviz.simulate.directory.folder import DiskLogs, refuse_taken, resolve_output, write
 from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
 from kafkaviz.simulate.incoming import AppendChunk
@@ -47,7 +48,9 @@ def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bo
                 run.take(chunk)
                 live_directory.bring_up_to_date()
         except KafkavizError as fault:
-            raise KafkavizError(f"{fault}; {out} holds what was written before") from None
+            raise KafkavizError(
+                message("errors.written_before", error=fault.message, path=out)
+            ) from None
         finally:
             logs.close()
     run.silence(plan.start_ms + int(MS * (time.monotonic() - started_s)))

@@ -4,13 +4,14 @@ import argparse
 from pathlib import Path
 
 from kafkaviz.cli.common import output
+from kafkaviz.messages import Message, say
 
 
 def parse_setting(text: str) -> tuple[str, str]:
     """NAME=VALUE in two."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+        raise argparse.ArgumentTypeError(say("cli.no_setting", text=text))
     return name, value
 
 
@@ -19,11 +20,11 @@ def parse_folder(text: str) -> Path:
     is.
     """
     if not text:
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
+        raise argparse.ArgumentTypeError(say("cli.empty_folder_name"))
     return Path(text)
 
 
-def resolve_release(version: str | None, path: Path, advice: str) -> str:
+def resolve_release(version: str | None, path: Path, advice: Message) -> str:
     """The release that was given, else the one that the directory around a path looks like; a later
     one than any known is said on stderr.
 
@@ -34,5 +35,5 @@ def resolve_release(version: str | None, path: Path, advice: str) -> str:
     if version:
         return version
     assumed = paths.assume_release(path, advice)
-    output.say_newer(assumed.reason)
+    output.say_newer(assumed.newer_than_known)
     return assumed.text

@@ -3,12 +3,23 @@ pasted.
 """
 
 import json
+import re
 import sys
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
+from unicodedata import east_asian_width
 
 from kafkaviz import units
+from kafkaviz.messages import Message, language, render
+
+WIDTH = 118  # of a line, in columns of a terminal
+_WIDE = re.compile(r"[\u2e80-\uffef]")
+# a character of Chinese or a word, with the blanks and the punctuation that stay behind it
+_BREAKABLE = re.compile(
+    r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。；：、！？）」》”]*\s*|\s+)"
+)
 
 
 def set_up() -> None:
@@ -21,16 +32,63 @@ def set_up() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def to_one_line(text: str) -> str:
+def to_one_line(text: str | Message) -> str:
     """Words for one line: names in them cannot drive the terminal, and digits stand without spaces
     between.
     """
-    return units.escape_line(units.ungroup(text))
+    return units.escape_line(
+        units.ungroup(text if isinstance(text, str) else text.render(language()))
+    )
 
 
-def say(lines: Iterable[str]) -> None:
+def say(lines: Iterable[str | Message]) -> None:
     """Prints lines."""
     print("\n".join(map(to_one_line, lines)))
+
+
+def pad(text: str, width: int, align: str = "<") -> str:
+    """A text in a column: a letter of 中文 takes two places."""
+    blanks = " " * max(width - _display_width(text), 0)
+    return blanks + text if align == ">" else text + blanks
+
+
+def wrap(
+    text: str | Message, start: str = "", *, breaks_words: bool = False, width: int = WIDTH
+) -> Iterator[str]:
+    """A text in lines, start in front of the first; none of an empty text.
+
+    breaks_words: behind a hyphen too. Chinese may break between any two of its characters, but
+    before no punctuation.
+    """
+    line = to_one_line(text)
+    indent = " " * _display_width(start)
+    if line.isascii() or not _WIDE.search(line):
+        return iter(
+            textwrap.wrap(
+                line,
+                width,
+                initial_indent=start,
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=breaks_words,
+            )
+        )
+    return _wrap_wide(line, start, indent, width)
+
+
+def _wrap_wide(line: str, start: str, indent: str, width: int) -> Iterator[str]:
+    row, room = start, width - _display_width(start)
+    for unit in _BREAKABLE.findall(line):
+        if _display_width(unit.rstrip()) > room and row.strip() != start.strip():
+            yield row.rstrip()
+            row, start, room = indent, "", width - len(indent)
+            unit = unit.lstrip()
+        row, room = row + unit, room - _display_width(unit)
+    yield row.rstrip()
+
+
+def _display_width(text: str) -> int:
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def say_json(value: dict) -> None:
@@ -40,22 +98,21 @@ def say_json(value: dict) -> None:
     print(json.dumps(_legible(value)))
 
 
-def say_newer(because: str, directory: str = "") -> None:
+def say_newer(warning: Message | None, directory: str = "") -> None:
     """On stderr, where a directory is newer than any release that is known, that it is read as the
     newest; directory: whose directory.
     """
-    from kafkaviz.analysis.inference.version import newer_than_known
-
-    if warning := newer_than_known(because):
+    if warning:
         print(
-            to_one_line(f"kafkaviz: {directory}{': ' if directory else ''}{warning}"),
+            to_one_line(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}"),
             file=sys.stderr,
         )
 
 
 def _legible(value):
     """The same, each text of it legible and its digits plain."""
-    if isinstance(value, str):
+    if isinstance(value, str | Message):
+        value = str(value)
         return units.replace_surrogates(units.ungroup(value))
     if isinstance(value, dict):
         return {name: _legible(part) for name, part in value.items()}

@@ -5,45 +5,53 @@ from pathlib import Path
 
 from kafkaviz.analysis.replay_source import ReplaySource, diff_indexes
 from kafkaviz.analysis.segment_object import segment_object
+from kafkaviz.messages import language, message, say
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.directory.replay_stream import UnreadTail
 from kafkaviz.simulate.directory.simulation import Simulated, SimulatedSegment
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.writer.writer import Event
-from kafkaviz.units import file_stem, pluralize
+from kafkaviz.units import file_stem
 
 MAX_FILES = 20  # files that came out otherwise; --json has all
-CLEANED_NOTE = "the log is compacted: the cleaner does not write what appends write"
-OTHER_CAUSES_NOTE = (
-    "other settings, a restart, a truncation, an unclean end or an append of several batches may "
-    "have made that"
-)
-LEFT_OUT_NOTE = "the bytes that were left out may have made that, or what stood there once"
+CLEANED_NOTE = message("cli_simulate.cleaned")
+OTHER_CAUSES_NOTE = message("cli_simulate.other_causes")
+LEFT_OUT_NOTE = message("cli_simulate.left_out_bytes")
 
 
 def render(simulated: Simulated, out: Path) -> Iterator[str]:
     """A line a segment, and what there is in all."""
     yield from map(render_segment, simulated.segments)
-    ends = (
-        f"offsets {simulated.log_start_offset} to {simulated.log_end_offset - 1}"
-        if simulated.has_records
-        else "without a record"
+    key = "written_log" if simulated.has_records else "written_empty"
+    yield say(
+        f"cli_simulate.{key}",
+        n=len(simulated.files),
+        directory=simulated.directory,
+        first=simulated.log_start_offset,
+        last=simulated.log_end_offset - 1,
+        out=out,
     )
-    yield f"{len(simulated.files)} files of {simulated.directory}, {ends}, written into {out}"
 
 
 def render_segment(segment: SimulatedSegment) -> str:
     """A segment, and what made it roll."""
-    indexes = ("offset", segment.offset_index), ("time", segment.time_index)
-    entries = ", ".join(
-        pluralize(len(index), f"{kind} entry", f"{kind} entries") for kind, index in indexes
+    line = message(
+        "cli.segment_line",
+        name=file_stem(segment.base_offset),
+        bytes=segment.log_bytes,
+        entries=(
+            message("cli.offset_entries", n=len(segment.offset_index)),
+            message("cli.time_entries", n=len(segment.time_index)),
+        ),
     )
-    reason = (
-        f"; rolled by {segment.roll_reason.cause}: {segment.roll_reason.words()}"
-        if segment.roll_reason
-        else ""
+    if not segment.roll_reason:
+        return line.render(language())
+    return say(
+        "cli.segment_rolled",
+        line=line,
+        cause=message(f"roll_cause.{segment.roll_reason.cause}"),
+        why=segment.roll_reason.numbers(),
     )
-    return f"{file_stem(segment.base_offset)}  {segment.log_bytes} bytes of .log: {entries}{reason}"
 
 
 def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
@@ -55,26 +63,32 @@ def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iter
     comparisons = diff_indexes(source, simulated)
     differences = [comparison for comparison in comparisons if comparison.from_position is not None]
     yield (
-        f"{len(comparisons) - len(differences)} of {len(comparisons)} copied index files came out "
-        "the same to the byte"
+        say(
+            "cli_simulate.came_out_same",
+            same=len(comparisons) - len(differences),
+            count=len(comparisons),
+        )
     )
     yield from (
-        f"  {comparison.name} differs from byte {comparison.from_position} on"
+        say("cli_simulate.differs", file=comparison.name, byte=comparison.from_position)
         for comparison in differences[:MAX_FILES]
     )
     if len(differences) > MAX_FILES:
-        yield f"  and {len(differences) - MAX_FILES} more"
+        yield f"  {say('common.n_more', n=len(differences) - MAX_FILES)}"
     if differences:
         is_cleaned = "compact" in str(source.settings.get("cleanup.policy"))
         cleaning_note = CLEANED_NOTE if is_cleaned else OTHER_CAUSES_NOTE
-        yield f"  {LEFT_OUT_NOTE if unread_parts else cleaning_note}"
+        yield f"  {(LEFT_OUT_NOTE if unread_parts else cleaning_note).render(language())}"
 
 
 def _render_unread(part: UnreadTail) -> str:
     """Where the batches of a .log ended before its bytes did."""
-    return (
-        f"{part.name}: {part.size_bytes} bytes from byte {part.from_position} on are left out: "
-        f"{way_outs.STOP_REASONS[part.reason]}"
+    return say(
+        "cli_simulate.unread",
+        file=part.name,
+        bytes=part.size_bytes,
+        byte=part.from_position,
+        why=way_outs.STOP_REASONS[part.reason],
     )
 
 
@@ -104,7 +118,7 @@ def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
             "file": part.name,
             "from_position": part.from_position,
             "bytes": part.size_bytes,
-            "why": way_outs.STOP_REASONS[part.reason],
+            "why": str(way_outs.STOP_REASONS[part.reason]),
         }
         for part in replay_stream.find_unread(source.log)
     ]

@@ -133,7 +133,9 @@ def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
         findings, key=lambda finding: -1 if finding.position is None else finding.position
     ):
         if finding.code not in NO_PROBLEMS:
-            yield problem(finding.code, finding.position, finding.length, ungroup(finding.message))
+            yield problem(
+                finding.code, finding.position, finding.length, ungroup(str(finding.message))
+            )
 
 
 def _base_offset(name: str) -> int:

@@ -36,10 +36,12 @@ def exception_of(
     except zlib.error:
         return None
     first_fault = record.first_fault(plain, record_count, is_compressed=True)
-    if first_fault and any(words in first_fault.what for words in _END_FAULTS):
+    if first_fault and any(words in str(first_fault.what) for words in _END_FAULTS):
         return None
     if first_fault:
-        return JavaException(java_exception.INVALID_RECORD, first_fault.what, position=position)
+        return JavaException(
+            java_exception.INVALID_RECORD, str(first_fault.what), position=position
+        )
     return JavaException(
         java_exception.KAFKA,
         "Error checking for remaining bytes after reading batch",

@@ -77,7 +77,8 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
     """What java.nio throws for a file that cannot be opened or read."""
     if fault.kind in _NIO:
         return JavaException(f"java.nio.file.{_NIO[fault.kind]}", path, fault=fault)
-    cause = f"java.io.IOException: {fault.what[:1].upper()}{fault.what[1:]}"
+    what = str(fault.what)
+    cause = f"java.io.IOException: {what[:1].upper()}{what[1:]}"
     return JavaException(KAFKA, cause, (cause,), fault=fault)
 
 

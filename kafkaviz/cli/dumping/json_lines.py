@@ -12,6 +12,7 @@ from kafkaviz.cli.dumping.json_parts import line, problem
 from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log import file
+from kafkaviz.messages import message
 from kafkaviz.units import replace_surrogates
 
 FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
@@ -27,7 +28,9 @@ def dump(options: DumpOptions, console: Console) -> int:
         for path in map(java.path, options.files):
             _print_file(path, options, console, checker)
     except JavaException as fault:
-        raise fault.fault or KafkavizError(f"{path}: {fault.message}") from None
+        raise fault.fault or KafkavizError(
+            message("errors.of_path", path=path, what=fault.message)
+        ) from None
     finally:
         console.flush()
     return 0

@@ -188,12 +188,15 @@ def _print_records(row: np.void, data: bytes, *, is_valid: bool, console: Consol
             CRC
             if not is_valid
             else "decompress-failed"
-            if java_exception.is_codec_fault(fault.what)
+            if java_exception.is_codec_fault(str(fault.what))
             else "record-malformed"
         )
         console.write(
             problem(
-                code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what
+                code,
+                int(row["position"]) + fault.position,
+                len(data) - fault.position,
+                str(fault.what),
             )
         )
 
@@ -216,7 +219,7 @@ def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
     try:
         control_record = control.decode(record.key, record.value)
     except CorruptBytes as fault:
-        return None, fault.what
+        return None, str(fault.what)
     return {"type": control_record.name, **(_printable(control_record.values) or {})}, None
 
 

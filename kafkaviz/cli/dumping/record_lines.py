@@ -205,7 +205,7 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
         )
     )
     return gzip_exception or java_exception.from_records(
-        fault.what, is_legacy=is_legacy, position=position
+        str(fault.what), is_legacy=is_legacy, position=position
     )
 
 

@@ -33,7 +33,7 @@ def dump_txn_index(path: str, console: Console) -> None:
             return
         raise
     except CorruptBytes as fault:
-        prefix, comma, current = fault.what.partition(",")
+        prefix, comma, current = str(fault.what).partition(",")
         what = f"{prefix} in transaction index {java.absolute(path)}{comma}{current}"
         raise JavaException(java_exception.KAFKA, what, position=fault.position) from None
     if len(entries):

@@ -19,10 +19,10 @@ from kafkaviz.figures.stepper.index_search import SearchView, code_lines
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
 from kafkaviz.figures.stepper.steps import LookupStep, LookupSteps, value_names
+from kafkaviz.messages import say, table
 from kafkaviz.search.index import OFFSET
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.units import group
-from kafkaviz.words import say, table
 
 
 @dataclass(frozen=True)

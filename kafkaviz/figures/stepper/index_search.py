@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from kafkaviz import units
 from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.slots import Branch, Probe
 from kafkaviz.units import clock, group
-from kafkaviz.words import say, say_count
 
 DRAWN_SLOTS = 64  # drawn one by one
 # the line of the pseudocode that each branch is

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from kafkaviz.figures.join_text import join_each_and
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.stepper.index_search import count_text
+from kafkaviz.messages import say, table
 from kafkaviz.search import index, slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.slots import PLAIN, WARM
-from kafkaviz.words import say, table
 
 
 class SearchLane(NamedTuple):

@@ -10,9 +10,9 @@ from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
+from kafkaviz.messages import say
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.units import group
-from kafkaviz.words import say
 
 DRAWN_RECORDS = 9
 

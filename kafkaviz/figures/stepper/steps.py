@@ -14,6 +14,7 @@ from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, key_text
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
+from kafkaviz.messages import say, say_count
 from kafkaviz.search.batches import Batch
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.consumer import ConsumerRecord
@@ -22,7 +23,6 @@ from kafkaviz.search.lookup import LookupOutcome
 from kafkaviz.search.scan import ForwardScan
 from kafkaviz.search.segment_selection import SegmentReason
 from kafkaviz.units import clock, group
-from kafkaviz.words import say, say_count
 
 VALUE_NAMES = (
     "target",

@@ -16,9 +16,10 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.errors import CannotOpen, translate_os_errors
+from kafkaviz.errors import CannotOpen, system_problem, translate_os_errors
 from kafkaviz.format import names
 from kafkaviz.format.walk import ReadInto
+from kafkaviz.messages import message
 from kafkaviz.simulate.stored import StoredFile, in_memory
 from kafkaviz.units import file_stem
 
@@ -59,18 +60,16 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
         holds_log = kafka_directory is None and real.is_dir() and _holds_log(real)
     if kafka_directory or holds_log:
         what = (
-            f"lies in {kafka_directory}"
+            message("errors.in_kafka_directory", path=kafka_directory)
             if kafka_directory not in (None, real)
-            else "is a directory of Kafka's"
+            else message("errors.is_kafka_directory")
         )
-        raise CannotOpen(
-            out, f"{what}, where nothing is written", "name another folder", kind="file"
-        )
+        raise CannotOpen(out, what, message("errors.name_another_folder"), kind="file")
     if leftovers:
         raise CannotOpen(
             leftovers[0],
-            "is what a run that was killed left behind",
-            "remove it, or name another folder",
+            message("errors.left_by_killed_run"),
+            message("errors.remove_or_name_another"),
             kind="file",
         )
     return out
@@ -182,8 +181,8 @@ def _writing(out: Path) -> Generator[None]:
     try:
         yield
     except OSError as fault:
-        what = f"nothing can be written there ({(fault.strerror or str(fault)).lower()})"
-        raise CannotOpen(out, what, "name another folder", kind="file") from None
+        what = message("errors.cannot_write_there", reason=system_problem(fault))
+        raise CannotOpen(out, what, message("errors.name_another_folder"), kind="file") from None
 
 
 def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
@@ -191,7 +190,10 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
     for name in sorted(new_names):
         if os.path.lexists(out / name):
             raise CannotOpen(
-                out / name, "is there already", "name another folder, or an empty one", kind="file"
+                out / name,
+                message("errors.already_there"),
+                message("errors.name_another_or_empty"),
+                kind="file",
             )
 
 
@@ -208,8 +210,8 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
         if is_kafka_file and not (
             new_file.exists() and path.is_file() and filecmp.cmp(path, new_file, shallow=False)
         ):
-            what = "is a file of Kafka's, and not what would be written"
-            raise CannotOpen(path, what, "name another folder, or an empty one", kind="file")
+            what = message("errors.other_kafka_file")
+            raise CannotOpen(path, what, message("errors.name_another_or_empty"), kind="file")
 
 
 # ---- the .log files while they grow

@@ -16,6 +16,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
 from kafkaviz.format.names import SegmentName, parse_file
 from kafkaviz.format.walk import ReadInto, Walk
+from kafkaviz.messages import message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.recovery.batch_check import BatchCheck
@@ -191,8 +192,6 @@ def _bytes(read: ReadInto, rows: np.ndarray) -> bytes:
     while filled_bytes < len(data):
         length = read(start + filled_bytes, data[filled_bytes:])
         if not length:
-            raise CorruptBytes(
-                start + filled_bytes, "the .log has become shorter while it was read"
-            )
+            raise CorruptBytes(start + filled_bytes, message("corrupt.log_became_shorter"))
         filled_bytes += length
     return data.tobytes()

@@ -21,6 +21,7 @@ from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
+from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
 from kafkaviz.simulate.directory import broker_files, packing, replay_stream
 from kafkaviz.simulate.directory.broker_files import BrokerState
@@ -169,9 +170,7 @@ def open_workload(
 
 def refuse_name(name: str) -> NoReturn:
     """KafkavizError of a name that stands for nothing."""
-    raise KafkavizError(
-        f"{name}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}"
-    )
+    raise KafkavizError(message("errors.no_such_workload", name=name, names=tuple(PRESETS)))
 
 
 def plan_workload(
@@ -281,7 +280,9 @@ class Run:
                 logs=logs,
             )
         except CannotLoad as fault:
-            raise KafkavizError(f"{plan.directory}: {fault.exception}") from None
+            raise KafkavizError(
+                message("errors.of_path", path=plan.directory, what=verbatim(str(fault.exception)))
+            ) from None
         logs.append(plan.start_offset, b"")
 
     def carry_out(self, *, clean: bool = True) -> Simulated:
@@ -304,12 +305,16 @@ class Run:
             )
         except AppendFailed as fault:
             raise KafkavizError(
-                f"{self.plan.directory}, append {fault.append}: {fault.exception}"
+                message(
+                    "errors.append_fails",
+                    directory=self.plan.directory,
+                    number=fault.append,
+                    exception=str(fault.exception),
+                )
             ) from None
         if self.log.log_end_offset > LAST_OFFSET:
             raise KafkavizError(
-                f"{self.plan.directory}: its last offset is {LAST_OFFSET}, behind which a log has "
-                "no offset left"
+                message("errors.no_offset_left", directory=self.plan.directory, offset=LAST_OFFSET)
             )
         self._note_times(chunk.rows, first)
 
@@ -465,7 +470,7 @@ def _settings(
             name, str(value).lower() if isinstance(value, bool) else str(value), release
         )
         if topic_name not in config_def.TOPIC_SETTINGS:
-            raise RefusedSetting(name, None, f"{name} is no setting of a topic")
+            raise RefusedSetting(name, None, message("errors.is_no_topic_setting", name=name))
         parsed_settings[topic_name] = parsed_value
     if "segment.bytes" in parsed_settings and "internal.segment.bytes" not in parsed_settings:
         own_settings.pop("internal.segment.bytes", None)  # else what was typed would have no effect

@@ -20,6 +20,7 @@ from kafkaviz import versions
 from kafkaviz.binary import codec
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
 from kafkaviz.simulate.incoming import INCOMING, AppendChunk
 from kafkaviz.simulate.producers import batch_encoder, generator
@@ -115,12 +116,15 @@ def chunks(
     for number, phase in enumerate(workload.phases):
         if phase.silence_ms is not None:
             _ensure_time(
-                int(state["clock_ns"][0]) + phase.silence_ms * MS_NS, f"phase {number + 1}, silence"
+                int(state["clock_ns"][0]) + phase.silence_ms * MS_NS,
+                message("errors.phase_silence", number=number + 1),
             )
             state["clock_ns"] += phase.silence_ms * MS_NS
             continue
         _check(phase, behaviour, number + 1)
-        _ensure_time(int(state["clock_ns"][0]) + 1, f"phase {number + 1}")
+        _ensure_time(
+            int(state["clock_ns"][0]) + 1, message("errors.phase_number", number=number + 1)
+        )
         plan = _plan(phase, workload, config, behaviour)
         _enter(state)
         yield from _phase_chunks(
@@ -136,25 +140,30 @@ def chunks(
 def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
     """That the release takes such batches."""
     what, feature = (
-        ("batch of zstd", versions.ZSTD)
+        (message("errors.zstd_batch"), versions.ZSTD)
         if phase.codec == "zstd"
-        else ("record batch", versions.RECORD_BATCHES)
+        else (message("errors.record_batch"), versions.RECORD_BATCHES)
     )
     if not feature.applies_to(behaviour.release):
         release = ".".join(map(str, behaviour.release))
         raise KafkavizError(
-            f"phase {number}: Kafka {release} takes no {what}; the first that does is "
-            f"{versions.text(feature.first_release)}"
+            message(
+                "errors.release_takes_no",
+                number=number,
+                release=release,
+                what=what,
+                since=versions.text(feature.first_release),
+            )
         )
 
 
-def _ensure_time(end_ns: int, where: str) -> None:
+def _ensure_time(end_ns: int, where: Message) -> None:
     """KafkavizError behind 100 years: nothing of the phase would be laid, and some time later the
     clock would have no room.
     """
     if end_ns > generator.LONGEST_NS:
         raise KafkavizError(
-            f"{where}: a workload lasts {duration_text(LONGEST_MS)} at most, and this goes beyond"
+            message("errors.workload_too_long", where=where, longest=duration_text(LONGEST_MS))
         )
 
 

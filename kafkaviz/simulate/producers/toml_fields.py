@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import Message, message
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,7 +33,7 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 class ValueCodec(NamedTuple):
     """How a value is read, with where it stands for the error, and how it is written."""
 
-    read: Callable[[object, str], Any]
+    read: Callable[[object, Message], Any]
     write: Callable[[Any], str]
 
 
@@ -50,16 +51,17 @@ class TomlField:
         return self.attribute or self.key
 
 
-def toml_error(where: str, what: str) -> KafkavizError:
+def toml_error(where: Message, what: Message) -> KafkavizError:
     """The one line: where has the file and the key."""
-    return KafkavizError(f"{where}: {what}")
+    return KafkavizError(message("toml.at", where=where, what=what))
 
 
 def read_table(
     table_class: type[T],
     known_fields: Sequence[TomlField],
     table: object,
-    where: str,
+    where: Message,
+    key_of: str,
     **values: object,
 ) -> T:
     """The dataclass of a table; KafkavizError for a key that is not known or missing, or a value
@@ -68,13 +70,16 @@ def read_table(
     where: what stands in front of a key in the error; values: what the class has from elsewhere.
     """
     if not isinstance(table, dict):
-        raise toml_error(where.rstrip(" .,"), f"{value_text(table)} is no table")
+        raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
     by_key = {field.key: field for field in known_fields}
     for key in table:
         if key not in by_key:
-            raise toml_error(f"{where}{_key(key)}", f"no such key; there are {', '.join(by_key)}")
+            raise toml_error(
+                message(key_of, where=where, key=_key(key)),
+                message("toml.no_such_key", keys=tuple(by_key)),
+            )
     values |= {
-        by_key[key].name: by_key[key].kind.read(value, f"{where}{key}")
+        by_key[key].name: by_key[key].kind.read(value, message(key_of, where=where, key=key))
         for key, value in table.items()
     }
     needed = {
@@ -84,7 +89,9 @@ def read_table(
     }
     for field in known_fields:
         if field.name in needed and field.name not in values:
-            raise toml_error(f"{where}{field.key}", "is missing")
+            raise toml_error(
+                message(key_of, where=where, key=field.key), message("toml.is_missing")
+            )
     return table_class(**values)
 
 
@@ -121,11 +128,13 @@ def _key(key: str) -> str:
 def text(longest: int = 2000) -> ValueCodec:
     """A string."""
 
-    def read_text(value: object, where: str) -> str:
+    def read_text(value: object, where: Message) -> str:
         if not isinstance(value, str):
-            raise toml_error(where, f"{value_text(value)} is no text in quotes")
+            raise toml_error(where, message("toml.is_no_text", given=value_text(value)))
         if len(value) > longest:
-            raise toml_error(where, f"{len(value)} characters, of {longest} at most")
+            raise toml_error(
+                where, message("toml.too_many_characters", count=len(value), most=longest)
+            )
         return value
 
     return ValueCodec(read_text, quote)
@@ -134,9 +143,11 @@ def text(longest: int = 2000) -> ValueCodec:
 def choice(options: Sequence[str]) -> ValueCodec:
     """One of some words."""
 
-    def read_choice(value: Any, where: str) -> str:
+    def read_choice(value: Any, where: Message) -> str:
         if value not in options:
-            raise toml_error(where, f"{value_text(value)} is none of {', '.join(options)}")
+            raise toml_error(
+                where, message("toml.is_none_of", given=value_text(value), options=tuple(options))
+            )
         return value
 
     return ValueCodec(read_choice, quote)
@@ -145,9 +156,9 @@ def choice(options: Sequence[str]) -> ValueCodec:
 def flag() -> ValueCodec:
     """true or false."""
 
-    def read_flag(value: object, where: str) -> bool:
+    def read_flag(value: object, where: Message) -> bool:
         if not isinstance(value, bool):
-            raise toml_error(where, f"{value_text(value)} is neither true nor false")
+            raise toml_error(where, message("toml.is_no_flag", given=value_text(value)))
         return value
 
     return ValueCodec(read_flag, value_text)
@@ -156,9 +167,9 @@ def flag() -> ValueCodec:
 def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
     """A whole number within limits."""
 
-    def read_whole(value: object, where: str) -> int:
+    def read_whole(value: object, where: Message) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise toml_error(where, f"{value_text(value)} is no whole number")
+            raise toml_error(where, message("toml.is_no_whole_number", given=value_text(value)))
         return _within(value, least, most, where)
 
     return ValueCodec(read_whole, str)
@@ -167,48 +178,47 @@ def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
 def number(least: float, most: float) -> ValueCodec:
     """A number within limits."""
 
-    def read_number(value: object, where: str) -> float:
+    def read_number(value: object, where: Message) -> float:
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float))
             or not math.isfinite(value)
         ):
-            raise toml_error(where, f"{value_text(value)} is no number")
+            raise toml_error(where, message("toml.is_no_number", given=value_text(value)))
         return _within(value, least, most, where)
 
     return ValueCodec(read_number, lambda value: repr(value))
 
 
-def _within(value: Number, least: float, most: float, where: str) -> Number:
+def _within(value: Number, least: float, most: float, where: Message) -> Number:
     if value < least:
-        raise toml_error(where, f"{value_text(value)} is below {least}")
+        raise toml_error(where, message("toml.is_below", given=value_text(value), least=least))
     if value > most:
-        raise toml_error(where, f"{value_text(value)} is above {most}")
+        raise toml_error(where, message("toml.is_above", given=value_text(value), most=most))
     return value
 
 
 def duration(least_ms: int = 0) -> ValueCodec:
     """A time in words, in milliseconds: "250ms", "10s", "5min", "2h", "7d"."""
 
-    def read_duration(value: object, where: str) -> int:
+    def read_duration(value: object, where: Message) -> int:
         match = _DURATION.fullmatch(value) if isinstance(value, str) else None
         if not match:
             raise toml_error(
                 where,
-                (
-                    f'{value_text(value)} is no duration; give one such as "250ms", "10s", "5min", '
-                    '"2h" or "7d"'
-                ),
+                message("toml.is_no_duration", given=value_text(value)),
             )
         ms = Decimal(match[1]) * UNITS_MS[match[2]]
         if ms != int(ms):
-            raise toml_error(where, f"{value_text(value)} is no whole number of milliseconds")
+            raise toml_error(where, message("toml.is_no_whole_ms", given=value_text(value)))
         if not least_ms <= ms <= LONGEST_MS:
             raise toml_error(
                 where,
-                (
-                    f"{value_text(value)} is not between {duration_text(least_ms)} and "
-                    f"{duration_text(LONGEST_MS)}"
+                message(
+                    "toml.is_not_between",
+                    given=value_text(value),
+                    least=duration_text(least_ms),
+                    most=duration_text(LONGEST_MS),
                 ),
             )
         return int(ms)
@@ -227,13 +237,13 @@ def duration_text(ms: int) -> str:
 def moment() -> ValueCodec:
     """A time of TOML in milliseconds since 1970, in UTC where it names no zone."""
 
-    def read_moment(value: object, where: str) -> int:
+    def read_moment(value: object, where: Message) -> int:
         if not isinstance(value, datetime):
-            raise toml_error(where, f"{value_text(value)} is no time such as 2026-03-01T08:00:00Z")
+            raise toml_error(where, message("toml.is_no_time", given=value_text(value)))
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         ms = (aware - EPOCH) // timedelta(milliseconds=1)
         if not 0 <= ms <= LATEST_MS:
-            raise toml_error(where, f"{value.isoformat()} is not between 1970 and 2200")
+            raise toml_error(where, message("toml.is_not_since_1970", given=value.isoformat()))
         return ms
 
     return ValueCodec(read_moment, moment_text)
@@ -257,17 +267,23 @@ def table_of(
         return f"{{ {', '.join(lines(value, known_fields))} }}"
 
     return ValueCodec(
-        lambda value, where: read_table(table_class, known_fields, value, f"{where}."), write
+        lambda value, where: read_table(
+            table_class, known_fields, value, where, "toml.key_of_table"
+        ),
+        write,
     )
 
 
 def list_of(kind: ValueCodec, most: int) -> ValueCodec:
     """A list."""
 
-    def read_several(value: object, where: str) -> tuple[Any, ...]:
+    def read_several(value: object, where: Message) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) > most:
-            raise toml_error(where, f"{value_text(value)} is no list of at most {most}")
-        return tuple(kind.read(item, f"{where}[{place}]") for place, item in enumerate(value))
+            raise toml_error(where, message("toml.is_no_list", given=value_text(value), most=most))
+        return tuple(
+            kind.read(item, message("toml.item", where=where, place=place))
+            for place, item in enumerate(value)
+        )
 
     return ValueCodec(
         read_several, lambda values: "[" + ", ".join(kind.write(item) for item in values) + "]"

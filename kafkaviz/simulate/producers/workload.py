@@ -31,6 +31,7 @@ from typing import cast
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
+from kafkaviz.messages import Message, find_message, message, verbatim
 from kafkaviz.simulate.producers import toml_fields
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.toml_fields import (
@@ -115,21 +116,29 @@ def load(
     try:
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        raise KafkavizError(f"{name}: {' '.join(str(fault).split())}") from None
+        raise KafkavizError(
+            message("toml.at", where=verbatim(name), what=toml_parser_problem(fault))
+        ) from None
     phases = table.pop("phase", None)
     if not isinstance(phases, list) or not 0 < len(phases) <= MOST_PHASES:
-        raise toml_error(name, f"give one to {MOST_PHASES} phases, each below a line [[phase]]")
+        raise toml_error(verbatim(name), message("toml.phases", most=MOST_PHASES))
     settings = table.pop("settings", {})
     if version is not None:
         versions.parse(version)  # the fault of whoever gave it, not of the file
         table["kafka_version"] = version
     parsed_phases = tuple(
-        _phase(phase_table, f"{name}: phase {place}")
+        _phase(phase_table, message("toml.phase", name=name, number=place))
         for place, phase_table in enumerate(phases, start=1)
     )
-    workload = toml_fields.read_table(Workload, WORKLOAD, table, f"{name}: ", phases=parsed_phases)
+    workload = toml_fields.read_table(
+        Workload, WORKLOAD, table, verbatim(name), "toml.key_of_file", phases=parsed_phases
+    )
     return _check(
-        replace(workload, settings=_settings(settings, workload, f"{name}: settings", typed)), name
+        replace(
+            workload,
+            settings=_settings(settings, workload, message("toml.settings", name=name), typed),
+        ),
+        name,
     )
 
 
@@ -160,7 +169,7 @@ def preset_text(name: str) -> str:
     """Its file, with the comments in it."""
     if name not in PRESETS:
         raise KafkavizError(
-            f"there is no preset {value_text(name)}; there are {', '.join(PRESETS)}"
+            message("errors.no_such_preset", given=value_text(name), names=tuple(PRESETS))
         )
     return (resources.files(cast(str, __package__)) / "presets" / f"{name}.toml").read_text(
         encoding="utf-8"
@@ -170,37 +179,59 @@ def preset_text(name: str) -> str:
 # ---- reading
 
 
+def toml_parser_problem(fault: Exception) -> Message:
+    """What Python's TOML reader says, where messages/ has its sentence; else its own words."""
+    text = " ".join(str(fault).split())
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text)
+    if not match:
+        return _parser_sentence(text)
+    what = _parser_sentence(match[1])
+    if match[2] is None:
+        return message("toml_parser.at_end", what=what)
+    return message("toml_parser.at_line", what=what, line=int(match[2]), column=int(match[3]))
+
+
+def _parser_sentence(text: str) -> Message:
+    """tomllib gives its faults no other sign than their English."""
+    return find_message("toml_parser", text) or verbatim(text)
+
+
 def _file_text(path: Path) -> str:
     try:
         with open(path, "rb") as file:
             data = file.read(FILE_BYTES + 1)
     except OSError as fault:
-        raise CannotOpen(path, fault.strerror or str(fault)) from None
+        raise CannotOpen(path, verbatim(fault.strerror or str(fault))) from None
     if len(data) > FILE_BYTES:
-        raise CannotOpen(path, f"more than {FILE_BYTES} bytes is no workload")
+        raise CannotOpen(path, message("errors.larger_than_workload", most=FILE_BYTES))
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise CannotOpen(path, "is no UTF-8 text") from None
+        raise CannotOpen(path, message("errors.is_no_utf8")) from None
 
 
-def _phase(table: object, where: str) -> Phase:
+def _phase(table: object, where: Message) -> Phase:
     """One phase; that its keys go together is looked at here, the value of each before."""
     if not isinstance(table, dict):
-        raise toml_error(where, f"{value_text(table)} is no table")
+        raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
     rates = [key for key in RATE_KEYS if key in table]
     if "silence" in table:
         if other_keys := sorted(table.keys() - {"silence", "name"}):
-            raise toml_error(f"{where}, {other_keys[0]}", "has no place in a phase of silence")
-        return toml_fields.read_table(Phase, PHASE, table, f"{where}, ")
+            raise toml_error(
+                message("toml.key_of_phase", where=where, key=other_keys[0]),
+                message("toml.not_in_silence"),
+            )
+        return toml_fields.read_table(Phase, PHASE, table, where, "toml.key_of_phase")
     if len(rates) != 1:
-        raise toml_error(where, f"give one rate: {', '.join(RATE_KEYS)}")
+        raise toml_error(where, message("toml.one_rate", keys=tuple(RATE_KEYS)))
     if not table.keys() & set(ENDS):
-        raise toml_error(where, f"give it an end: {', '.join(ENDS)}")
-    rate = number(1e-6, 1e9).read(table[rates[0]], f"{where}, {rates[0]}")
+        raise toml_error(where, message("toml.one_end", keys=tuple(ENDS)))
+    rate = number(1e-6, 1e9).read(
+        table[rates[0]], message("toml.key_of_phase", where=where, key=rates[0])
+    )
     phase_keys = {key: value for key, value in table.items() if key != rates[0]}
     phase = replace(
-        toml_fields.read_table(Phase, PHASE, phase_keys, f"{where}, "),
+        toml_fields.read_table(Phase, PHASE, phase_keys, where, "toml.key_of_phase"),
         rate=rate,
         rate_of=RATE_KEYS[rates[0]],
     )
@@ -227,17 +258,20 @@ def _phase_lines(phase: Phase) -> list[str]:
 
 
 def _settings(
-    table: object, workload: Workload, where: str, typed: Iterable[str]
+    table: object, workload: Workload, where: Message, typed: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
     """The settings by topic name, as the release of the workload takes them, without those that
     were typed.
     """
     if not isinstance(table, dict):
-        raise toml_error(where, f"{value_text(table)} is no table")
+        raise toml_error(where, message("toml.is_no_table", given=value_text(table)))
     try:
         release = workload.release
     except KafkavizError as fault:
-        raise toml_error(f"{where.rpartition(':')[0]}: kafka_version", str(fault)) from None
+        raise toml_error(
+            message("toml.key_of_file", where=verbatim(where["name"]), key="kafka_version"),
+            fault.message,
+        ) from None
     replaced_names = {_topic_name(name) for name in typed}
     parsed_settings = []
     for name, value in table.items():
@@ -245,17 +279,22 @@ def _settings(
             continue
         if isinstance(value, (dict, list)):
             raise toml_error(
-                f"{where}, {name}",
-                'is no single value; write the name in quotes: "segment.bytes" = 1048576',
+                message("toml.key_of_phase", where=where, key=name),
+                message("toml.is_no_single_value"),
             )
         try:
             setting = config_def.parse(
                 name, value_text(value) if not isinstance(value, str) else value, release
             )
         except RefusedSetting as fault:
-            raise toml_error(f"{where}, {name}", str(fault)) from None
+            raise toml_error(
+                message("toml.key_of_phase", where=where, key=name), fault.message
+            ) from None
         if setting[0] not in config_def.TOPIC_SETTINGS:
-            raise toml_error(f"{where}, {name}", "is no setting of a topic")
+            raise toml_error(
+                message("toml.key_of_phase", where=where, key=name),
+                message("errors.no_topic_setting"),
+            )
         parsed_settings.append(setting)
     return tuple(dict(parsed_settings).items())
 
@@ -269,16 +308,22 @@ def _topic_name(name: str) -> str:
 def _check(workload: Workload, name: str) -> Workload:
     """The workload, if its phases are what brokers and producers allow."""
     if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
-        raise toml_error(f"{name}: topic", f"{value_text(workload.topic)} is no name of a topic")
+        raise toml_error(
+            message("toml.key_of_file", where=verbatim(name), key="topic"),
+            message("toml.is_no_topic", given=value_text(workload.topic)),
+        )
     epoch = 0
     for place, phase in enumerate(workload.phases, start=1):
-        where = f"{name}: phase {place}"
+        where = message("toml.phase", name=name, number=place)
         if phase.transactions and not phase.idempotent:
-            raise toml_error(f"{where}, transactions", "need idempotent = true")
+            raise toml_error(
+                message("toml.key_of_phase", where=where, key="transactions"),
+                message("toml.needs_idempotent"),
+            )
         if phase.silence_ms is None and phase.leader_epoch < epoch:
             raise toml_error(
-                f"{where}, leader_epoch",
-                f"{phase.leader_epoch} is below {epoch}, that of a phase before",
+                message("toml.key_of_phase", where=where, key="leader_epoch"),
+                message("toml.epoch_below", epoch=phase.leader_epoch, least=epoch),
             )
         epoch = max(epoch, phase.leader_epoch)
     _check_length(workload, name)
@@ -303,6 +348,12 @@ def _check_length(workload: Workload, name: str) -> None:
         passed_ms += 0 if is_bounded else own_ms
         if passed_ms > LONGEST_MS:
             raise toml_error(
-                f"{name}: phase {place}, {key}",
-                f"a workload lasts {longest} at most, this is {own_ms} ms of {passed_ms} ms",
+                message(
+                    "toml.key_of_phase",
+                    where=message("toml.phase", name=name, number=place),
+                    key=key,
+                ),
+                message(
+                    "toml.workload_too_long", longest=longest, own_ms=own_ms, passed_ms=passed_ms
+                ),
             )

@@ -3,6 +3,7 @@ writes it.
 """
 
 from kafkaviz.binary.codec import CODECS
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.producers import toml_fields
 from kafkaviz.simulate.producers.distributions import (
     CONSTANT,
@@ -54,23 +55,25 @@ _SPREAD = (
 def spread(least: int, most: int) -> ValueCodec:
     """A whole number; or { least, most }, uniform; or { shape, mean, sigma, least, most }."""
 
-    def read_spread(value: object, where: str) -> Spread:
+    def read_spread(value: object, where: Message) -> Spread:
         if not isinstance(value, dict):
             return Spread(CONSTANT, whole_number(least, most).read(value, where))
         distribution = toml_fields.read_table(
-            Spread, _SPREAD, {"shape": UNIFORM} | value, f"{where}."
+            Spread, _SPREAD, {"shape": UNIFORM} | value, where, "toml.key_of_table"
         )
         low, high = value.get("least", least), value.get("most", most)
         if not least <= low <= high <= most:
-            raise toml_error(where, f"{low} to {high} is not within {least} to {most}")
+            raise toml_error(
+                where, message("toml.spread_outside", low=low, high=high, least=least, most=most)
+            )
         if distribution.shape == UNIFORM and (
             not {"least", "most"} <= value.keys() or value.keys() & {"mean", "sigma"}
         ):
-            raise toml_error(where, "give least and most, or a shape and a mean")
+            raise toml_error(where, message("toml.spread_without_ends"))
         if distribution.shape != UNIFORM and not (
             "mean" in value and low <= distribution.mean <= high
         ):
-            raise toml_error(where, f"give a mean from {low} to {high}")
+            raise toml_error(where, message("toml.spread_mean", low=low, high=high))
         return distribution
 
     return ValueCodec(read_spread, spread_text)

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, cast
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, time_index, txn_index
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 
 
@@ -40,7 +41,7 @@ class Distrust(NamedTuple):
     """Why the indexes of a segment are built anew: its cause, as a Step names it, and in words."""
 
     cause: str
-    why: str
+    why: Message
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
@@ -58,24 +59,26 @@ def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrus
     for a .txnindex of a version that it does not know, which ends the load.
     """
     if not get("index"):
-        return Distrust("index-missing", "its .index is missing")
+        return Distrust("index-missing", message("index_check.index_missing"))
     fault = _txn_fault(get("txnindex"), base) or (
         _old_fault(get, behaviour) if behaviour.checks_indexes else None
     )
     return Distrust("index-corrupt", fault) if fault else None
 
 
-def _txn_fault(file: ReadableFile | None, base: int) -> str | None:
+def _txn_fault(file: ReadableFile | None, base: int) -> Message | None:
     entries = txn_index.parse(file.content() if file else b"")
     txn_index.ensure_readable(entries)
     try:
         txn_index.check(entries, base)
     except CorruptBytes as fault:
-        return f"{cast(ReadableFile, file).name}: {fault.what}"
+        return message(
+            "index_check.fault_in_file", file=cast(ReadableFile, file).name, what=fault.what
+        )
     return None
 
 
-def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> str | None:
+def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
     """The checks of the offset and the time index up to Kafka 2.2; an index that is missing has
     none.
     """
@@ -85,14 +88,16 @@ def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> str | None:
             continue
         entries = layout.parse(file.content())
         if file.size_bytes % layout.ENTRY.itemsize:
-            return f"{file.name}: its length is no multiple of {layout.ENTRY.itemsize}"
+            return message(
+                "index_check.length_no_multiple", file=file.name, entry_bytes=layout.ENTRY.itemsize
+            )
         least = 1 if kind == "index" and behaviour.first_offset_keys else 0
         if len(entries) and entries["relative_offset"][-1] < least:
-            return f"{file.name}: its last entry does not lie above the base offset"
+            return message("index_check.last_entry_too_low", file=file.name)
         if (
             kind == "timeindex"
             and len(entries)
             and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]
         ):
-            return f"{file.name}: its last timestamp lies below its first"
+            return message("index_check.last_time_too_low", file=file.name)
     return None

@@ -146,12 +146,12 @@ def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransaction
             for candidate in record.records_from_rows(plain, table[:1])
         )
     except CorruptBytes as fault:
-        raise TransactionFault(batch_number, None, fault.what) from None
+        raise TransactionFault(batch_number, None, str(fault.what)) from None
     if marker_record.key is None or len(marker_record.key) < TYPE_END:
         try:
             control.decode(marker_record.key, marker_record.value)
         except CorruptBytes as fault:
-            raise TransactionFault(batch_number, None, fault.what) from None
+            raise TransactionFault(batch_number, None, str(fault.what)) from None
     epoch = (marker_record.value or b"")[EPOCH_AT:EPOCH_END]
     kind = int.from_bytes(cast(bytes, marker_record.key)[TYPE_AT:TYPE_END], "big", signed=True)
     return EndTransactionMarker(

@@ -14,6 +14,7 @@ from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, names
 from kafkaviz.format.walk import Walk
+from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.steps import StartupStep
@@ -38,10 +39,7 @@ def steps(log: StoredLog) -> Iterator[StartupStep]:
     name = newest(file.name for file in log.files)
     fault = _fault(next(file for file in log.files if file.name == name)) if name else None
     if fault:
-        why = (
-            f"the newest snapshot of the cluster's metadata is damaged from byte {fault[0]} on, "
-            "which ends the start"
-        )
+        why = message("start.cluster_snapshot_damaged", byte=fault[0])
         yield StartupStep(
             log.directory,
             None,
@@ -70,5 +68,5 @@ def _fault(file: StoredFile) -> tuple[int, BrokerException | None] | None:
                 try:
                     batch_records.ensure_valid(data[: read(position, data)].data)
                 except CorruptBytes as fault:
-                    return position, BrokerException(CORRUPT_RECORD, fault.what)
+                    return position, BrokerException(CORRUPT_RECORD, str(fault.what))
     return (walk.end.position, None) if walk.end.position < file.size_bytes else None

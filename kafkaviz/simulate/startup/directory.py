@@ -6,6 +6,7 @@ The real files stay as they are.
 from typing import Any, NoReturn
 
 from kafkaviz.format import names, offset_index, time_index, txn_index
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.small_files import STORAGE
 from kafkaviz.simulate.steps import StartupStep
@@ -62,7 +63,7 @@ class Directory:
             (name, leading_number(name) or 0) for name in self.files if name.endswith(f".{suffix}")
         ]
 
-    def delete(self, name: str, cause: str, why: str) -> None:
+    def delete(self, name: str, cause: str, why: Message) -> None:
         """Takes a file away."""
         self.add_step(
             "delete",
@@ -73,13 +74,13 @@ class Directory:
             size_bytes=self.files.pop(name).size_bytes,
         )
 
-    def delete_segment(self, base: int, cause: str, why: str) -> None:
+    def delete_segment(self, base: int, cause: str, why: Message) -> None:
         """Takes the files of a segment away, as many as there are."""
         for kind in KINDS:
             if self.get(base, kind):
                 self.delete(f"{file_stem(base)}.{kind}", cause, why)
 
-    def cut(self, base: int, valid_bytes: int, why: str, cause: str = "tail") -> None:
+    def cut(self, base: int, valid_bytes: int, why: Message, cause: str = "tail") -> None:
         """Cuts the end of a .log off, if there is more than that."""
         log = self.require_file(base, "log")
         if valid_bytes < log.size_bytes:
@@ -94,7 +95,7 @@ class Directory:
                 size_bytes=log.size_bytes - valid_bytes,
             )
 
-    def write_index(self, base: int, kind: str, data: bytes, cause: str, why: str) -> bool:
+    def write_index(self, base: int, kind: str, data: bytes, cause: str, why: Message) -> bool:
         """Writes an index; whether that changes anything."""
         name, file = f"{file_stem(base)}.{kind}", self.get(base, kind)
         if (file is None and kind == "txnindex" and not data) or (
@@ -104,7 +105,7 @@ class Directory:
         self.write_file(in_memory(name, data), cause, why, base)
         return True
 
-    def write_file(self, file: StoredFile, cause: str, why: str, base: int | None) -> None:
+    def write_file(self, file: StoredFile, cause: str, why: Message, base: int | None) -> None:
         """Puts a file there under its name."""
         self.files[file.name] = file
         self.add_step("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)
@@ -116,22 +117,22 @@ class Directory:
         exception: BrokerException,
         *,
         name: str,
-        way_out: str,
-        because: str = "",
+        way_out: Message,
+        because: Message | None = None,
         **more: Any,
     ) -> NoReturn:
         """Ends the load. because: what led to the exception, where that is known."""
-        end = (
-            "takes its log directory offline; a broker that has no other one halts"
+        why = message(
+            "start.takes_directory_offline"
             if exception.class_name == STORAGE
-            else "ends the start"
+            else "start.ends_start",
+            because=because or message("start.loading_fails", name=self.name),
         )
-        why = f"{because or f'loading {self.name} ends with an exception'}, which {end}"
         self.add_step("fail", cause, why, base, name, error=str(exception), way_out=way_out, **more)
         raise LoadFailed
 
     def add_step(
-        self, action: str, cause: str, why: str, base: int | None, name: str, **more: Any
+        self, action: str, cause: str, why: Message, base: int | None, name: str, **more: Any
     ) -> None:
         """One more step."""
         self._steps[action, name, base] = StartupStep(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.format.walk import Walk
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import (
     INVALID_OFFSET,
@@ -62,7 +63,7 @@ class RebuildRefusal(Exception):
     start does then.
     """
 
-    def __init__(self, file: str, exception: BrokerException, consequence: str) -> None:
+    def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
         super().__init__(f"{file}: {exception}; {consequence}")
         self.file, self.exception, self.consequence = file, exception, consequence
 
@@ -80,7 +81,9 @@ def rebuild(
             f"{log.directory}/{log_file.name}", log_file.size_bytes
         ):
             raise RebuildRefusal(
-                f"{log.directory}/{log_file.name}", exception, _FAILS.format(way_outs.LOG_TOO_LARGE)
+                f"{log.directory}/{log_file.name}",
+                exception,
+                message("rebuild.start_fails", way_out=way_outs.LOG_TOO_LARGE),
             )
         if open_transactions is None:
             open_transactions = _open_at(directory, base)
@@ -128,23 +131,16 @@ def _open_at(directory: Directory, base: int) -> dict[int, int]:
                     raise RebuildRefusal(
                         f"{directory.name}/{log_file.name}",
                         exception,
-                        _FAILS.format(way_outs.PRODUCERS),
+                        message("rebuild.start_fails", way_out=way_outs.PRODUCERS),
                     ) from None
 
     state.rebuild(bases, BEFORE_ALL, base, clean=False, replay=replay)
     return dict(state.transactions.open())
 
 
-_FAILS = "a start that recovers it fails: {}"
-_EMPTIES = (
-    "after an unclean stop the loader empties this segment and deletes those behind it; where the "
-    ".index of this one is missing, the start fails"
-)
-
-
 def _describe_consequence(
     log: StoredLog, base: int, exception: BrokerException, behaviour: ReleaseBehaviour
-) -> str:
+) -> Message:
     """What the loader does next (LogLoader, 4.3.1)."""
     if exception.class_name == OFFSET_OVERFLOW:
         directory = Directory(log)
@@ -152,16 +148,16 @@ def _describe_consequence(
             base_offsets = split(directory, base, log.config, behaviour)
         except LoadFailed:
             failure = directory.steps[-1]
-            return (
-                f"the loader tries to split the segment, and the start fails with {failure.error}: "
-                f"{failure.way_out}"
-            )
-        return (
-            f"the loader splits it into segments {', '.join(map(str, base_offsets))} and loads the "
-            "log again"
-        )
+            return message("rebuild.split_fails", error=failure.error, way_out=failure.way_out)
+        return message("rebuild.split", bases=tuple(base_offsets))
     if exception.class_name == INVALID_OFFSET:
-        return _EMPTIES
+        return message("rebuild.segment_emptied")
     if "full" in exception.message:
-        return _FAILS.format(way_outs.INDEX_FULL.format(topic=log.topic))
-    return _FAILS.format(way_outs.EXCEPTION.format(file=f"{log.directory}/{file_stem(base)}.log"))
+        return message(
+            "rebuild.start_fails",
+            way_out=message("way_out.larger_index_bytes", topic=log.topic),
+        )
+    return message(
+        "rebuild.start_fails",
+        way_out=message("way_out.move_log_away", file=f"{log.directory}/{file_stem(base)}.log"),
+    )

@@ -7,6 +7,7 @@ above a .cleaned is part of an unfinished split, and goes too.
 """
 
 from kafkaviz.format import offset_index
+from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.startup.directory import Directory, leading_number
 from kafkaviz.simulate.startup.log_end import find_end_offset
@@ -25,20 +26,20 @@ def delete_unfinished(directory: Directory) -> None:
             directory.delete(
                 name,
                 "leftover-deleted",
-                "it was to be deleted and the broker stopped before it did",
+                message("start.leftover_deleted"),
             )
     for name, base in directory.files_with_suffix("swap"):
         if least is not None and base >= least:
             directory.delete(
                 name,
                 "leftover-swap",
-                f"an unfinished split left it: there are .cleaned files from offset {least} on",
+                message("start.unfinished_split", offset=least),
             )
     for name in cleaned:
         directory.delete(
             name,
             "leftover-cleaned",
-            "compaction or a split was not finished; the old segments are still there",
+            message("start.leftover_cleaned"),
         )
 
 
@@ -59,11 +60,11 @@ def swap_in_segments(
             directory.write_file(
                 file.part(plain, 0, file.size_bytes),
                 "leftover-swap",
-                f"{name} takes its name",
+                message("start.takes_its_name", name=name),
                 base,
             )
         else:
-            directory.delete(name, "leftover-swap", "the index of a swapped segment is built anew")
+            directory.delete(name, "leftover-swap", message("start.swapped_index_rebuilt"))
 
 
 def _delete_replaced(directory: Directory, low: int, high: int) -> None:
@@ -73,7 +74,7 @@ def _delete_replaced(directory: Directory, low: int, high: int) -> None:
             directory.delete(
                 name,
                 "leftover-swap",
-                f"the .swap segments that replace offsets {low} to {high - 1} are finished",
+                message("start.swap_finished", first=low, last=high - 1),
             )
 
 

@@ -14,6 +14,7 @@ from typing import NoReturn
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.walk import Walk
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
@@ -147,7 +148,7 @@ class LogLoader:
         name: str,
         fault: Callable[[bytes, str], BrokerException | None],
         cause: str,
-        way_out: str,
+        way_out: Message,
     ) -> bytes:
         """A small file's bytes, none where there is no file; the load ends where it cannot be
         read.
@@ -168,9 +169,7 @@ class LogLoader:
         logs = {base for base, kind, _ in named_files if kind == "log"}
         for base, kind, file in sorted(named_files, key=lambda item: item[2].name):
             if kind in INDEXES and base not in logs:
-                self._directory.delete(
-                    file.name, "orphan-index", "there is no .log of that base offset"
-                )
+                self._directory.delete(file.name, "orphan-index", message("start.no_log_of_offset"))
             elif kind == "log":
                 self._check(base)
                 self._bases.append(base)
@@ -180,13 +179,13 @@ class LogLoader:
         get = partial(self._directory.get, base)
         self._refuse_too_long(base, self._directory.require_file(base, "log"))
         if get("index") and not get("timeindex"):
-            why = "it is missing; an empty one is made, and nothing is put into it"
+            why = message("start.timeindex_missing")
             self._directory.write_index(base, "timeindex", b"", "timeindex-missing", why)
         try:
             reason = distrust(get, base, self._behaviour)
         except CorruptBytes as fault:
             name = self._directory.require_file(base, "txnindex").name
-            words = fault.what.replace(
+            words = str(fault.what).replace(
                 ",", f" in transaction index {self._directory.name}/{name},", 1
             )
             self._directory.fail(
@@ -234,21 +233,18 @@ class LogLoader:
                 base, self._recovery_cause, self._why_unflushed(), is_caught=True
             )
             if cut_bytes:
-                why = f"segment {base} lost {cut_bytes} bytes, and what follows is not trusted"
+                why = message("start.segment_lost_bytes", segment=base, count=cut_bytes)
                 for later in unflushed_bases[place + 1 :]:
                     self._forget(later)
                     self._directory.delete_segment(later, "after-truncation", why)
                 return
 
-    def _why_unflushed(self) -> str:
+    def _why_unflushed(self) -> Message:
         if self._recovery_cause != "unflushed":
             return CAUSES[self._recovery_cause]
-        return (
-            "the broker was not stopped cleanly, and the segment reaches above recovery point "
-            f"{self._log.recovery_point}"
-        )
+        return message("start.not_stopped_cleanly", offset=self._log.recovery_point)
 
-    def _recover(self, base: int, cause: str, why: str, *, is_caught: bool) -> int:
+    def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
         """Recovers a segment, and says so; the bytes that were cut off. is_caught: offsets that run
         backwards empty it.
         """
@@ -268,7 +264,11 @@ class LogLoader:
         self._directory.cut(
             base,
             recovered_segment.valid_bytes,
-            f"{why}: {way_outs.STOP_REASONS.get(recovered_segment.stop_reason, '')}",
+            message(
+                "start.tail_cut",
+                why=why,
+                tail=way_outs.STOP_REASONS.get(recovered_segment.stop_reason, ""),
+            ),
         )
         index_contents = (
             ("index", recovered_segment.index()),
@@ -283,7 +283,7 @@ class LogLoader:
             self._directory.add_step(
                 "keep",
                 cause,
-                f"{why}; recovery finds it as it should be",
+                message("start.found_as_expected", why=why),
                 base,
                 f"{file_stem(base)}.log",
             )
@@ -313,7 +313,7 @@ class LogLoader:
         base: int,
         recovered_segment: RecoveredSegment,
         exception: BrokerException,
-        why: str,
+        why: Message,
         *,
         is_caught: bool,
     ) -> int:
@@ -326,14 +326,12 @@ class LogLoader:
         if not is_caught or exception.class_name != recovery.INVALID_OFFSET:
             if is_full:
                 self._fail_full_index(base, recovered_segment, exception)
-            way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
+            way_out = message("way_out.move_log_away", file=f"{self._log.directory}/{name}")
             self._directory.fail(base, "exception", exception, name=name, way_out=way_out)
-        self._directory.cut(
-            base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset"
-        )
+        self._directory.cut(base, 0, message("start.emptied", why=why), "invalid-offset")
         for kind in INDEXES:
             self._directory.write_index(
-                base, kind, b"", "invalid-offset", "the segment was emptied"
+                base, kind, b"", "invalid-offset", message("start.segment_emptied")
             )
         self._next_offsets[base] = base
         return recovered_segment.size_bytes
@@ -349,13 +347,17 @@ class LogLoader:
             else (recovered_segment.offset_entries, "index")
         )
         entry_bytes = entries.dtype.itemsize
-        because = (
-            f"segment.index.bytes = {self._log.config.segment_index_bytes} leaves room for "
-            f"{len(entries)} entries in the .{kind} of segment {base}; recovery needs another at "
-            f"byte {recovered_segment.valid_bytes} of its {recovered_segment.size_bytes}, offset "
-            f"{recovered_segment.next_offset}"
+        because = message(
+            "start.index_has_no_room",
+            bytes=self._log.config.segment_index_bytes,
+            entries=len(entries),
+            suffix=f".{kind}",
+            segment=base,
+            byte=recovered_segment.valid_bytes,
+            size=recovered_segment.size_bytes,
+            offset=recovered_segment.next_offset,
         )
-        way_out = way_outs.INDEX_FULL.format(topic=self._log.topic)
+        way_out = message("way_out.larger_index_bytes", topic=self._log.topic)
         step_values = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
         self._directory.fail(
             base,
@@ -399,7 +401,7 @@ class LogLoader:
     def _start_anew_if_needed(self, state: ProducerState) -> None:
         start = self._log.log_start_offset
         if self._bases and self.log_end_offset() < start:
-            why = f"the log ends at {self.log_end_offset()}, below its log start offset {start}"
+            why = message("start.log_ends_below_start", end=self.log_end_offset(), start=start)
             for base in self._bases:
                 self._directory.delete_segment(base, "log-start-beyond-end", why)
             self._bases, self._epochs = [], LeaderEpochs()
@@ -411,7 +413,7 @@ class LogLoader:
                 self._directory.write_file(
                     empty,
                     "no-segment",
-                    f"the log has no segment: an empty one starts at {start}",
+                    message("start.empty_segment", offset=start),
                     start,
                 )
 
@@ -431,8 +433,11 @@ class LogLoader:
                 exception = BrokerException(
                     recovery.ILLEGAL_ARGUMENT, f"newPosition > limit: ({used_bytes} > {limit})"
                 )
-                way_out = way_outs.INDEX_TOO_LARGE.format(
-                    topic=self._log.topic, file=file.name, limit=limit
+                way_out = message(
+                    "way_out.room_for_entries",
+                    topic=self._log.topic,
+                    file=file.name,
+                    limit=limit,
                 )
                 self._directory.fail(
                     base, "index-too-large", exception, name=file.name, way_out=way_out
@@ -449,13 +454,13 @@ class LogLoader:
         )
         if is_written and (old_file is None or old_file.content() != file.content()):
             self._directory.write_file(
-                file, "leader-epochs", "the epochs are those of the batches that are left", None
+                file, "leader-epochs", message("start.epochs_of_batches"), None
             )
 
     def _forget(self, base: int) -> None:
         """Takes a segment out of the log, and its producer snapshot out of the directory."""
         self._bases = [known_base for known_base in self._bases if known_base != base]
-        self._snapshots.delete(base, "its segment is deleted")
+        self._snapshots.delete(base, message("start.its_segment_deleted"))
 
     def _snapshot_steps(self) -> Iterator[StartupStep]:
         files_before = {
@@ -464,16 +469,27 @@ class LogLoader:
         for offset in sorted(
             self._snapshots.deletion_reasons.keys() | self._snapshots.written_offsets
         ):
-            path, why = (
-                f"{self._directory.path(offset)}.snapshot",
-                f"the producers' state below offset {offset} is written",
+            path = f"{self._directory.path(offset)}.snapshot"
+            written_key = (
+                "start.producers_written_anew"
+                if offset in files_before
+                else "start.producers_written"
             )
-            step = StartupStep(self._log.directory, None, "rebuild", "producer-state", why, path)
+            step = StartupStep(
+                self._log.directory,
+                None,
+                "rebuild",
+                "producer-state",
+                message(written_key, offset=offset),
+                path,
+            )
             if offset in self._snapshots.written_offsets:
-                yield replace(step, why=f"{step.why} anew") if offset in files_before else step
+                yield step
             elif offset in files_before:  # else it was written and deleted on the way
                 why, size_bytes = (
-                    f"producer state: {self._snapshots.deletion_reasons[offset]}",
+                    message(
+                        "start.producers_deleted", why=self._snapshots.deletion_reasons[offset]
+                    ),
                     files_before[offset].size_bytes,
                 )
                 yield replace(step, action="delete", why=why, size_bytes=size_bytes)

@@ -16,6 +16,7 @@ from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
 from kafkaviz.format.walk import walk
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import small_files, way_outs
@@ -26,7 +27,7 @@ RUNTIME = "java.lang.RuntimeException"
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
 NO_CLUSTER = BrokerException("java.util.NoSuchElementException", "No value present")
-ONLY_ONE = "a broker that has no other log directory does not start"
+
 # of bootstrap.checkpoint, and of its records: a directory is formatted with some of some dozen
 # bytes
 BOOTSTRAP_BYTES = 1 << 20
@@ -61,7 +62,7 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
     return tuple(steps)
 
 
-def properties_fault(data: bytes) -> str | None:
+def properties_fault(data: bytes) -> Message | None:
     """What MetaProperties does not take of a meta.properties, or None."""
     try:
         return _fault_in(checkpoint.parse_properties(data))
@@ -69,25 +70,29 @@ def properties_fault(data: bytes) -> str | None:
         return fault.what
 
 
-def _fault_in(properties: Mapping[str, str]) -> str | None:
+def _fault_in(properties: Mapping[str, str]) -> Message | None:
     """The same of properties that were parsed."""
     version = properties.get("version", "0")
     if version not in ("0", "1"):
-        return f"version {excerpt(version)} is none that Kafka knows"
+        return message("meta_properties.unknown_version", version=excerpt(version))
     name = "node.id" if version == "1" else "broker.id"
     missing_keys = [
         key for key in ("cluster.id", "node.id") if version == "1" and key not in properties
     ]
     if missing_keys:
-        return f"it does not tell {' and '.join(missing_keys)}"
+        return message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if name in properties and not (
         _NUMBER.fullmatch(properties[name]) and -(1 << 31) <= int(properties[name]) < 1 << 31
     ):
-        return f"{name} {excerpt(properties[name])!r} is no number"
+        return message(
+            "meta_properties.no_number", name=name, found=repr(excerpt(properties[name]))
+        )
     if "directory.id" in properties and small_files.id_fault(
         properties["directory.id"], META_PROPERTIES
     ):
-        return f"directory.id {excerpt(properties['directory.id'])!r} is no id"
+        return message(
+            "meta_properties.no_directory_id", found=repr(excerpt(properties["directory.id"]))
+        )
     return None
 
 
@@ -105,7 +110,7 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
                 if left_bytes < 0:
                     raise CannotOpen(
                         BOOTSTRAP,
-                        f"holds more than the {BOOTSTRAP_BYTES} bytes of records that are read",
+                        message("errors.too_many_record_bytes", limit=BOOTSTRAP_BYTES),
                         kind="large",
                     )
                 try:
@@ -117,7 +122,9 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
                 if decoded.type.name == metadata.FEATURE_LEVEL:
                     set_features.add(decoded.values["name"])
         except CorruptBytes as fault:
-            return BrokerException("org.apache.kafka.common.InvalidRecordException", fault.what)
+            return BrokerException(
+                "org.apache.kafka.common.InvalidRecordException", str(fault.what)
+            )
     if end.reason == "bad-length":
         size = int.from_bytes(
             data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END],
@@ -146,7 +153,9 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
 def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
     if data is None:
         if is_kraft:
-            yield _unknown_node(f"there is no {META_PROPERTIES}: {ONLY_ONE}", NONE_READABLE)
+            yield _unknown_node(
+                message("start.no_meta_properties", file=META_PROPERTIES), NONE_READABLE
+            )
         return
     try:
         properties = checkpoint.parse_properties(data)
@@ -155,15 +164,14 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         properties, fault = {}, corruption.what
     if fault:
         yield _unknown_node(
-            f"{META_PROPERTIES} says nothing to Kafka ({fault}): {ONLY_ONE}", NONE_READABLE
+            message("start.meta_properties_unusable", file=META_PROPERTIES, what=fault),
+            NONE_READABLE,
         )
     elif is_kraft and "cluster.id" not in properties:
-        yield _unknown_node(
-            f"{META_PROPERTIES} does not tell cluster.id, which ends the start", NO_CLUSTER
-        )
+        yield _unknown_node(message("start.no_cluster_id", file=META_PROPERTIES), NO_CLUSTER)
 
 
-def _unknown_node(why: str, exception: BrokerException) -> StartupStep:
+def _unknown_node(why: Message, exception: BrokerException) -> StartupStep:
     return _fail("meta-properties", META_PROPERTIES, why, exception, way_outs.PROPERTIES)
 
 
@@ -173,13 +181,13 @@ def _bootstrap(data: bytes) -> Iterator[StartupStep]:
         yield _fail(
             "bootstrap",
             BOOTSTRAP,
-            f"reading {BOOTSTRAP} ends with an exception, which ends the start",
+            message("start.reading_fails", file=BOOTSTRAP),
             exception,
             way_outs.BOOTSTRAP,
         )
 
 
-def quorum_fault(data: bytes) -> tuple[str, BrokerException | None] | None:
+def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
     """(what is wrong with a quorum-state, what reading it throws, None where its words are not
     known), or None.
     """
@@ -189,11 +197,11 @@ def quorum_fault(data: bytes) -> tuple[str, BrokerException | None] | None:
         what = fault.what
     else:
         return None
-    if what.startswith("data_version ("):
-        return what, BrokerException("java.lang.IllegalStateException", what)
-    if what.startswith("unable to locate"):
+    if what.key == "quorum_state.unknown_version":
+        return what, BrokerException("java.lang.IllegalStateException", str(what))
+    if what.key == "quorum_state.field_missing":
         return what, BrokerException(RUNTIME, f"QuorumStateData: {what}")
-    if what.startswith(("the field", "a voter")):
+    if what.key in ("quorum_state.field_type", "quorum_state.voter_without_id"):
         return what, None
     return what, BrokerException(
         "java.io.UncheckedIOException",
@@ -205,12 +213,12 @@ def _quorum(data: bytes) -> Iterator[StartupStep]:
     """QuorumState.initialize catches nothing that reading the file throws."""
     fault = quorum_fault(data)
     if fault:
-        why = f"{QUORUM_FILE} cannot be read ({fault[0]}), which ends the start"
+        why = message("start.cannot_be_read", file=QUORUM_FILE, what=fault[0])
         yield _fail("quorum-state-bad", QUORUM_FILE, why, fault[1], way_outs.QUORUM_STATE)
 
 
 def _fail(
-    cause: str, name: str, why: str, exception: BrokerException | None, way_out: str
+    cause: str, name: str, why: Message, exception: BrokerException | None, way_out: Message
 ) -> StartupStep:
     error = str(exception) if exception else None
     return StartupStep(None, None, "fail", cause, why, name, error=error, way_out=way_out)

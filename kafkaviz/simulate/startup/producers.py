@@ -12,6 +12,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.transactions import OpenTransactions
 
 OpenOffsets = dict[int, int]  # of each producer with an open transaction, its first offset
@@ -24,10 +25,10 @@ class SnapshotFiles:
 
     # its bytes; what is open, for one that was written on the way
     contents: dict[int, Callable[[], bytes] | OpenOffsets]
-    deletion_reasons: dict[int, str] = field(default_factory=dict)  # why each was
+    deletion_reasons: dict[int, Message] = field(default_factory=dict)  # why each was
     written_offsets: set[int] = field(default_factory=set)
 
-    def delete(self, offset: int, why: str) -> None:
+    def delete(self, offset: int, why: Message) -> None:
         """Takes a file away; one that is not there is no error."""
         if self.contents.pop(offset, None) is not None:
             self.deletion_reasons[offset] = why
@@ -69,7 +70,7 @@ class ProducerState:
     def start_at(self, offset: int) -> None:
         """Everything forgotten, every file deleted (truncateFullyAndStartAt)."""
         for snapshot_offset in list(self._files.contents):
-            self._files.delete(snapshot_offset, "the log starts anew behind it")
+            self._files.delete(snapshot_offset, message("start.log_starts_anew"))
         self._end_offset, self._snapshot_offset, self.transactions = offset, 0, OpenTransactions()
 
     def end(self, offset: int) -> None:
@@ -111,9 +112,9 @@ class ProducerState:
         ]:
             self._files.delete(
                 snapshot_offset,
-                f"it lies above offset {offset}"
+                message("start.above_offset", offset=offset)
                 if snapshot_offset > offset
-                else "it lies at or below the log start",
+                else message("start.at_or_below_log_start"),
             )
         if offset == self._end_offset:
             self._end_offset, self._snapshot_offset = (
@@ -132,7 +133,7 @@ class ProducerState:
                 self.transactions = OpenTransactions(open_transactions)
                 self._end_offset = self._snapshot_offset = snapshot_offset
                 return
-            self._files.delete(snapshot_offset, "its content is damaged")
+            self._files.delete(snapshot_offset, message("start.content_damaged"))
 
     def _take(self) -> None:
         if self._end_offset > self._snapshot_offset:
@@ -153,7 +154,7 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
     keep = strays[-1:] if segment_offsets and strays and strays[-1] >= max(segment_offsets) else []
     for offset in strays:
         if offset not in keep:
-            files.delete(offset, "it belongs to no segment")
+            files.delete(offset, message("start.of_no_segment"))
 
 
 def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:

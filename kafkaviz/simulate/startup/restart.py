@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kafkaviz.format import names
 from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import cluster_snapshot
@@ -162,21 +163,16 @@ def _log_steps(
     steps = LogLoader(log, clean=clean, behaviour=behaviour, why=None, watch=watch).run()
     if name and name.state == "delete":
         size_bytes = sum(file.size_bytes for file in log.files)
-        why = "its topic was deleted; the directory follows file.delete.delay.ms after the start"
+        why = message("start.topic_deleted")
         deletion = StartupStep(
             log.directory, None, "delete", "directory-deleted", why, size_bytes=size_bytes
         )
         return [*(step for step in steps if step.action == "fail"), deletion]
     if name and name.state == "stray":
-        why = (
-            "this replica belongs to another broker or topic; Kafka loads it and does not serve it"
-        )
+        why = message("start.foreign_replica")
         return [*steps, StartupStep(log.directory, None, "keep", "directory-stray", why)]
     if log.stray_reason and not any(step.action == "fail" for step in steps):
-        why = (
-            f"{log.stray_reason}; Kafka renames the directory to end in -stray, and does not serve "
-            "it"
-        )
+        why = message("start.becomes_stray", because=log.stray_reason)
         return [*steps, StartupStep(log.directory, None, "keep", "becomes-stray", why)]
     return list(steps)
 
@@ -190,8 +186,8 @@ def _refuse_name(name: str) -> StartupStep:
         "topic-partition.uniqueId-delete (if marked for deletion).\nKafka's log directories (and "
         "children) should only contain Kafka topic data."
     )
-    why = f"{name} is no name of a topic-partition: no log of the broker is loaded"
-    way_out = f"move {name} out of the broker directory"
+    why = message("start.no_partition_name", name=name)
+    way_out = message("way_out.move_directory_away", name=name)
     return StartupStep(
         name,
         None,
@@ -237,13 +233,10 @@ def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> S
             "the partition in the log directory that is known to have failed recently."
         )
     )
-    both, error = (
-        f"{directory} and {first}",
-        str(BrokerException("java.lang.IllegalStateException", words)),
-    )
+    error = str(BrokerException("java.lang.IllegalStateException", words))
     why, way_out = (
-        f"{both} hold the same partition",
-        f"move one of {both} out of the broker directory",
+        message("start.same_partition", first=directory, second=first),
+        message("way_out.move_one_directory_away", first=directory, second=first),
     )
     return StartupStep(
         directory, None, "fail", "directory-twice", why, error=error, way_out=way_out

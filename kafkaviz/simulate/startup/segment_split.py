@@ -7,6 +7,7 @@ damaged byte, is refused: only the last batch is looked at.
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import ILLEGAL_ARGUMENT, BrokerException, recover
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
@@ -36,14 +37,14 @@ def split(
             base, "offset-overflow", exception, name=log.name, way_out=way_outs.BAD_OFFSET
         )
     cuts = _find_cuts(directory, log, base)
-    directory.delete_segment(base, "offset-overflow", "its offsets do not fit it: it is split")
+    directory.delete_segment(base, "offset-overflow", message("start.split"))
     for (new_base, start), (_, stop) in zip(cuts, [*cuts[1:], (0, log.size_bytes)], strict=True):
         part = log.part(f"{file_stem(new_base)}.log", start, stop)
         _add(
             directory,
             part,
             new_base,
-            why=f"a part of segment {base}, whose offsets do not fit it",
+            why=message("start.part_of_segment", segment=base),
             config=config,
             behaviour=behaviour,
         )
@@ -55,7 +56,7 @@ def _add(
     part: StoredFile,
     base: int,
     *,
-    why: str,
+    why: Message,
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
 ) -> None:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
-from kafkaviz.units import group
+from kafkaviz.messages import Message, message
 
 
 class Cause(StrEnum):
@@ -43,16 +43,18 @@ class RollReason:
     limit: int
     incoming_bytes: int
 
-    def words(self) -> str:
+    def numbers(self) -> Message:
         """The rule with its numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
-        actual, limit = group(self.actual), group(self.limit)
-        return {
-            Cause.SIZE: f"{actual} + {group(self.incoming_bytes)} > {limit} B",
-            Cause.TIME: f"{actual} ms > {limit} ms",
-            Cause.OFFSET_INDEX_FULL: f"{actual} of {limit} slots",
-            Cause.TIME_INDEX_FULL: f"{actual} of {limit} usable slots",
-            Cause.OFFSET_OVERFLOW: f"relative offset {actual} > {limit}",
-        }[self.cause]
+        return message(
+            f"rolls.numbers_{self.cause}",
+            found=self.actual,
+            limit=self.limit,
+            incoming=self.incoming_bytes,
+        )
+
+    def found(self) -> Message:
+        """The number alone that tripped it: "16 776 880 + 8 120"."""
+        return message(f"rolls.found_{self.cause}", found=self.actual, incoming=self.incoming_bytes)
 
 
 @njit(cache=True)

@@ -7,11 +7,11 @@ at 222: txnindex-mismatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from kafkaviz.analysis.checks.facts import PartitionFacts, describe_more, findings_by_run
+from kafkaviz.analysis.checks.facts import PartitionFacts, findings_by_run, with_more_places
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.checks.transactions import TransactionBegin, TransactionEnd
@@ -20,7 +20,7 @@ from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.log.segment import Segment
-from kafkaviz.units import group
+from kafkaviz.messages import message
 
 ENTRY_BYTES = txn_index.ENTRY.itemsize
 
@@ -148,16 +148,16 @@ def _missing_finding(
     known_aborts: list[_Abort], segment: Segment, facts: PartitionFacts
 ) -> Finding:
     name = f"{segment.name}.txnindex"
-    first = f"the first ended at offset {group(known_aborts[0].marker.offset)}"
-    message = (
-        f"the .log has {group(len(known_aborts))} aborted transactions, {first}, and there is no "
-        ".txnindex"
+    text = message(
+        "finding.no_txnindex",
+        n=len(known_aborts),
+        offset=known_aborts[0].marker.offset,
     )
     return facts.make_finding(
         "txnindex-mismatch",
         name,
-        message,
-        Evidence("no file", f"{group(len(known_aborts))} entries"),
+        text,
+        Evidence(message("evidence.no_file"), message("evidence.entries", n=len(known_aborts))),
     )
 
 
@@ -165,15 +165,15 @@ def _torn_finding(
     segment: Segment, entries: np.ndarray, torn_bytes: int, facts: PartitionFacts
 ) -> Finding:
     position = len(entries) * ENTRY_BYTES
-    message = f"the file is {group(position + torn_bytes)} bytes long, no multiple of {ENTRY_BYTES}"
+    text = message("finding.length_no_multiple", n=position + torn_bytes, of=ENTRY_BYTES)
     evidence = Evidence(
-        f"{torn_bytes} bytes behind the last whole entry",
-        f"a length that is a multiple of {ENTRY_BYTES}",
+        message("evidence.trailing_bytes", n=torn_bytes),
+        message("evidence.length_multiple", n=ENTRY_BYTES),
     )
     return facts.make_finding(
         "txnindex-torn",
         existing_file(segment.txnindex).name,
-        message,
+        text,
         evidence,
         (position, torn_bytes),
     )
@@ -206,20 +206,22 @@ def _compare_entries(
     )
     if missing_aborts and not wrong_slots and not is_torn and not facts.compacted:
         missing_abort = missing_aborts[0]
-        message = (
-            f"no entry for the transaction of producer {missing_abort.marker.producer_id} that was "
-            f"aborted at offset {group(missing_abort.marker.offset)}"
+        text = message(
+            "finding.abort_without_entry",
+            producer=missing_abort.marker.producer_id,
+            offset=missing_abort.marker.offset,
         )
         position = len(entries) * ENTRY_BYTES
-        expected_text = (
-            f"an entry for offsets {group(missing_abort.first_offset)} to "
-            f"{group(missing_abort.marker.offset)}"
+        expected_text = message(
+            "evidence.entry_for_offsets",
+            first=missing_abort.first_offset,
+            last=missing_abort.marker.offset,
         )
-        evidence = Evidence(f"{group(len(entries))} entries without it", expected_text)
+        evidence = Evidence(message("evidence.entries_without_it", n=len(entries)), expected_text)
         yield facts.make_finding(
             "txnindex-mismatch",
             existing_file(segment.txnindex).name,
-            message + describe_more(len(missing_aborts) - 1),
+            with_more_places(text, len(missing_aborts) - 1),
             evidence,
             (position, 0),
         )
@@ -246,33 +248,33 @@ def _entry_finding(
     first, last, more = run
     entry = entries[first]
     is_below = int(entry["last_offset"]) < segment.base_offset
-    message = f"slot {first}: {txn_index.entry_text(entry)}"
+    place: dict[str, Any] = {"slot": first, "entry": txn_index.entry_text(entry)}
     if _is_refused(entry):
-        message += f" has another version than {txn_index.VERSION}"
+        text = message("finding.txn_entry_version", version=txn_index.VERSION, **place)
+    elif is_below:
+        text = message("finding.txn_entry_below_base", offset=segment.base_offset, **place)
     else:
-        message += (
-            f" ends below the segment's base offset {group(segment.base_offset)}"
-            if is_below
-            else " is not what the .log says"
-        )
-    expected = ""
+        text = message("finding.txn_entry_wrong", **place)
+    expected = None
     if missing_aborts:
         abort = missing_aborts[0]
-        expected = (
-            f"producer {abort.marker.producer_id}, offsets {group(abort.first_offset)} to "
-            f"{group(abort.marker.offset)}, which has no entry"
+        expected = message(
+            "evidence.abort_without_entry",
+            producer=abort.marker.producer_id,
+            first=abort.first_offset,
+            last=abort.marker.offset,
         )
-    consequence = (
-        "The next start notices, recovers the segment and rebuilds its indexes" if is_below else ""
-    )
+    consequence = message("consequence.rebuilds_indexes") if is_below else None
     evidence = Evidence(
-        txn_index.entry_text(entry), expected, entries[first : first + 1].tobytes().hex()
+        message("evidence.kafkas_text", text=txn_index.entry_text(entry)),
+        expected,
+        entries[first : first + 1].tobytes().hex(),
     )
     byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
     return facts.make_finding(
         "txnindex-mismatch",
         existing_file(segment.txnindex).name,
-        message + describe_more(more),
+        with_more_places(text, more),
         evidence,
         byte_range,
         consequence=consequence,

@@ -20,6 +20,7 @@ from kafkaviz.format.names import (
 )
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
+from kafkaviz.messages import message
 from kafkaviz.simulate.startup import own_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
@@ -76,10 +77,10 @@ def _check_checkpoint(path: Path, version: Version) -> Iterator[Finding]:
     try:
         checkpoint.parse_offsets(file.read_text(path))
     except CorruptBytes as fault:
-        message = f"{path.name}: {fault.what}"
+        text = message("finding.in_file", file=path.name, problem=fault.what)
         yield finding(
             "checkpoint-unreadable",
-            message,
+            text,
             Evidence(fault.what),
             file=path.name,
             position=fault.position,
@@ -110,30 +111,23 @@ def _check_properties(broker: Broker, *, is_fatal: bool, version: Version) -> It
         broker.properties.get("version", "0"),
         [key for key in ("broker.id", "cluster.id") if key not in broker.properties],
     )
-    fault = problem.what if problem else "there is no meta.properties"
+    fault = problem.what if problem else message("finding.no_file", file=META_PROPERTIES)
     if not problem and file.is_there(path):
         fault = own_files.properties_fault(file.read_all(path, file.PROPERTIES_BYTES))
     if not fault and kind == "0" and missing_keys:
-        fault = f"it does not tell {' and '.join(missing_keys)}"
+        fault = message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if fault:
-        consequence = (
-            ""
-            if is_fatal
-            else (
-                "A broker of ZooKeeper's times takes what is missing from its settings, and writes "
-                "it down"
-            )
-        )
+        consequence = None if is_fatal else message("consequence.properties_from_settings")
         keys = (
             "version=0, broker.id"
             if kind == "0" and not is_fatal
             else "version=1, cluster.id, node.id"
         )
-        found_text = "no file" if not file.is_there(path) else fault
+        found_text = message("evidence.no_file") if not file.is_there(path) else fault
         yield finding(
             "meta-properties-bad",
             fault,
-            Evidence(found_text, keys),
+            Evidence(found_text, message("evidence.name", name=keys)),
             file=META_PROPERTIES,
             version=version,
             consequence=consequence,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from kafkaviz.analysis.checks.facts import PartitionFacts, describe_more
+from kafkaviz.analysis.checks.facts import PartitionFacts, with_more_places
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
 from kafkaviz.errors import CannotOpen, CorruptBytes
@@ -16,22 +16,16 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup import cluster_snapshot
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.units import group
 
-NOT_READ = "Nothing reads it while a newer one is there"
-SNAPSHOT_STEP = "Take it from another controller; if the log still begins at offset 0, move it away"
-NO_QUORUM = (
-    "The node does not start: it reads the state of the quorum before any log, and catches no "
-    "fault of it"
-)
-QUORUM_STEP = (
-    "Restore it from a copy; moved away, the node forgets its vote, which is safe once the other "
-    "voters have a leader"
-)
-BOOTSTRAP_STEP = "Move it away: a node that has started once needs nothing of it"
+NOT_READ = message("consequence.snapshot_not_read")
+SNAPSHOT_STEP = message("next_step.take_snapshot")
+NO_QUORUM = message("consequence.quorum_state_unread")
+QUORUM_STEP = message("next_step.restore_quorum_state")
+BOOTSTRAP_STEP = message("next_step.move_bootstrap_away")
 
 
 def check_snapshot(
@@ -41,9 +35,7 @@ def check_snapshot(
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
-    consequence = (
-        "The node does not start: it reads its newest snapshot first" if is_newest else NOT_READ
-    )
+    consequence = message("consequence.newest_snapshot_read") if is_newest else NOT_READ
     try:
         yield from _check_batches(
             file_info.path, facts.partition, facts.version, consequence, SNAPSHOT_STEP
@@ -59,17 +51,15 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
     try:
         checkpoint.parse_quorum_state(file.read_text(file_info.path))
     except CorruptBytes as fault:
-        evidence = Evidence(
-            fault.what, "one line of JSON with data_version, leaderId, leaderEpoch and votedId"
-        )
-        message, byte_range = (
-            f"{file_info.name}: {fault.what}",
+        evidence = Evidence(fault.what, message("evidence.quorum_state_line"))
+        text, byte_range = (
+            message("finding.in_file", file=file_info.name, problem=fault.what),
             (fault.position, file_info.size_bytes - fault.position),
         )
         yield facts.make_finding(
             "checkpoint-unreadable",
             file_info.name,
-            message,
+            text,
             evidence,
             byte_range,
             consequence=NO_QUORUM,
@@ -88,9 +78,9 @@ def check_bootstrap(
     if not file.is_there(path):
         return
     consequence = (
-        f"The node does not start: {fatal_step.error}"
+        message("consequence.node_does_not_start", error=fatal_step.error)
         if fatal_step
-        else "A start looks at no checksum here, and believes what it reads"
+        else message("consequence.no_checksum_read")
     )
     try:
         file.read_all(path, BOOTSTRAP_BYTES)
@@ -102,13 +92,16 @@ def check_bootstrap(
         return
     if fatal_step and not findings:
         evidence, byte_range = (
-            Evidence(cast(str, fatal_step.error), "a record that sets metadata.version"),
+            Evidence(
+                message("evidence.kafkas_text", text=cast(str, fatal_step.error)),
+                message("evidence.metadata_version_record"),
+            ),
             (0, file.info(path).size_bytes),
         )
         findings = [
             finding(
                 "checkpoint-unreadable",
-                f"{path.name}: {fatal_step.error}",
+                message("finding.in_file", file=path.name, problem=fatal_step.error),
                 evidence,
                 file=path.name,
                 position=byte_range[0],
@@ -122,17 +115,17 @@ def check_bootstrap(
 
 
 def _check_batches(
-    path: Path, partition: str | None, version: Version, consequence: str, next_step: str
+    path: Path, partition: str | None, version: Version, consequence: Message, next_step: Message
 ) -> Iterator[Finding]:
     """A snapshot of the cluster's metadata: batch after batch, each with a checksum, the first and
     the last of control records.
     """
     name = f"{partition}/{path.name}" if partition else path.name
 
-    def make_finding(message: str, evidence: Evidence, position: int, length: int) -> Finding:
+    def make_finding(text: Message, evidence: Evidence, position: int, length: int) -> Finding:
         return finding(
             "checkpoint-unreadable",
-            message,
+            text,
             evidence,
             partition=partition,
             file=name,
@@ -153,26 +146,30 @@ def _check_batches(
         ]
     for row in bad_rows[:1]:
         fault = (
-            "holds records that cannot be read"
+            message("finding.unreadable_records")
             if row["crc_valid"]
-            else "does not match its checksum"
+            else message("finding.crc_mismatch")
         )
-        evidence = Evidence(f"the batch at byte {group(int(row['position']))} {fault}")
+        evidence = Evidence(message("finding.batch_at", byte=int(row["position"]), problem=fault))
         yield make_finding(
-            f"{path.name}: {evidence.found}{describe_more(len(bad_rows) - 1)}",
+            with_more_places(
+                message("finding.in_file", file=path.name, problem=evidence.found),
+                len(bad_rows) - 1,
+            ),
             evidence,
             int(row["position"]),
             int(row["size_bytes"]),
         )
     if not bad_rows and scan.end.position < size_bytes:
         rest_bytes = size_bytes - scan.end.position
-        message = (
-            f"{path.name}: {group(rest_bytes)} bytes behind byte {group(scan.end.position)} are no "
-            "batch"
+        text = message(
+            "finding.rest_no_batch", file=path.name, n=rest_bytes, byte=scan.end.position
         )
         yield make_finding(
-            message,
-            Evidence(f"{group(rest_bytes)} bytes that are no batch", "whole batches up to the end"),
+            text,
+            Evidence(
+                message("evidence.bytes_no_batch", n=rest_bytes), message("evidence.whole_batches")
+            ),
             scan.end.position,
             rest_bytes,
         )

@@ -14,7 +14,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.units import group
+from kafkaviz.messages import Message, message
 
 
 def check_partition(
@@ -29,7 +29,7 @@ def check_partition(
         yield facts.make_finding(
             "leader-epoch-bad",
             LEADER_EPOCHS,
-            f"byte {fault.position}: {fault.what}",
+            message("finding.at_byte", byte=fault.position, problem=fault.what),
             Evidence(fault.what),
             (fault.position, None),
         )
@@ -39,11 +39,14 @@ def check_partition(
         return
     for (epoch, start), (next_epoch, next_start) in pairwise(epochs):
         if next_epoch <= epoch or next_start <= start:
-            message = (
-                f"epoch {next_epoch} from offset {group(next_start)} follows epoch {epoch} from "
-                f"offset {group(start)}"
+            text = message(
+                "finding.epoch_follows",
+                later=next_epoch,
+                start=next_start,
+                epoch=epoch,
+                before=start,
             )
-            yield _epoch_finding(message, Evidence(message, "epochs and offsets that grow"), facts)
+            yield _epoch_finding(text, Evidence(text, message("evidence.growing_epochs")), facts)
             return
     yield from _compare_with_log(epochs, summaries, facts)
 
@@ -68,31 +71,35 @@ def _compare_with_log(
             )
             if not is_known:
                 claim = (
-                    f"says that epoch {epoch} begins at offset {group(starts[epoch])}"
+                    message("finding.says_epoch_begins", epoch=epoch, offset=starts[epoch])
                     if epoch in starts
-                    else f"has no epoch {epoch}"
+                    else message("finding.has_no_epoch", epoch=epoch)
                 )
-                location = f"byte {group(position)} of {summary.segment.name}.log"
-                message = (
-                    f"{LEADER_EPOCHS} {claim}; the batch of offset {group(offset)} is of it ("
-                    f"{location})"
+                text = message(
+                    "finding.epoch_of_batch",
+                    file=LEADER_EPOCHS,
+                    claim=claim,
+                    offset=offset,
+                    byte=position,
+                    log=f"{summary.segment.name}.log",
                 )
-                evidence = Evidence(claim, f"epoch {epoch} from offset {group(offset)} or before")
-                yield _epoch_finding(message, evidence, facts)
+                evidence = Evidence(
+                    claim, message("evidence.epoch_from", epoch=epoch, offset=offset)
+                )
+                yield _epoch_finding(text, evidence, facts)
                 return
     if epochs[-1][1] > end:
-        message = (
-            f"epoch {epochs[-1][0]} begins at offset {group(epochs[-1][1])}, past the log's end "
-            f"{group(end)}"
+        text = message(
+            "finding.epoch_beyond_end", epoch=epochs[-1][0], offset=epochs[-1][1], end=end
         )
-        yield _epoch_finding(message, Evidence(message, f"an offset up to {group(end)}"), facts)
+        yield _epoch_finding(
+            text, Evidence(text, message("evidence.offset_up_to", offset=end)), facts
+        )
 
 
-def _epoch_finding(message: str, evidence: Evidence, facts: PartitionFacts) -> Finding:
+def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:
     """Of a file that Kafka reads, and should not believe."""
-    consequence = (
-        "A start takes them as they are; wrong epochs make followers truncate at wrong offsets"
-    )
+    consequence = message("consequence.epochs_taken")
     return facts.make_finding(
-        "leader-epoch-bad", LEADER_EPOCHS, message, evidence, consequence=consequence
+        "leader-epoch-bad", LEADER_EPOCHS, text, evidence, consequence=consequence
     )

@@ -10,6 +10,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import PARTITION_METADATA
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
+from kafkaviz.messages import message
 from kafkaviz.simulate.startup import small_files
 
 
@@ -22,16 +23,14 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
         data = file.read_all(partition.path / PARTITION_METADATA, file.TEXT_BYTES)
         checkpoint.parse_partition_metadata(data)
     except CorruptBytes as fault:
-        message = f"byte {fault.position}: {fault.what}"
-        evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
+        text = message("finding.at_byte", byte=fault.position, problem=fault.what)
+        evidence = Evidence(fault.what, message("evidence.topic_id_lines"))
         start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
-        consequence = (
-            "" if start_fault else "Kafka looks at the values alone, and reads them all the same"
-        )
+        consequence = None if start_fault else message("consequence.values_read")
         yield facts.make_finding(
             "partition-metadata-bad",
             PARTITION_METADATA,
-            message,
+            text,
             evidence,
             (fault.position, None),
             consequence=consequence,

@@ -18,7 +18,7 @@ from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.units import group
+from kafkaviz.messages import message
 
 CRC_AT = field_start(producer_snapshot.HEADER, "crc")
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
@@ -50,26 +50,37 @@ def check_partition(
         if offset != kept_offset and not _is_batch_start(summaries, offset)
     ]
     if removed_snapshots:
-        more = f"; so are {len(removed_snapshots) - 1} more" if len(removed_snapshots) > 1 else ""
-        message = (
-            f"no segment and no batch begins at the offset of {removed_snapshots[0].name}{more}"
+        name, more = removed_snapshots[0].name, len(removed_snapshots) - 1
+        text = (
+            message("finding.stray_snapshots", file=name, n=more)
+            if more
+            else message("finding.stray_snapshot", file=name)
         )
         evidence = Evidence(
-            ", ".join(snapshot.name for snapshot in removed_snapshots[:MOST_RUNS]),
-            "base offsets of segments, and the log's end of a stop",
+            message(
+                "evidence.names",
+                names=tuple(snapshot.name for snapshot in removed_snapshots[:MOST_RUNS]),
+            ),
+            message("evidence.kept_snapshots"),
         )
         yield facts.make_finding(
             "snapshot-stray",
             removed_snapshots[0].name,
-            message,
+            text,
             evidence,
             (0, removed_snapshots[0].size_bytes),
         )
     producer_batches = sum(summary.producer_batches for summary in summaries)
     if producer_batches and not snapshots and facts.clean:
-        message = f"{group(producer_batches)} batches have a producer id, and there is no .snapshot"
+        text = message("finding.no_snapshot", n=producer_batches)
         yield facts.make_finding(
-            "snapshot-missing", None, message, Evidence("no .snapshot", "one at the log's end")
+            "snapshot-missing",
+            None,
+            text,
+            Evidence(
+                message("evidence.without_file", file=".snapshot"),
+                message("evidence.snapshot_at_end"),
+            ),
         )
 
 
@@ -106,7 +117,10 @@ def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
         data = file.read_all(snapshot.path, SNAPSHOT_BYTES)
         producer_snapshot.parse(data)
     except CorruptBytes as fault:
-        position, evidence = fault.position, Evidence(fault.what, "a snapshot that Kafka reads")
+        position, evidence = (
+            fault.position,
+            Evidence(fault.what, message("evidence.readable_snapshot")),
+        )
         stored_crc, computed_crc = (
             data[CRC_AT : producer_snapshot.CRC_START],
             crc32c(data[producer_snapshot.CRC_START :]),
@@ -115,17 +129,17 @@ def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
         if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
             number = int.from_bytes(stored_crc, "big")
             evidence = Evidence(
-                f"stored checksum {number}",
-                f"{computed_crc}, computed from its bytes",
+                message("evidence.stored_checksum", crc=number),
+                message("evidence.computed_checksum", crc=computed_crc),
                 stored_crc.hex(),
                 f"{computed_crc:08x}",
             )
             position = CRC_AT
-        message = f"{snapshot.name} is not what was written: {fault.what}"
+        text = message("finding.not_what_was_written", file=snapshot.name, problem=fault.what)
         yield facts.make_finding(
             "snapshot-bad-crc",
             snapshot.name,
-            message,
+            text,
             evidence,
             (position, min(CRC_BYTES, max(len(data) - position, 0))),
         )

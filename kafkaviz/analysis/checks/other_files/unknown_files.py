@@ -12,7 +12,8 @@ from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.units import group, replace_surrogates
+from kafkaviz.messages import message
+from kafkaviz.units import replace_surrogates
 
 PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
@@ -22,13 +23,15 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     """The files of a segment that is not in use."""
     file_names = [file_info.name for file_info in segment.files]
     length = sum(file_info.size_bytes for file_info in segment.files)
-    message = f"{', '.join(file_names)}: {group(length)} bytes"
+    text = message("finding.files_of_bytes", names=tuple(file_names), n=length)
     code = LEFTOVERS[segment.state]
     yield facts.make_finding(
         code,
         file_names[0],
-        message,
-        Evidence(f"the suffix .{segment.state}", "no such file"),
+        text,
+        Evidence(
+            message("evidence.suffix", suffix=segment.state), message("evidence.no_such_file")
+        ),
         (0, segment.files[0].size_bytes),
     )
 
@@ -36,11 +39,13 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     """Indexes without a .log."""
     for file_info in segment.files:
-        evidence = Evidence("no file", f"{segment.name}.log")
+        evidence = Evidence(
+            message("evidence.no_file"), message("evidence.name", name=f"{segment.name}.log")
+        )
         yield facts.make_finding(
             "orphan-index",
             file_info.name,
-            f"{file_info.name} has no .log beside it",
+            message("finding.no_log_beside", file=file_info.name),
             evidence,
             (0, file_info.size_bytes),
         )
@@ -57,10 +62,14 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
         elif file_info.name == QUORUM_STATE and facts.metadata_log:
             yield from kraft_files.check_quorum_state(file_info, facts)
         elif name and name.suffix in LEFTOVERS:
-            evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
-            message = f"{file_info.name}: {group(file_info.size_bytes)} bytes"
+            evidence = Evidence(
+                message("evidence.suffix", suffix=name.suffix), message("evidence.no_such_file")
+            )
+            text = message(
+                "finding.files_of_bytes", names=(file_info.name,), n=file_info.size_bytes
+            )
             yield facts.make_finding(
-                LEFTOVERS[name.suffix], file_info.name, message, evidence, (0, file_info.size_bytes)
+                LEFTOVERS[name.suffix], file_info.name, text, evidence, (0, file_info.size_bytes)
             )
         elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
             yield stranger_finding(
@@ -72,8 +81,8 @@ def directory_finding(name: str, version: Version) -> Finding:
     """One that no start accepts."""
     return finding(
         "directory-name-bad",
-        f"{name} is no topic-partition",
-        Evidence(name, "TOPIC-NUMBER"),
+        message("finding.no_partition_name", name=name),
+        Evidence(message("evidence.name", name=name), message("evidence.topic_number")),
         file=name,
         version=version,
     )
@@ -88,11 +97,11 @@ def stranger_finding(
     byte_range: dict[str, Any] = (
         {"position": 0, "length": size_bytes} if size_bytes is not None else {}
     )
-    message = f"{shown_name} is no file of Kafka's"
+    text = message("finding.stranger", file=shown_name)
     return finding(
         "unknown-file",
-        message,
-        Evidence(shown_name),
+        text,
+        Evidence(message("evidence.name", name=shown_name)),
         partition=partition,
         file=path,
         version=version,

@@ -12,27 +12,25 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.finding import ERROR, Evidence, Finding, Version, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
+from kafkaviz.messages import Message, message
 from kafkaviz.units import replace_surrogates
 
-UNKNOWN_CONTENT = "What is in it is not known here"
-OFFLINE = (
-    f"{UNKNOWN_CONTENT}. A broker that cannot read it either takes the whole log directory offline"
-)
-NO_START = f"{UNKNOWN_CONTENT}. A broker that cannot read it either does not start"
-COUNTS_AS_EMPTY = f"{UNKNOWN_CONTENT}. A broker that cannot read it either takes it for empty"
-ONLY_THERE = "A start goes by its being there alone; what is in it is not known here"
-SNAPSHOT = f"{UNKNOWN_CONTENT}. A node that cannot read its newest one either does not start"
+OFFLINE = message("consequence.unread_offline")
+NO_START = message("consequence.unread_no_start")
+COUNTS_AS_EMPTY = message("consequence.unread_empty")
+ONLY_THERE = message("consequence.unread_only_there")
+SNAPSHOT = message("consequence.unread_newest_snapshot")
 STEPS = {
-    "permission": "Read it as a user who may, such as the one that the broker runs as",
-    "missing": "Check again: it was moved or removed while it was read",
-    "special": "Move it away: a broker keeps regular files alone",
-    "large": "Look at what wrote it: no broker makes one so large",
+    "permission": message("next_step.read_as_other_user"),
+    "missing": message("next_step.check_again"),
+    "special": message("next_step.move_special_away"),
+    "large": message("next_step.look_at_writer"),
 }
-OTHERWISE = "Look at the disk it lies on, and check again"
+OTHERWISE = message("next_step.look_at_disk")
 
 
 def file_finding(
-    name: str, fault: KafkavizError, facts: PartitionFacts, consequence: str = OFFLINE
+    name: str, fault: KafkavizError, facts: PartitionFacts, consequence: Message = OFFLINE
 ) -> Finding:
     """A file of a partition directory; consequence: one of those above."""
     return path_finding(
@@ -45,7 +43,11 @@ def file_finding(
 
 
 def path_finding(
-    file: str, partition: str | None, problem: Problem, version: Version, consequence: str = OFFLINE
+    file: str,
+    partition: str | None,
+    problem: Problem,
+    version: Version,
+    consequence: Message = OFFLINE,
 ) -> Finding:
     """A file or directory, relative to the broker directory.
 
@@ -53,13 +55,13 @@ def path_finding(
     """
     shown_path, evidence = (
         replace_surrogates(file),
-        Evidence(problem.what, "a file that can be read"),
+        Evidence(problem.what, message("evidence.readable_file")),
     )
-    message = f"{shown_path.rpartition('/')[2]} could not be read: {problem.what}"
+    text = message("finding.unreadable", file=shown_path.rpartition("/")[2], problem=problem.what)
     next_step = STEPS.get(problem.kind, OTHERWISE)
     unreadable_finding = finding(
         "unreadable-file",
-        message,
+        text,
         evidence,
         partition=partition and replace_surrogates(partition),
         file=shown_path,

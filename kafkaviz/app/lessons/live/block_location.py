@@ -13,6 +13,7 @@ from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures import segment_tables, segment_text
 from kafkaviz.figures.segment_tables import PinnedRow
+from kafkaviz.messages import message
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 
@@ -21,7 +22,7 @@ def locate(block: LessonBlock) -> SegmentLocation:
     """The sample, topic-partition and segment of a block. Raises NoValue or CannotOpen."""
     for key in ("data", "tp"):
         if block[key] is None:
-            raise NoValue(f"the key {key} is missing")
+            raise NoValue(message("lesson.key_missing", key=key))
     snapshot = broker_cache.open_snapshot(sample(block["data"]))
     partition = snapshot.broker.partition(block["tp"])
     segment = (
@@ -36,7 +37,7 @@ def sample(name: str) -> Path:
     """The sample directory of this name, without its .tar.gz. Raises NoValue."""
     sample_paths = {_stem(path.name): path for path in access.samples()}
     if name not in sample_paths:
-        raise NoValue(f"there is no sample {name}; there are {', '.join(sample_paths)}")
+        raise NoValue(message("lesson.no_sample", name=name, names=tuple(sample_paths)))
     return sample_paths[name]
 
 
@@ -48,7 +49,9 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
     """The segment of a block, read. Raises NoValue where it has no .log."""
     location = locate(block)
     if location.segment.log is None:
-        raise NoValue(f"the segment {location.segment.name} has no .log")
+        raise NoValue(
+            message("lesson.segment_has_no_file", segment=location.segment.name, file=".log")
+        )
     return location, segment_cache.read(location.segment)
 
 
@@ -59,7 +62,11 @@ def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
     )
     if pinned_offset.row is None:
         raise NoValue(
-            f"offset {block['offset']}: {segment_text.missing_reason(anatomy, pinned_offset)}"
+            message(
+                "lesson.offset",
+                offset=block["offset"],
+                reason=segment_text.missing_reason(anatomy, pinned_offset),
+            )
         )
     return segment_tables.find_pinned_row(
         anatomy, pinned_offset.row, pinned_offset.slot, pinned_offset.time

@@ -13,7 +13,7 @@ from kafkaviz.app.lessons.live.figure import Destination, LessonFigure
 from kafkaviz.app.pages.lookup import lookup_source, release_lookup
 from kafkaviz.app.state import page_state
 from kafkaviz.figures.stepper.context import LookupContext
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 
 def _make(block: LessonBlock) -> LookupContext:

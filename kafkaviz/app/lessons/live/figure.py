@@ -11,7 +11,7 @@ import streamlit as st
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts
-from kafkaviz.words import language
+from kafkaviz.messages import language
 
 PAPER_ROWS = 12  # of a table that is printed
 

@@ -18,7 +18,7 @@ from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures import segment_bytes
 from kafkaviz.figures.segment_tables import PinnedRow
 from kafkaviz.log.file import FileInfo
-from kafkaviz.words import say
+from kafkaviz.messages import message, say
 
 PAPER_FIELDS = 26  # of a file that is printed
 PAPER_BYTES = 16  # of a field
@@ -58,7 +58,9 @@ def _make(block: LessonBlock) -> LessonFile:
         return _make_other_file(block)
     location, anatomy = block_location.anatomy(block)
     if block["file"] not in segment_bytes.find_files(location.segment):
-        raise NoValue(f"the segment {location.segment.name} has no {block['file']}")
+        raise NoValue(
+            message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
+        )
     return LessonFile(location, anatomy, block_location.rows_around(anatomy, block))
 
 
@@ -66,7 +68,9 @@ def _make_other_file(block: LessonBlock) -> LessonFile:
     location = block_location.locate(block)
     files_by_name = {info.name: info for info in location.partition.other_files}
     if block["file"] not in files_by_name:
-        raise NoValue(f"{block['tp']} has no file {block['file']}")
+        raise NoValue(
+            message("lesson.partition_has_no_file", partition=block["tp"], file=block["file"])
+        )
     return LessonFile(location, other_file=files_by_name[block["file"]])
 
 

@@ -14,7 +14,7 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import finding_text
-from kafkaviz.words import say
+from kafkaviz.messages import message, render, say
 
 WRAP = ' style="white-space:normal"'
 
@@ -29,7 +29,9 @@ def _make(block: LessonBlock) -> list[Finding]:
     ]
     missing = set(block["code"]) - {finding.code for finding in findings}
     if missing:
-        raise NoValue(f"{block['tp']} has no finding {', '.join(sorted(missing))}")
+        raise NoValue(
+            message("lesson.no_finding", partition=block["tp"], codes=tuple(sorted(missing)))
+        )
     return findings
 
 
@@ -53,7 +55,7 @@ def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
 def _row(finding: Finding) -> str:
     return (
         f'<tr><td class="kv-mono">{escape(Path(finding.file or "").name)}</td>'
-        f"<td{WRAP}>{escape(finding_text.translate(finding.message))}</td><td{WRAP}>{escape(finding_text.consequence_text(finding))}</td></tr>"
+        f"<td{WRAP}>{escape(render(finding.message))}</td><td{WRAP}>{escape(finding_text.to_sentence(render(finding.consequence)))}</td></tr>"
     )
 
 

@@ -14,7 +14,7 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures.growth import GrowthView
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 # as the Rolls page names them
 STORIES = dict(zip(("first", "full-time-index"), roll_figures.STORIES, strict=True))

@@ -18,7 +18,7 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures import tuning_curve as curve
-from kafkaviz.words import language, say
+from kafkaviz.messages import language, message, say
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 KAFKA_DEFAULT = 4096
@@ -99,10 +99,7 @@ def _cached_tuning(
         case.today.interval_bytes,
     )
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
-        raise NoValue(
-            "considered: one of the intervals that are swept, such as 1024 or 16384, not "
-            f"{considered_bytes}"
-        )
+        raise NoValue(message("lesson.not_swept", given=considered_bytes))
     current = tuning.price_current(case.measurement, prices, today, budgets)
     view = curve.view(
         intervals,

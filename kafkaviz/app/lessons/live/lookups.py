@@ -25,7 +25,7 @@ from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import lanes
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.why_offset import OffsetExplanationView
-from kafkaviz.words import say
+from kafkaviz.messages import message, say
 
 
 def make_lookup(block: LessonBlock) -> LookupContext:
@@ -88,7 +88,7 @@ def _draw_lanes(context: LookupContext, block: LessonBlock, key: str) -> None:
 
 def _make_why(block: LessonBlock) -> OffsetExplanationView:
     if block["by"] != "timestamp":
-        raise NoValue("why tells of a timestamp: by is timestamp")
+        raise NoValue(message("lesson.why_needs_timestamp"))
     behaviour = release_lookup.release_profile(
         _like(block), release_lookup.KAFKAS_WARM, block["by"]
     )

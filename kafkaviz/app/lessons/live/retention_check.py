@@ -16,7 +16,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures import retention_text
-from kafkaviz.words import say
+from kafkaviz.messages import message, say
 
 
 def _make(block: LessonBlock) -> LogRetention:
@@ -29,10 +29,8 @@ def _make(block: LessonBlock) -> LogRetention:
         if segment_age.timestamp_ms is not None
     ]
     if not times:
-        raise NoValue(f"{block['tp']} has no record with a time")
-    limits = RetentionLimits(
-        deletes=True, policy_source="", retention_ms=block["retention-days"] * DAY_MS
-    )
+        raise NoValue(message("lesson.no_timed_record", partition=block["tp"]))
+    limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
     return retention.log_retention(
         location.partition.directory,
         segment_ages,

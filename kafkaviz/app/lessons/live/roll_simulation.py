@@ -14,9 +14,9 @@ from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.figures import limit_curves, roll_text, roll_timeline
+from kafkaviz.messages import message, say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import Cause
-from kafkaviz.words import say
 
 CAUSES = {
     "roll-size": Cause.SIZE,
@@ -35,7 +35,7 @@ def simulate(block: LessonBlock) -> RollSimulation:
 def _workload(name: str) -> workload.Workload:
     """One of those that come along, by its name. Raises NoValue."""
     if name not in workload.PRESETS:
-        raise NoValue(f"there is no workload {name}; there are {', '.join(workload.PRESETS)}")
+        raise NoValue(message("lesson.no_workload", name=name, names=tuple(workload.PRESETS)))
     return workload.preset(name)
 
 

@@ -18,7 +18,7 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements, segment_widgets
 from kafkaviz.figures import segment_tables
 from kafkaviz.figures.segment_tables import PinnedRow
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 SegmentRows = tuple[
     SegmentLocation, Anatomy, PinnedRow

@@ -22,7 +22,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, version_text
 from kafkaviz.figures import inactive_segment_text
 from kafkaviz.figures.join_text import join_details
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import render, say, say_count
 
 
 def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
@@ -132,7 +132,7 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
         chips.append(("", say("broker.node", id=elements.escape(broker.node_id))))
     ids = (("broker.cluster", broker.cluster_id), ("broker.directory", broker.directory_id))
     chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
-    elements.chips(chips, note=version_text.describe_traces(writer_traces.reason))
+    elements.chips(chips, note=render(writer_traces.reason))
 
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:

@@ -15,8 +15,8 @@ from kafkaviz.app.pages.broker.segment_map import render_segment_map
 from kafkaviz.app.state import page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import faults, ingest_status, upload
+from kafkaviz.messages import say
 from kafkaviz.units import escape_controls
-from kafkaviz.words import say
 
 
 def render_page() -> None:

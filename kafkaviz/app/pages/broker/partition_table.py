@@ -19,7 +19,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.format.names import natural_sort_key
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
 COLUMNS = {  # by their names in FORMATTERS

@@ -16,7 +16,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.figures import map_rows
 from kafkaviz.figures.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker_map import BrokerMapView

@@ -17,8 +17,8 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import escape_formula
 from kafkaviz.figures.questions import Question, find_question
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, escape_controls, group
-from kafkaviz.words import say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import QueryResult

@@ -13,8 +13,8 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import inactive_segment_text
+from kafkaviz.messages import say
 from kafkaviz.units import MISSING, group, moment
-from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog_info import CatalogInfo

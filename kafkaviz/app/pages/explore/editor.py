@@ -16,7 +16,7 @@ from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.state import page_state
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Query

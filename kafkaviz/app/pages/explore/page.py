@@ -28,9 +28,8 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.figures.questions import find_question
+from kafkaviz.messages import render, say
 from kafkaviz.units import group
-from kafkaviz.words import say
-from kafkaviz.words.sentence_translation import translate_sentence
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Query, QueryResult
@@ -115,11 +114,7 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
     elif isinstance(error, QueryTooLarge):
         finding, detail = say("explore.too_large", n=group(error.mib)), say("explore.ask_less")
     else:  # without the path of a catalog, which is the server's own
-        reason = (
-            error_text.describe_part(error.what)
-            if isinstance(error, CannotOpen)
-            else error_text.describe(error)
-        )
+        reason = render(error.what) if isinstance(error, CannotOpen) else error_text.describe(error)
         finding, detail = say("explore.not_ended"), say("explore.not_ended_why", error=reason)
     with elements.state("failed", "error", finding, detail):
         _render_run_again(snapshot, text)
@@ -135,9 +130,8 @@ def _render_mistake(text: str, error: "QueryError") -> None:
     from kafkaviz.pipeline.sql import locate_error
 
     error_location = locate_error(text, error)
-    mistake, advice = (
-        translate_sentence("mistakes", text_key) for text_key in (error.what, error.advice)
-    )
+    mistake = render(error.what)
+    advice = render(error.advice) if error.advice else ""
     detail = (
         say(
             "explore.at", line=error_location.line, character=error_location.column, advice=advice

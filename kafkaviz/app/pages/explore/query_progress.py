@@ -5,7 +5,7 @@ import streamlit as st
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.widgets import progress_strip
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 
 @st.fragment(run_every=0.4)

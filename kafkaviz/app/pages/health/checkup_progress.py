@@ -6,7 +6,7 @@ from kafkaviz import units
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import checkups
 from kafkaviz.app.widgets import progress_strip
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 
 @st.fragment(run_every=0.4)

@@ -15,10 +15,10 @@ from kafkaviz import units, versions
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.checkups import LARGE_BYTES, check_again, is_large
-from kafkaviz.app.widgets import elements, version_text
+from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import report_name
 from kafkaviz.errors import KafkavizError
-from kafkaviz.words import say
+from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.health import Health
@@ -131,11 +131,7 @@ def _choose_release(health: "Health | None", release: str) -> None:
         ),
         "key": "kv_release",
     }
-    help_text = (
-        version_text.describe_traces(health.version.reason)
-        if health
-        else say("health.release_help")
-    )
+    help_text = render(health.version.reason) if health else say("health.release_help")
     choice = st.menu_button(
         say("health.as_release", release=release) if release else traces_text,
         options,

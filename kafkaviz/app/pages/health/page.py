@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.components.findings import findings
 from kafkaviz.app.frame import frame
@@ -27,7 +27,7 @@ from kafkaviz.figures import checkup as checkup_figure
 from kafkaviz.figures import error_text
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log import file
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.health import Health
@@ -74,7 +74,7 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
     """The findings, what the next start does, and what retention keeps."""
-    findings(_message(snapshot.key, release, words.language(), health))
+    findings(_message(snapshot.key, release, messages.language(), health))
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)

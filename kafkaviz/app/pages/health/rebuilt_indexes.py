@@ -24,7 +24,7 @@ from kafkaviz.figures import error_text
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 SUFFIXES = (".index", ".timeindex", ".txnindex")
 MOST_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it while the page waits

@@ -19,11 +19,11 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.format import names
+from kafkaviz.messages import say, text_in
 from kafkaviz.search import by_time
 from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.words import say, text_in
 
 TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
 TIME_NAMES = ("earliest", "latest", "max")  # times with a name

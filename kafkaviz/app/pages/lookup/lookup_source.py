@@ -19,13 +19,13 @@ from kafkaviz.figures.stepper.context import LookupRecord
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import say, say_count
 from kafkaviz.search.bounds import find_bounds
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import profile
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
 from kafkaviz.units import group
-from kafkaviz.words import say, say_count
 
 OFFSET, TIMESTAMP = "offset", "timestamp"
 OWN_SET, KEYS_SET = "real", "keys"

@@ -24,8 +24,8 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import error_text, stepper
 from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
-from kafkaviz.words import say
 
 LABEL_CHARACTERS = 20
 

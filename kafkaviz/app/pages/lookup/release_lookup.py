@@ -15,6 +15,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.figures.why_offset import OffsetExplanationView
+from kafkaviz.messages import language
 from kafkaviz.search import index, slots
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.index import ENTRY_BYTES
@@ -22,7 +23,6 @@ from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM
-from kafkaviz.words import language
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 # 2.0 goes neither way

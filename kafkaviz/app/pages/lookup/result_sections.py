@@ -21,12 +21,12 @@ from kafkaviz.figures import probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import lanes
 from kafkaviz.figures.stepper.context import LookupContext
+from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.words import say, say_count
 
 WIDTHS = (0.555, 0.445)
 COUNTS = ("probes", "pages", "headers")

@@ -13,8 +13,8 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.join_text import join_comma
+from kafkaviz.messages import say
 from kafkaviz.simulate.lessons import index_keys
-from kafkaviz.words import say
 
 KEY_SETS = {"5 keys": 5, "1310 keys": 1310}
 MOST_WRONG = 8

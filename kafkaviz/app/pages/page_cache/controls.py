@@ -20,8 +20,8 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import say
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
-from kafkaviz.words import say
 
 MB, KIB = 1_000_000, 1024
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}

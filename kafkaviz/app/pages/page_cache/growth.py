@@ -19,8 +19,8 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import fault_bars, page_faults
 from kafkaviz.figures.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_faults import COLUMNS, PLAIN, WARM
+from kafkaviz.messages import say, say_count
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
-from kafkaviz.words import say, say_count
 
 KEY = ("touched", "fault", "end")
 PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")

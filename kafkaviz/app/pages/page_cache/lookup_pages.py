@@ -15,8 +15,8 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import layout_bars, tail_pages
+from kafkaviz.messages import say
 from kafkaviz.simulate.lessons import index_keys
-from kafkaviz.words import say
 
 FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
 PROBE_COLUMNS = ("search", "probe", "slot", "page")  # of a file, as LAYOUT_COLUMNS

@@ -11,7 +11,7 @@ from kafkaviz.app.pages.page_cache.controls import render_controls
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 
 def render_page() -> None:

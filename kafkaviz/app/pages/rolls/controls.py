@@ -16,12 +16,12 @@ from kafkaviz.app.workloads import NONE, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
+from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.traffic import MOST_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import size
-from kafkaviz.words import say
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 AS_IT_IS = "as it is"

@@ -19,9 +19,9 @@ from kafkaviz.app.workloads import format_setting
 from kafkaviz.log import settings as log_settings
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import log_config
 from kafkaviz.units import group
-from kafkaviz.words import say, say_count
 
 CACHE_ENTRIES = 24
 

@@ -20,9 +20,9 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.log.broker import Broker
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.words import say, say_count
 
 WIDTHS = (1.15, 1)
 CHOICES = (

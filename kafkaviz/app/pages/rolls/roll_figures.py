@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from kafkaviz import units, words
+from kafkaviz import messages, units
 from kafkaviz.analysis import limits as closed_forms
 from kafkaviz.analysis.limits import WriteLoad, safe_index_bytes
 from kafkaviz.analysis.roll_history import RollHistory
@@ -19,11 +19,11 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import limit_curves, roll_text, roll_timeline
 from kafkaviz.figures.growth import GrowthView
+from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.roll_reason import Cause
-from kafkaviz.words import say
 
 KEY_CAUSES = {
     "roll-size": Cause.SIZE,
@@ -196,7 +196,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
         "</p>"
     )
     view = (
-        _simulated_story(*cast(tuple[Workload, LogConfig], simulated_log), words.language())
+        _simulated_story(*cast(tuple[Workload, LogConfig], simulated_log), messages.language())
         if name == SIMULATED_LOG
         else lesson_story(name)
     )
@@ -218,7 +218,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
 
 def lesson_story(name: str) -> GrowthView:
     """One of the stories that come along."""
-    return _lesson_story(name, words.language())
+    return _lesson_story(name, messages.language())
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -22,6 +22,7 @@ from kafkaviz.app.widgets.tables import table
 from kafkaviz.app.workloads import OWN_TITLE, format_setting
 from kafkaviz.figures import roll_summary
 from kafkaviz.figures.roll_summary import RunSummary
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import Run
@@ -31,7 +32,6 @@ from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
-from kafkaviz.words import say, say_count
 
 MOST_BATCHES = 400_000  # of a workload, on this page
 # what is compressed must be made to know its size

@@ -19,7 +19,7 @@ from kafkaviz.app.state import access, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import error_text, segment_bytes
+from kafkaviz.figures import segment_bytes
 from kafkaviz.figures.segment_bytes import BytesView, ByteWindow, InitialByte
 from kafkaviz.figures.segment_tables import PinnedRow
 from kafkaviz.format import names
@@ -27,7 +27,7 @@ from kafkaviz.format.names import SegmentName
 from kafkaviz.log import broker, file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.words import say
+from kafkaviz.messages import render, say
 
 TAB = "Bytes"  # as the address has it
 BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
@@ -163,7 +163,7 @@ def _render_file(
 
 
 def _render_error(file_info: FileInfo, fault: CannotOpen) -> None:
-    text = say("bytes.cannot_open", name=file_info.name, what=error_text.describe_part(fault.what))
+    text = say("bytes.cannot_open", name=file_info.name, what=render(fault.what))
     st.html(f'<p class="kv-fnt">{elements.escape(text)}</p>')
 
 

@@ -26,7 +26,7 @@ from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.figures.segment_tables import PinnedRow
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 # 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
 WIDTHS = (0.7207, 0.2793)

@@ -15,12 +15,12 @@ from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import error_text, segment_shade, segment_text
+from kafkaviz.figures import segment_shade, segment_text
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import render, say, say_count
 
 MOST_OFFERED = 12  # segments offered instead of one that is not there
 
@@ -145,7 +145,7 @@ def _render_unreadable(fault: CannotOpen) -> None:
     reason = (
         say("segment.gone_why")
         if is_gone
-        else say("segment.unreadable_why", what=error_text.describe_part(fault.what))
+        else say("segment.unreadable_why", what=render(fault.what))
     )
     finding = say("segment.gone" if is_gone else "segment.unreadable", name=fault.path.name)
     with elements.state(

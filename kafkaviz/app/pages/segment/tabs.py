@@ -16,7 +16,7 @@ from kafkaviz.app.widgets import elements, segment_widgets
 from kafkaviz.figures import segment_tables, segment_text
 from kafkaviz.figures.segment_tables import PinnedRow
 from kafkaviz.log.segment import Index
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # as the address has them
 

@@ -32,8 +32,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import before_after, error_text
 from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.figures.tuning_terms import change_text, micros
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.words import say, say_count
 
 AT_ONCE_BYTES = 256 << 20  # of .log that is written once more without being asked for
 WRITERS = {

@@ -20,8 +20,8 @@ from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.figures import limit_map, tornado, tuning_curve
 from kafkaviz.figures.tuning_terms import range_text
+from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.words import say
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SETTINGS = {  # to replay with: the values that a slider offers

@@ -11,6 +11,7 @@ from kafkaviz.analysis.tuning.source import TuningSource, open_source
 from kafkaviz.app.pages.tuning.scope import MeasureRequest
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.messages import verbatim
 
 PATIENCE_S = 2.5  # that a page waits for a reading before it shows how far it is
 MOST_JOBS = 12  # that are kept, the newest
@@ -32,7 +33,7 @@ class MeasureJob(Job[TuningSource, ReadProgress]):
 
     def explain(self, error: Exception) -> Exception:
         """A fault of ours is shown by its name."""
-        return KafkavizError(f"{type(error).__name__}: {error}")
+        return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
 
 
 def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:

@@ -28,7 +28,7 @@ from kafkaviz.app.pages.tuning.verdict import render_headline, render_topics, re
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 BUDGETS = (
     page_state.P99,

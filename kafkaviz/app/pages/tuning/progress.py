@@ -14,7 +14,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, progress_strip
 from kafkaviz.figures import error_text
 from kafkaviz.jobs import JobCancelled
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 
 def render_unfinished(job: MeasureJob, scope: Scope) -> None:

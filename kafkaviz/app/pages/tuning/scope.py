@@ -18,7 +18,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 # as values of page_state.TUNING_SUBJECT
 BROKER, WORKLOAD, ALL_OF = page_state.WHOLE_BROKER, "Workload", "all of "

@@ -18,10 +18,9 @@ from kafkaviz.app import workloads
 from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import version_text
 from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import render, say
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.words import say
 
 CACHE_ENTRIES = 24
 # what the controls offer, by the words that stand in the address
@@ -196,7 +195,7 @@ def _render_more(source: TuningSource) -> tuple[Budgets, str, bool]:
         help_text = say(
             "tuning.as_kafka_now",
             version=source.version,
-            why=version_text.describe_traces(source.version_reason),
+            why=render(source.assumed_release.reason),
         )
         _choose("tuning.as_kafka", page_state.READ_RELEASE, releases, help_text=help_text)
         tiered = _choose("tuning.remote_storage", page_state.TIERED, TIERED)

@@ -19,11 +19,11 @@ from kafkaviz.app.pages.tuning.tuning_context import TuningContext, subject_text
 from kafkaviz.app.state.page_location import BrokerLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, report_name, to_csv
-from kafkaviz.figures import error_text, inactive_segment_text, tuning_reasons, tuning_verdict
+from kafkaviz.figures import inactive_segment_text, tuning_reasons, tuning_verdict
 from kafkaviz.figures.finding_text import end_sentence
 from kafkaviz.figures.join_text import join_semicolon, join_sentences
 from kafkaviz.figures.tuning_terms import micros
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import render, say, say_count
 
 REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
 MOST_TOPICS = 400
@@ -324,7 +324,7 @@ def _render_left_out(context: TuningContext) -> None:
             say(
                 "faults.of_path",
                 path=problem.path.name,
-                what=error_text.describe_part(problem.what),
+                what=render(problem.what),
             )
             for problem in problems[:3]
         )

@@ -18,7 +18,7 @@ from kafkaviz.app.widgets.tables import table
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.figures.join_text import join_comma
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 # in the proportions of A4, as wide as the sheet is on the screen
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"

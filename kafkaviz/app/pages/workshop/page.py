@@ -18,7 +18,7 @@ from kafkaviz.app.pages.workshop.step import render_step
 from kafkaviz.app.state import page_state, session_language
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 CSS = Path(__file__).with_name("workshop.css")
 

@@ -17,7 +17,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text, roll_text
 from kafkaviz.figures.finding_text import capitalize
-from kafkaviz.words import say
+from kafkaviz.messages import say
 
 ANSWER_PX = 340  # a text field for a number
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from kafkaviz import words
+from kafkaviz import messages
 from kafkaviz.app.frame import PAGES
 from kafkaviz.app.lessons.grammar import Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.app.lessons.kinds import KINDS
@@ -17,7 +17,7 @@ from kafkaviz.app.pages.workshop.lesson_state import LessonPosition
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.words import say, say_count
+from kafkaviz.messages import say, say_count
 
 WIDTHS = (0.425, 0.575)  # of text and figure
 QUESTION_WIDTHS = (0.5, 0.5)  # of text and question, above a figure that is wide
@@ -59,8 +59,8 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         steps=len(position.lesson.steps),
     )
     language_note = ""
-    if position.lesson.language != words.language():
-        language_name = words.LANGUAGES.get(position.lesson.language, position.lesson.language)
+    if position.lesson.language != messages.language():
+        language_name = messages.LANGUAGES.get(position.lesson.language, position.lesson.language)
         language_note = f" · {say('workshop.only_in', language=language_name)}"
     label_html = f'<div class="kv-lab">{escape(position_text + language_note)}</div>'
     st.html(
