@@ -90,5 +90,5 @@ def _render(measurement: dict, path: Path) -> Iterator[str]:
             )
         )
         yield f"  {output.pad(words, 32)}{text}"
-    yield from (say("cli_calibrate.note", note=note) for note in measurement["notes"])
+    yield from ("  " + say("cli_calibrate.note", note=note) for note in measurement["notes"])
     yield (say("cli_calibrate.kept", path=path))

@@ -196,7 +196,7 @@ def _render(
             entries=(*counts, *aborted),
         )
         for event in _events(segment):
-            yield say(
+            yield "  " + say(
                 "cli_rebuild.cut",
                 bytes=event["bytes"],
                 byte=event["from_position"],

@@ -121,11 +121,15 @@ class _ReportProgress:
         self._kind = ""
 
     def show(self, what: Message) -> None:
+        kind = what.key.removeprefix("report_progress.")
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{output.to_one_line(what)}\x1b[K")
-        elif what.key != self._kind:
-            print(output.to_one_line(f"kafkaviz: {say(f'{what.key}_alone')}"), file=sys.stderr)
-        self._kind = what.key
+        elif kind != self._kind:
+            print(
+                output.to_one_line(f"kafkaviz: {say(f'report_progress.{kind}_alone')}"),
+                file=sys.stderr,
+            )
+        self._kind = kind
 
     def clear(self) -> None:
         if sys.stderr.isatty():
@@ -250,10 +254,10 @@ def _render(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
     yield f"  {health_view.verdict.title}"
     yield f"  {health.describe_counts(health_view)}"
     if subject.tuning:
-        yield say(
+        yield "  " + say(
             "cli_report.interval",
             headline=tuning.verdict_view(subject.tuning).headline,
             own=tuning.describe_own_intervals(subject.tuning),
         )
     else:
-        yield say("cli_report.not_tuned", why=subject.untuned_reason)
+        yield "  " + say("cli_report.not_tuned", why=subject.untuned_reason)

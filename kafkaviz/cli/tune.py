@@ -264,7 +264,7 @@ def _render_what_if(comparison: "tuple[WhatIf, WhatIf]") -> Iterator[str]:
             times=outcome.time_entries,
             size=outcome.index_bytes,
         )
-        yield say(
+        yield "  " + say(
             "cli_tune.outcome",
             name=output.pad(name, 8),
             segments=message("common.n_segments", n=outcome.segments),

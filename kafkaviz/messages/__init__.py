@@ -80,12 +80,11 @@ class Message:
         """What to_json gave.
 
         Raises ValueError for anything else: a catalog may come from anywhere, so the key must be
-        one of ours, with a value for each place that its format takes.
+        one of ours, with a value for each place.
         """
         try:
             result = _parse_message(parsed)
-            for language_code in LANGUAGES:
-                _check_values(result, language_code)
+            _check_values(result)
         except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as fault:
             raise ValueError(f"no message: {fault!r}") from None
         return result
@@ -351,15 +350,19 @@ def _parse_message(parsed: Any) -> Message:
     return message(parsed["key"], **{name: _from_json(values[name]) for name in values})
 
 
-def _check_values(checked: Message, language_code: str) -> None:
-    """KeyError, ValueError or TypeError where the text cannot be made of exactly these values."""
+@cache
+def _value_names(key: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The values that a message of this key must have and may have; KeyError of another's key."""
+    many, single = (frozenset(places(_template(ENGLISH, key, number))) for number in (None, 1))
+    return many, many | single | {"n"}
+
+
+def _check_values(checked: Message) -> None:
     values = dict(checked.values)
-    many = places(_template(ENGLISH, checked.key)).keys()
-    single = places(_template(ENGLISH, checked.key, 1)).keys()
-    if not many <= values.keys() <= many | single:
+    required, allowed = _value_names(checked.key)
+    if not required <= values.keys() <= allowed:
         raise ValueError(f"{checked.key} has no such values: {', '.join(values)}")
-    _fill(_template(language_code, checked.key, values.get("n")), values, language_code)
     for value in values.values():
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Message):
-                _check_values(part, language_code)
+                _check_values(part)

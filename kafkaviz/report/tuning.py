@@ -18,6 +18,7 @@ from kafkaviz.figures import (
     tuning_curve,
     tuning_verdict,
 )
+from kafkaviz.figures.join_text import join_sentences
 from kafkaviz.figures.tuning_terms import micros, range_text
 from kafkaviz.messages import language, message, say
 from kafkaviz.report.html import (
@@ -226,7 +227,7 @@ def _topics(report_tuning: ReportTuning) -> Html:
     rows = (_topic(report_tuning, case) for case in cases[:TOPICS])
     more = say("report.topics_not_listed", n=len(cases) - TOPICS) if len(cases) > TOPICS else ""
     metadata = say("tuning.metadata_left") if report_tuning.source.metadata_left_out else ""
-    foot = note(more + metadata) if more or metadata else ""
+    foot = note(join_sentences((more, metadata))) if more or metadata else ""
     head = tag("h3", say("tuning.topics") + describe_own_intervals(report_tuning))
     return join((head, table(say("report.topics_densest_first"), heads, rows, "crrrrrrl"), foot))
 

@@ -28,6 +28,7 @@ CALLS = {
     "count_phrase": 0,
     "text_in": 1,
 }  # where the key is
+WHOLE_TABLES = ("table", "find_message")  # they take all texts of a file
 PYTHON_FORMAT = re.compile(r"[,0-9.]*[dfgxX%]?")
 
 
@@ -46,9 +47,13 @@ def calls() -> Iterator[tuple[str, str, ast.Call, ast.expr]]:
     """(file:line, the function, the call, what is given as key)."""
     for place, node in nodes():
         if isinstance(node, ast.Call):
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            name = _function_name(node)
             if name in CALLS and len(node.args) > CALLS[name]:
                 yield place, name, node, node.args[CALLS[name]]
+
+
+def _function_name(call: ast.Call) -> str:
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
 def texts(node: ast.expr) -> list[str]:
@@ -88,7 +93,9 @@ def test_every_key_that_is_used_is_there():
 
 
 def test_no_key_is_left_over():
-    """Each stands in the code, by itself or as an f-string that it fits, or is of a table for the browser."""
+    """Each stands in the code, by itself or as an f-string that it fits, or is of a file that is asked
+    for whole.
+    """
     named = {
         node.value
         for _, node in nodes()
@@ -102,9 +109,8 @@ def test_no_key_is_left_over():
     tables = {
         text
         for _, node in nodes()
-        if isinstance(node, ast.Call)
-        and getattr(node.func, "id", getattr(node.func, "attr", "")) == "table"
-        for text in texts(node.args[0] if node.args else node)
+        if isinstance(node, ast.Call) and node.args and _function_name(node) in WHOLE_TABLES
+        for text in texts(node.args[0])
     }
     fits = re.compile("|".join(begun))
     assert [
@@ -116,19 +122,26 @@ def test_no_key_is_left_over():
     ] == []
 
 
+def places(key: str) -> set[str]:
+    """The names in braces of an English text; none of a key that is not there."""
+    return set(messages.places(ENGLISH.get(key, "")))
+
+
 def test_every_place_is_given_its_value():
-    """message() gets what its texts have places for, and nothing else; say() no less."""
+    """message() gets what one of its texts has places for, and nothing else; say() no less."""
     wrong = []
     for place, name, call, node in calls():
-        given = {keyword.arg for keyword in call.keywords} | (
-            {"n"} if name in ("say_count", "count_phrase") else set()
-        )
-        for key in texts(node) if None not in given else ():
-            text, single = (
-                set(messages.places(ENGLISH.get(one, ""))) for one in (key, key + messages.SINGULAR)
-            )
-            if text - given or (name == "message" and given - text - single):
-                wrong.append((place, key, given ^ text))
+        given = {keyword.arg for keyword in call.keywords}
+        if name in ("say_count", "count_phrase"):
+            given.add("n")
+        needed = {} if None in given else {key: places(key) for key in texts(node)}
+        wrong += [(place, key) for key, names in needed.items() if not names <= given]
+        if name == "message" and needed:
+            singular = [key + messages.SINGULAR for key in needed]
+            allowed = set().union(*needed.values(), *map(places, singular))
+            if not ENGLISH.keys().isdisjoint(singular):
+                allowed.add("n")  # it chooses the text
+            wrong += [(place, names) for names in [given - allowed] if names]
     assert wrong == []
 
 

@@ -69,7 +69,8 @@ def render_search(search: IndexSearch) -> Iterator[str]:
     wide = max((len(str(probe.key)) for probe in result.probes), default=0)
     for probe in result.probes:
         yield (
-            say(
+            "  "
+            + say(
                 "cli_lookup.probe",
                 slot=f"{probe.slot:<8}",
                 key=f"{probe.key:>{wide}}",
@@ -83,7 +84,8 @@ def render_search(search: IndexSearch) -> Iterator[str]:
 
     if result.probes:
         yield (
-            say(
+            "  "
+            + say(
                 "cli_lookup.probes_on_page"
                 if len(result.pages) == 1
                 else "cli_lookup.probes_on_pages",
@@ -92,9 +94,10 @@ def render_search(search: IndexSearch) -> Iterator[str]:
             )
         )
     yield (
-        say("cli_lookup.slot", slot=result.slot, what=_describe_entry(search.kind, search.entry))
+        "  "
+        + say("cli_lookup.slot", slot=result.slot, what=_describe_entry(search.kind, search.entry))
         if search.entry
-        else say("cli_lookup.no_entry", target=result.target)
+        else "  " + say("cli_lookup.no_entry", target=result.target)
     )
 
 
@@ -153,11 +156,11 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
         "cli_lookup.scan_from", file=f"{units.file_stem(scan.segment)}.log", byte=scan.from_position
     )
     for header_read in scan.reads[:MAX_READS]:
-        yield say(
+        yield "  " + say(
             "cli_lookup.header_read", byte=f"{header_read.position:<12}", size=header_read.size
         )
     if len(scan.reads) > MAX_READS:
-        yield say("cli_lookup.more_reads", n=len(scan.reads) - MAX_READS)
+        yield "  " + say("cli_lookup.more_reads", n=len(scan.reads) - MAX_READS)
     batch = scan.batch
 
     what = (
@@ -170,7 +173,7 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
         if batch
         else message("cli_lookup.nothing_found")
     )
-    yield say(
+    yield "  " + say(
         "cli_lookup.scanned",
         reads=message("cli_lookup.reads", n=len(scan.reads)),
         size=sum(item.size for item in scan.reads),

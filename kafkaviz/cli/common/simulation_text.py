@@ -70,7 +70,7 @@ def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iter
         )
     )
     yield from (
-        say("cli_simulate.differs", file=comparison.name, byte=comparison.from_position)
+        "  " + say("cli_simulate.differs", file=comparison.name, byte=comparison.from_position)
         for comparison in differences[:MAX_FILES]
     )
     if len(differences) > MAX_FILES:

@@ -1,0 +1,63 @@
+"""The Chinese texts as a language of its own: nothing left in English, its own signs, and blanks only
+where two scripts meet.
+"""
+
+import re
+from pathlib import Path
+
+from kafkaviz import messages
+
+ROOT = Path(__file__).parents[2]
+HAN = "[\u4e00-\u9fff]"
+KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows behind an English colon
+
+
+def test_chinese_is_translated():
+    """A text without a Chinese character was forgotten, if it is more than a Kafka name, a unit or
+    places for values.
+    """
+    own_words = {
+        key: re.sub(r"\{[^}]*\}", "", text) for key, text in messages.catalogue("zh").items()
+    }
+    english = messages.catalogue(messages.ENGLISH)
+    assert [
+        key
+        for key, text in own_words.items()
+        if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)
+    ] == []
+    assert [
+        key
+        for key, text in own_words.items()
+        if messages.catalogue("zh")[key] == english.get(key)
+        and sum(len(word) > 2 and word.isalpha() for word in text.split()) > 1
+    ] == []
+
+
+def untidy(text: str) -> bool:
+    """Whether a sign of another language stands beside a Han character, or no blank between one and
+    a Latin letter or digit.
+    """
+    beside = "[,;:?!A-Za-z0-9`]"
+    return bool(
+        re.search(f"{HAN}{beside}|{beside}{HAN}|{HAN} {HAN}", re.sub(r"\{[^}]*\}", "§", text))
+    )
+
+
+def test_chinese_has_its_own_signs():
+    """And blanks where two scripts meet, not elsewhere; in lessons too."""
+    files = (ROOT / "kafkaviz" / "app" / "lessons").glob("*.zh.md")
+    lessons = [
+        KEY.sub("", line)
+        for file in files
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    assert (
+        len(lessons) > 500
+        and [text for text in (*messages.catalogue("zh").values(), *lessons) if untidy(text)] == []
+    )
+    assert (
+        untidy("偏移量a")
+        and untidy("偏移量,")
+        and untidy("偏移量 偏移量")
+        and not untidy("偏移量 a，`b` 偏移量")
+    )
