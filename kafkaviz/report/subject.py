@@ -58,7 +58,7 @@ class Subject:
 
     overview: BrokerOverview
     looks: InferredRelease
-    tails: Mapping[tuple[str, int], str]
+    tails: Mapping[tuple[str, int], Message]
     health: Health
     tuning: ReportTuning | None
     untuned_reason: str | Message = ""
@@ -113,7 +113,7 @@ def gather(
 
 def _count_segments(
     broker: Broker, watch: ProgressListener
-) -> tuple[BrokerOverview, dict[tuple[str, int], str]]:
+) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
     """The listing with what every header and every index tells, and what stands behind the last
     batches.
     """
