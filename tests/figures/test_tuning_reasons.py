@@ -107,7 +107,7 @@ EVERY = [
 def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
-    told = tuning_text.describe_reason(reason)
+    told = str(tuning_text.describe_reason(reason))
     assert (
         tuning_reasons.describe(reason) == told
         and tuning_reasons.to_sentence(reason) == f"{told[0].upper()}{told[1:]}."
