@@ -464,7 +464,7 @@ def test_a_directory_that_is_none_is_one_line(tmp_path, in_process, out):
     run = job.start_ingest([tmp_path / "nowhere"], out)
     with pytest.raises(KafkavizError, match="nowhere"):
         run.wait()
-    assert run.progress().state == "failed" and "nowhere" in run.progress().error
+    assert run.progress().state == "failed" and "nowhere" in str(run.progress().error)
     assert not out.exists()
 
 
