@@ -168,11 +168,13 @@ def test_today_is_what_the_index_has():
     one = tuning.recommend(measured, today, Budgets(), lookup_prices(by_base_offset=True))
     assert one.verdict == TuningVerdict.KEEP and one.current_price.row["headers_p99"] > 900
     assert [reason.code for reason in one.reasons] == ["plateau", "over-budget", "coarser"]
-    words = tuning_text.describe_reason(one.reasons[-1])
+    on_disk = tuning_text.describe_reason(one.reasons[-1])["there"]
+    assert on_disk.key == "tuning_reason.on_disk" and on_disk["entries"] == 199
     assert (
-        "the index on disk has 199 entries" in words
-        and "replayed batch by batch 4096 has 399 and 6" in words
-    )
+        on_disk["interval"],
+        on_disk["entries_replayed"],
+        on_disk["headers_p99_replayed"],
+    ) == (4096, 399, 6)
     coarse = tuning.recommend(
         measured, replace(today, is_coarse=True), Budgets(), lookup_prices(by_base_offset=True)
     )
