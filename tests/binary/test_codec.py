@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.messages import message
 
 COMPRESSED = codec.CODECS[1:]
 # 160 kB: several blocks of lz4 and snappy
@@ -60,9 +59,8 @@ def test_the_limit_is_the_largest_size_that_passes(name):
     """One byte more is refused, without the rest being decompressed."""
     compressed = codec.compress(name, TEXT)
     assert codec.decompress(name, compressed, limit_bytes=len(TEXT)) == TEXT
-    assert (
-        message("codec.expands_past_limit", limit=len(TEXT) - 1)
-        == refused(name, compressed, limit_bytes=len(TEXT) - 1).what
+    assert f"expands past {len(TEXT) - 1} bytes" in str(
+        refused(name, compressed, limit_bytes=len(TEXT) - 1).what
     )
 
 
@@ -82,7 +80,7 @@ def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
     else:
         bomb = codec.compress(name, bytes(2**26)) * 16
     what = refused(name, bomb, limit_bytes=1_000_000).what
-    assert what == message("codec.expands_past_limit", limit=1_000_000)
+    assert "expands past 1000000 bytes" in str(what)
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
