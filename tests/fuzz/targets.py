@@ -169,7 +169,11 @@ def _records_before(seed: bytes, data: bytes, found: list, fault: CorruptBytes |
         return
     at = first_difference(seed, data) - HEADER_BYTES
     wanted = [one for one in _seed_records(seed) if one.position + one.size_bytes <= at]
-    if fault is not None and fault.what == record.LEFTOVER_TEXT and len(found) == len(wanted) - 1:
+    if (
+        fault is not None
+        and str(fault.what) == record.LEFTOVER_TEXT
+        and len(found) == len(wanted) - 1
+    ):
         wanted = wanted[:-1]
     expect(
         found[: len(wanted)] == wanted,

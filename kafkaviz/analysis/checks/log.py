@@ -202,7 +202,7 @@ class LogCheck:
     def _fault_finding(self, row: np.void, scan_state: ScanState, more: int) -> Finding:
         fault = scan_state.faults.get(int(row["position"]))
         problem = fault.what if fault else message("finding.its_records_unreadable")
-        found = (
+        read_text = (
             message("evidence.at_byte", byte=fault.position, problem=problem) if fault else problem
         )
         expected = message("evidence.whole_records", n=int(row["record_count"]))
@@ -212,7 +212,7 @@ class LogCheck:
             if code != "decompress-failed"
             else message("finding.cannot_be_decompressed", problem=problem)
         )
-        return self._batch_finding(code, row, text, Evidence(found, expected), more)
+        return self._batch_finding(code, row, text, Evidence(read_text, expected), more)
 
     def _overflow_finding(self, row: np.void, more: int) -> Finding:
         base = self._segment.base_offset
