@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.app.state.checkups import checkups
 from tests.app.driven import PATIENCE_S, ROOT, fine, html
 
-pytestmark = pytest.mark.usefixtures("starts")
+pytestmark = pytest.mark.usefixtures("starts", "chinese")
 CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"
 PAYMENTS = {"tp": "payments-0", "segment": "7975", "pin": "11612"}
 TORN = {"tp": "append-time-0", "segment": "0"}
@@ -41,8 +41,14 @@ PAGES = [
     ("workshop", CLEAN, {"lesson": "three-files", "notes": "1"}),
 ]
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
-# Kafka's own, and names; code that a page shows
-KAFKAS = re.compile(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", re.DOTALL)
+CODE = re.compile(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", re.DOTALL)
+AS_THEY_ARE = re.compile(  # what Kafka writes itself; what the address calls a story
+    "Last offset of aborted transaction .* is less than start offset"
+    "|Attempt to append to a full time index"
+    "|Snapshot failed schema validation"
+    "|Received request for offset .* for partition .*, but we only have log segments upto"
+    "|^From the first batch$"
+)
 
 
 def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
@@ -65,7 +71,7 @@ def texts(at: AppTest) -> list[str]:
     """What is read on it: HTML, alt texts, labels, and what its components are sent."""
     components = [json.loads(one.proto.json or "{}") for one in at.get("bidi_component")]
     return [
-        *re.sub(r"<[^>]+>", "\n", KAFKAS.sub("", html(at))).splitlines(),
+        *re.sub(r"<[^>]+>", "\n", CODE.sub("", html(at))).splitlines(),
         *(one.proto.alt for one in at.get("plotly_chart")),
         *(one.label for one in (*at.button, *at.selectbox, *at.select_slider, *at.text_input)),
         *(text for component in components for text in strings(component)),
@@ -75,13 +81,10 @@ def texts(at: AppTest) -> list[str]:
 def strings(value: object) -> list[str]:
     """All texts in JSON."""
     if isinstance(value, dict):
-        return [text for key, part in value.items() if key not in SQL for text in strings(part)]
+        return [text for part in value.values() for text in strings(part)]
     if isinstance(value, list):
         return [text for part in value for text in strings(part)]
     return [value] if isinstance(value, str) else []
-
-
-SQL = ("sql", "css")
 
 
 @pytest.mark.parametrize(
@@ -92,4 +95,4 @@ def test_no_sentence_is_english(name, sample, query, request):
     at = chinese(name, request.getfixturevalue(sample), query)
     told = texts(at)
     assert any(re.search("[一-鿿]", text) for text in told)
-    assert [text for text in told if ENGLISH.search(text)] == []
+    assert [text for text in told if ENGLISH.search(AS_THEY_ARE.sub("", text))] == []
