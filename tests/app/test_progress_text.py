@@ -3,6 +3,7 @@
 import pytest
 
 from kafkaviz.app.widgets import progress_text
+from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.job import Progress
 
 MIB = 1 << 20
@@ -36,7 +37,11 @@ WITHOUT = "batches, records and torn ends are not known without it"
             "Spark: all of 20 MiB read, writing the catalog",
             MEANWHILE,
         ),
-        (Progress(state="failed", error="no Java found"), "Spark stopped: no Java found", WITHOUT),
+        (
+            Progress(state="failed", error=verbatim("no Java found")),
+            "Spark stopped: no Java found",
+            WITHOUT,
+        ),
         (Progress(state="cancelled"), "Spark was cancelled", WITHOUT),
         (Progress(5, 5, 20 * MIB, 20 * MIB, None, "done"), "Spark: all of 20 MiB read", FINAL),
         (Progress(state="fresh"), "Spark: nothing has changed since it was read", FINAL),
@@ -55,4 +60,4 @@ def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
 
 def test_an_error_becomes_no_markup():
     """What failed may name a file."""
-    assert "<b>" not in progress_text.html(Progress(state="failed", error="<b>x</b>"))
+    assert "<b>" not in progress_text.html(Progress(state="failed", error=verbatim("<b>x</b>")))

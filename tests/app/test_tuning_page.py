@@ -19,8 +19,9 @@ from kafkaviz.app.pages.tuning.scope import directory_request
 from kafkaviz.app.pages.tuning.verdict import report
 from kafkaviz.app.state import access
 from kafkaviz.app.workloads import OWN_TITLE
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import verbatim
 from tests.app.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
 T = "\u202f"
@@ -210,7 +211,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
     """Kafka's words in their place; the rest of the page stands."""
 
     def refuses(*_, **__):
-        raise KafkavizError("with these settings Kafka ends in X: too large")
+        raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
     monkeypatch.setattr(what_if, "compare", refuses)
     text = html(page(tp="payments-0"))
@@ -269,7 +270,7 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
     """What, and where to look."""
 
     def fails(*_, **__):
-        raise KafkavizError("orders-0/00000000000000000000.log, byte 4: batch length is -1")
+        raise CorruptFile("orders-0/00000000000000000000.log", 4, verbatim("batch length is -1"))
 
     monkeypatch.setattr(measure_jobs, "open_source", fails)
     text = html(page(tp="payments-0"))

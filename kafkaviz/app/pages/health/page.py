@@ -125,5 +125,6 @@ def _failure_text(error: Exception) -> str:
     """Why a checkup has no findings."""
     if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
-    own_fault = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
-    return error_text.describe(error) if isinstance(error, KafkavizError) else own_fault
+    if isinstance(error, KafkavizError):
+        return error_text.describe(error)
+    return say("health.own_fault", fault=f"{type(error).__name__}: {error}")
