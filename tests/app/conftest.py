@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 
 from kafkaviz import messages
+from kafkaviz.app.state import session_language
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
@@ -53,7 +54,8 @@ def only_english_is_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of 中文: between two runs too, where AppTest asks what an option is called."""
-    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
+    # session_language says whose language it is when it is imported: not while this stands in
+    monkeypatch.setattr(session_language.messages, "_language_sources", [lambda: "zh"])
 
 
 @pytest.fixture
