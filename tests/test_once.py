@@ -37,7 +37,14 @@ def test_a_name_of_kafkas_is_typed_once(literal):
 
 @pytest.mark.parametrize(
     "constant",
-    ["HOUR_MS", "MAX_RELATIVE_OFFSET", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED_CAUSES"],
+    [
+        "CORRUPT_RECORD",
+        "EXPECTED_CAUSES",
+        "HOUR_MS",
+        "MAX_RELATIVE_OFFSET",
+        "METADATA_TOPIC",
+        "NO_PARTITIONS",
+    ],
 )
 def test_a_constant_is_defined_once(constant):
     """And imported elsewhere."""

@@ -64,6 +64,8 @@ MIN_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVE
 MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
 # a compressed legacy wrapper tells its first offset and its count only once decompressed
 UNKNOWN = -1
+# what Kafka throws for a batch that is not what its length or its checksum says
+CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 CODEC_MASK = 0x07

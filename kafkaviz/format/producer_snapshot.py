@@ -47,6 +47,18 @@ class ProducerSnapshot:
     crc: int
     producers: np.ndarray
 
+    @property
+    def open_transactions(self) -> dict[int, int]:
+        """Of each producer with an open transaction its first offset."""
+        open_rows = self.producers[self.producers["current_txn_first_offset"] >= 0]
+        return dict(
+            zip(
+                open_rows["producer_id"].tolist(),
+                open_rows["current_txn_first_offset"].tolist(),
+                strict=True,
+            )
+        )
+
 
 def parse(data: bytes | memoryview) -> ProducerSnapshot:
     """The producers; CorruptBytes with the words of Kafka 4.3.1 where it ignores the file and

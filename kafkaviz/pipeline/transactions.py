@@ -16,13 +16,13 @@ import numpy as np
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.resync_scan import ResynchronisingScan
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
-from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
 
 # up to the marker
 ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
@@ -151,15 +151,7 @@ def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
     end = end_offset(partition) if partition.snapshots else -1
     for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
         with suppress(KafkavizError):  # Kafka takes the one before it, too
-            producers = partition.snapshot(offset).producers
-            open_rows = producers[producers["current_txn_first_offset"] >= 0]
-            return offset, dict(
-                zip(
-                    open_rows["producer_id"].tolist(),
-                    open_rows["current_txn_first_offset"].tolist(),
-                    strict=True,
-                )
-            )
+            return offset, partition.snapshot(offset).open_transactions
     return -1, {}
 
 

@@ -12,7 +12,8 @@ from typing import cast
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, producer_snapshot
-from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.format.open_transactions import OpenTransactions
+from kafkaviz.format.walk import Walk
 from kafkaviz.search.batches import LogReader
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.profile import SearchProfile
@@ -87,10 +88,13 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
     From the newest producer snapshot that can be read, and the batches behind it, as
     ProducerStateManager takes them.
     """
-    since, open_since = _newest_snapshot(log, end_offset)
+    since, transactions = _newest_snapshot(log, end_offset)
     for segment in log.segments[log.floor(since) or 0 :] if since < end_offset else ():
-        _follow(segment, since, open_since)
-    return min(open_since.values(), default=end_offset)
+        with segment.log.open_reader() as read:
+            for batches in Walk(read, 0, segment.size_bytes):
+                transactions.take(None, batches[batches["last_offset"] >= since])
+    first_offset = transactions.first_offset()
+    return end_offset if first_offset is None else first_offset
 
 
 def _end(log: LogReader, position: int) -> int | None:
@@ -106,44 +110,14 @@ def _end(log: LogReader, position: int) -> int | None:
     return last.last_offset + 1 if last else None
 
 
-def _newest_snapshot(log: LogView, end_offset: int) -> tuple[int, dict[int, int]]:
-    """(its offset, the first offset of each open transaction by its producer); the log's start
-    where there is none.
-    """
+def _newest_snapshot(log: LogView, end_offset: int) -> tuple[int, OpenTransactions]:
+    """(its offset, the transactions that are open there); the log's start where there is none."""
     for offset in sorted(
         (offset for offset in log.snapshots if offset <= end_offset), reverse=True
     ):
         try:
-            producers = producer_snapshot.parse(log.snapshots[offset].content()).producers
+            snapshot = producer_snapshot.parse(log.snapshots[offset].content())
         except CorruptBytes:
             continue
-        open_producers = producers[producers["current_txn_first_offset"] >= 0]
-        return offset, dict(
-            zip(
-                open_producers["producer_id"].tolist(),
-                open_producers["current_txn_first_offset"].tolist(),
-                strict=True,
-            )
-        )
-    return log.log_start_offset, {}
-
-
-def _follow(segment: SegmentView, since: int, open_since: dict[int, int]) -> None:
-    """Takes the batches from an offset on into the open transactions: records begin one, a marker
-    ends it.
-    """
-    from kafkaviz.format.walk import Walk  # compiled, and few lookups come here
-
-    with segment.log.open_reader() as read:
-        for batches in Walk(read, 0, segment.size_bytes):
-            transactional = batches[is_transactional(batches) & (batches["last_offset"] >= since)]
-            columns = (
-                transactional["producer_id"].tolist(),
-                transactional["base_offset"].tolist(),
-                is_control(transactional).tolist(),
-            )
-            for producer_id, base_offset, is_marker in zip(*columns, strict=True):
-                if is_marker:
-                    open_since.pop(producer_id, None)
-                else:
-                    open_since.setdefault(producer_id, base_offset)
+        return offset, OpenTransactions(snapshot.open_transactions)
+    return log.log_start_offset, OpenTransactions()

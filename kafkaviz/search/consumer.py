@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
-from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search import fetch as fetching
 from kafkaviz.search.batches import Batch, FileBatch, LogReader
@@ -48,7 +48,7 @@ class CorruptRecord(KafkavizError):
     in older clients a KafkaException).
     """
 
-    class_name = "org.apache.kafka.common.errors.CorruptRecordException"
+    class_name = CORRUPT_RECORD
 
 
 def fetches(

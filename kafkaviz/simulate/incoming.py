@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.format import batch
+from kafkaviz.format.control import ControlType
 
 INCOMING: np.dtype = np.dtype(
     [
@@ -31,7 +32,7 @@ INCOMING: np.dtype = np.dtype(
         ("marker", "i1"),  # of a control batch 0 for ABORT and 1 for COMMIT; -1 of any other batch
     ]
 )
-ABORT, COMMIT, NO_MARKER = 0, 1, -1
+ABORT, COMMIT, NO_MARKER = int(ControlType.ABORT), int(ControlType.COMMIT), -1
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.checks import transactions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import aborted_transactions
 from kafkaviz.analysis.checks.segment import check
-from kafkaviz.analysis.checks.transactions import TransactionBegin, TransactionTracker
+from kafkaviz.analysis.checks.transactions import TransactionTracker
 from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.format.control import ControlType
+from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 
@@ -39,7 +40,7 @@ def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     """Interleaved ones, over three segments: what is kept is less, and tells the same."""
     segments = open_broker(clean).partition(partition).live
     summaries = [check(one, PartitionFacts(partition)).summary for one in segments]
-    open_: dict[int, TransactionBegin] = {}
+    open_ = OpenTransactions()
     found = [
         (one.marker.producer_id, one.first_offset, one.marker.offset, one.stable_offset)
         for told in summaries
@@ -55,20 +56,22 @@ def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     )
 
 
-@pytest.mark.parametrize("kind", [transactions.ABORT, transactions.COMMIT])
+@pytest.mark.parametrize("kind", [ControlType.ABORT, ControlType.COMMIT])
 def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeypatch, kind):
     """A thousand transactions of one producer are one step; of aborted ones each is kept."""
     segment = open_broker(clean).partition("payments-0").segments[0]
     batches = segment.batches()
     control = is_control(batches)
     at = int(np.flatnonzero(control & (batches["producer_id"] == 2))[0])
-    monkeypatch.setattr(TransactionTracker, "_marker_type", lambda self, row: kind)
+    monkeypatch.setattr(TransactionTracker, "_marker_kind", lambda self, row: kind)
     one = np.flatnonzero(~control & (batches["producer_id"] == 2))[:1]
     pair = np.concatenate((one, [at]))
     taken = TransactionTracker(segment.log, ())
-    for _ in range(1000):
-        taken.add(batches[pair], control[pair])
-    assert len(taken.steps()) == (1 if kind == transactions.COMMIT else 2000)
+    for number in range(1000):
+        copies = batches[pair].copy()
+        copies["position"] += number << 32
+        taken.add(copies)
+    assert len(taken.steps()) == (1 if kind == ControlType.COMMIT else 2000)
 
 
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
@@ -76,4 +79,4 @@ def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
     segment = open_broker(clean).partition("payments-0").segments[0]
     row = segment.batches()[0].copy()
     row["size_bytes"] = 70  # cut: no record can be read
-    assert TransactionTracker(segment.log, ())._marker_type(row) is None
+    assert TransactionTracker(segment.log, ())._marker_kind(row) is None

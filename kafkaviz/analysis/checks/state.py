@@ -10,11 +10,11 @@ from typing import cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.checks.transactions import TransactionBegin
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding, Version, finding
 from kafkaviz.analysis.restart import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
@@ -87,23 +87,16 @@ def _hanging_findings(
 ) -> Iterator[Finding]:
     if any(summary.read_fault for summary in summaries):
         return  # what ends a transaction may be in there
-    open_transactions: dict[int, tuple[TransactionBegin, CheckSummary]] = {}
+    transactions, first_summaries = OpenTransactions(), {}
     for summary in summaries:
         for kind, producer, step in summary.steps:
             if kind == "end":
-                open_transactions.pop(producer, None)
+                transactions.end(producer)
                 continue
-            begin = cast(TransactionBegin, step)
-            if producer not in open_transactions:
-                open_transactions[producer] = begin, summary
-            else:
-                open_transactions[producer] = (
-                    begin
-                    if begin.last_ms > open_transactions[producer][0].last_ms
-                    else open_transactions[producer][0],
-                    open_transactions[producer][1],
-                )
-    for producer, (begin, summary) in open_transactions.items():
+            if producer not in transactions.begins:
+                first_summaries[producer] = summary
+            transactions.begin(producer, cast(TransactionBegin, step))
+    for producer, begin in transactions.begins.items():
         age = facts.now_ms - begin.last_ms
         if age > HANGING_MS:
             text = message(
@@ -119,7 +112,7 @@ def _hanging_findings(
             )
             yield facts.make_finding(
                 "hanging-transaction",
-                existing_file(summary.segment.log).name,
+                existing_file(first_summaries[producer].segment.log).name,
                 text,
                 evidence,
                 (begin.position, None),

@@ -176,7 +176,7 @@ class SummaryBuilder:
         self._add_epochs(batches)
         self._add_times(batches[~is_control_batch & (batches["record_count"] != 0)])
         if not self._facts.metadata_log:
-            self._transactions.add(batches, is_control_batch)
+            self._transactions.add(batches)
         summary.first_offset = (
             int(batches["base_offset"][0]) if summary.first_offset is None else summary.first_offset
         )

@@ -13,28 +13,21 @@ before.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import batch_records
-from kafkaviz.format.batch import is_transactional
+from kafkaviz.format import open_transactions
+from kafkaviz.format.control import ControlType
+from kafkaviz.format.open_transactions import (
+    OpenTransactions,
+    TransactionBegin,
+    TransactionFault,
+    transaction_rows,
+)
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-
-ABORT, COMMIT = 0, 1
-TYPE_AT, TYPE_END = 2, 4  # in the key of a control record, behind its version
-
-
-@dataclass(frozen=True)
-class TransactionBegin:
-    """The first batch of a producer's transaction, and the time of its last one so far."""
-
-    offset: int
-    position: int
-    last_ms: int
 
 
 @dataclass(frozen=True)
@@ -64,9 +57,8 @@ class TransactionTracker:
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
         """stable_offsets: those of the segment's .txnindex."""
         self._log, self._stable_offsets = log, frozenset(stable_offsets)
-        self._steps: dict[int, TransactionEvent] = {}
-        self._count = 0
-        self._open_numbers: dict[int, int] = {}  # the place in _steps where each producer began
+        self._steps: dict[int, TransactionEvent] = {}  # by the position of the batch
+        self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
         self.stable_begins: list[int] = []
 
@@ -74,100 +66,47 @@ class TransactionTracker:
         """("begin", producer, Begun) and ("end", producer, Marker), in order."""
         return list(self._steps.values())
 
-    def add(self, batches: np.ndarray, control: np.ndarray) -> None:
-        """The next batches; control: which of them hold a marker."""
-        transactional_rows = np.flatnonzero(
-            (batches["producer_id"] >= 0) & (control | is_transactional(batches))
-        )
-        if not len(transactional_rows):
-            return
-        markers = transactional_rows[control[transactional_rows]]
-        first_rows, last_ms = _producer_runs(batches, transactional_rows, control)
-        last_ms_by_row = dict(zip(first_rows.tolist(), last_ms.tolist(), strict=True))
-        for index in np.sort(np.concatenate((first_rows, markers))).tolist():
+    def add(self, batches: np.ndarray) -> None:
+        """The next batches."""
+        for index, last_ms in transaction_rows(batches):
             row, producer = batches[index], int(batches["producer_id"][index])
-            if index in last_ms_by_row:
-                self._begin(row, producer, last_ms_by_row[index])
-            else:
+            if last_ms is None:
                 self._end(row, producer)
+            else:
+                self._begin(
+                    producer,
+                    TransactionBegin(int(row["base_offset"]), int(row["position"]), last_ms),
+                )
 
-    def _begin(self, row: np.void, producer: int, last_ms: int) -> None:
-        number, offset = self._open_numbers.get(producer), int(row["base_offset"])
-        if number is not None:
-            kind, _, step = self._steps[number]
-            begin = cast(TransactionBegin, step)
-            self._steps[number] = (
-                kind,
-                producer,
-                replace(begin, last_ms=max(begin.last_ms, last_ms)),
-            )
-            return
-        self._open_numbers[producer] = self._keep(
-            "begin", producer, TransactionBegin(offset, int(row["position"]), last_ms)
-        )
-        if offset in self._stable_offsets:
-            self.stable_begins.append(offset)
+    def _begin(self, producer: int, begin: TransactionBegin) -> None:
+        open_begin = self._transactions.begin(producer, begin)
+        if open_begin is begin and begin.offset in self._stable_offsets:
+            self.stable_begins.append(begin.offset)
+        self._steps[open_begin.position] = "begin", producer, open_begin
 
     def _end(self, row: np.void, producer: int) -> None:
-        marker_type = self._marker_type(row)
-        if marker_type is None:
+        kind = self._marker_kind(row)
+        if kind is None:
             return
-        begin_number, is_first = (
-            self._open_numbers.pop(producer, None),
-            producer not in self._ended_producers,
-        )
+        begin, is_first = self._transactions.end(producer), producer not in self._ended_producers
         self._ended_producers.add(producer)
-        if marker_type == COMMIT and begin_number is not None:
-            del self._steps[begin_number]
-        if marker_type == ABORT or is_first:
-            stable_offset = (
-                min(
-                    (self._steps[number][2].offset for number in self._open_numbers.values()),
-                    default=None,
-                )
-                if marker_type == ABORT
-                else None
-            )
-            marker = TransactionEnd(
-                int(row["base_offset"]),
-                int(row["position"]),
-                producer,
-                marker_type == ABORT,
-                stable_offset,
-            )
-            self._keep("end", producer, marker)
+        is_abort = kind == ControlType.ABORT
+        if begin and not is_abort:
+            del self._steps[begin.position]
+        if is_abort or is_first:
+            offset, position = int(row["base_offset"]), int(row["position"])
+            stable_offset = self._transactions.first_offset() if is_abort else None
+            marker = TransactionEnd(offset, position, producer, is_abort, stable_offset)
+            self._steps[position] = "end", producer, marker
 
-    def _keep(self, kind: str, producer: int, step: TransactionBegin | TransactionEnd) -> int:
-        self._count += 1
-        self._steps[self._count] = kind, producer, step
-        return self._count
-
-    def _marker_type(self, row: np.void) -> int | None:
+    def _marker_kind(self, row: np.void) -> ControlType | None:
         """What a marker says, None where it says something else."""
-        try:
-            data = file.read(self._log.path, int(row["position"]), int(row["size_bytes"]))
-            first = next(batch_records.iterate(data), None)
-        except KafkavizError:
+        if not row["record_count"]:
             return None
-        key = (first.key if first else None) or b""
-        marker_type = int.from_bytes(key[TYPE_AT:TYPE_END], "big")
-        return marker_type if len(key) >= TYPE_END and marker_type in (ABORT, COMMIT) else None
-
-
-def _producer_runs(
-    batches: np.ndarray, transactional_rows: np.ndarray, control: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(the first row, the largest time) of what each producer wrote between two of its markers."""
-    by_producer = transactional_rows[
-        np.argsort(batches["producer_id"][transactional_rows], kind="stable")
-    ]
-    marker_counts = np.cumsum(control[by_producer])
-    data = ~control[by_producer]
-    rows, marker_counts = by_producer[data], marker_counts[data]
-    if not len(rows):
-        return rows, rows
-    starts = np.flatnonzero(
-        (np.diff(marker_counts, prepend=-1) != 0)
-        | (np.diff(batches["producer_id"][rows], prepend=-1) != 0)
-    )
-    return rows[starts], np.maximum.reduceat(batches["max_timestamp_ms"][rows], starts)
+        try:
+            with file.reader(self._log.path) as read:
+                kind = open_transactions.marker(read, row, 0).kind
+        except (KafkavizError, TransactionFault):
+            return None
+        is_end = kind in (ControlType.ABORT, ControlType.COMMIT)
+        return ControlType(kind) if is_end else None

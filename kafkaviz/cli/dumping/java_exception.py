@@ -4,7 +4,6 @@ import re
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 
-CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 KAFKA = "org.apache.kafka.common.KafkaException"
 CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"

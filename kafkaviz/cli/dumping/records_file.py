@@ -20,6 +20,7 @@ from kafkaviz.cli.dumping.java_exception import JavaException
 from kafkaviz.cli.dumping.options import MAX_INT
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import (
+    CORRUPT_RECORD,
     CRC_START,
     HEADER,
     HEADER_BYTES,
@@ -187,7 +188,7 @@ def bad_length(log: RecordsFile, position: int) -> JavaException:
         f"Found record size {length} smaller than minimum record overhead ({MIN_LENGTH}) in file "
         f"{log.path}."
     )
-    return JavaException(java_exception.CORRUPT_RECORD, what, position=position)
+    return JavaException(CORRUPT_RECORD, what, position=position)
 
 
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
@@ -195,7 +196,7 @@ def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaEx
     head = log.bytes_at(position, HEADER_BYTES)
     if len(head) < MAGIC_END:  # the file has become shorter meanwhile
         return JavaException(
-            java_exception.CORRUPT_RECORD,
+            CORRUPT_RECORD,
             "Unexpected EOF while attempting to read the next batch",
             position=position,
         )

@@ -15,12 +15,12 @@ import numpy as np
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
 from kafkaviz.format.names import SegmentName, parse_file
+from kafkaviz.format.open_transactions import TransactionFault, marker
 from kafkaviz.format.walk import ReadInto, Walk
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.recovery.batch_check import BatchCheck
-from kafkaviz.simulate.recovery.transactions import TransactionFault, marker
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 from kafkaviz.simulate.stored import StoredFile, StoredLog, reader
 

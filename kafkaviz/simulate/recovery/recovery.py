@@ -17,11 +17,11 @@ from numba import njit
 from kafkaviz import versions
 from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import ReadInto, Walk
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.recovery.batch_check import BatchCheck
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
-from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 
 NEWEST = release_behaviour(versions.NEWEST_RELEASE)

@@ -13,14 +13,13 @@ import numpy as np
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, names
+from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.simulate.stored import StoredFile, StoredLog
-
-CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 
 
 def newest(file_names: Iterator[str]) -> str | None:

@@ -9,6 +9,8 @@ goes on from the one before.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kafkaviz.format.batch import CORRUPT_RECORD
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
@@ -20,10 +22,8 @@ from kafkaviz.simulate.recovery.recovery import (
     RecoveredSegment,
     recover,
 )
-from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
 from kafkaviz.simulate.startup import file_records, way_outs
 from kafkaviz.simulate.startup.directory import Directory, LoadFailed
-from kafkaviz.simulate.startup.log_end import CORRUPT_RECORD
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.stored import StoredLog

@@ -5,14 +5,13 @@ checksums unread.
 import numpy as np
 
 from kafkaviz.format import offset_index
-from kafkaviz.format.batch import LENGTH_END
+from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.directory import Directory
 from kafkaviz.simulate.stored import StoredFile
 
-CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 LENGTH_BYTES = 4
 
 

@@ -13,6 +13,8 @@ from typing import NoReturn
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
+from kafkaviz.format.batch import CORRUPT_RECORD
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
@@ -20,11 +22,10 @@ from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
-from kafkaviz.simulate.recovery.transactions import OpenTransactions, TransactionFault
 from kafkaviz.simulate.startup import file_records, small_files, way_outs
 from kafkaviz.simulate.startup.directory import INDEXES, Directory, LoadFailed
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
-from kafkaviz.simulate.startup.log_end import CORRUPT_RECORD, find_end_offset, refuse_corrupt
+from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, remove_strays
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.steps import CAUSES, StartupStep

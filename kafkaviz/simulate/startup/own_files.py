@@ -24,7 +24,6 @@ from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
 RUNTIME = "java.lang.RuntimeException"
-CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
 NO_CLUSTER = BrokerException("java.util.NoSuchElementException", "No value present")
 
@@ -132,7 +131,7 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
             signed=True,
         )
         return BrokerException(
-            CORRUPT_RECORD,
+            batch.CORRUPT_RECORD,
             (
                 f"Found record size {size} smaller than minimum record overhead (14) in file "
                 f"{BOOTSTRAP}."

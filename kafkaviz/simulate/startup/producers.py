@@ -12,8 +12,8 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
+from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.recovery.transactions import OpenTransactions
 
 OpenOffsets = dict[int, int]  # of each producer with an open transaction, its first offset
 Replay = Callable[[int, int, OpenTransactions], None]
@@ -45,17 +45,9 @@ class SnapshotFiles:
         if isinstance(content, dict):
             return content
         try:
-            producers = producer_snapshot.parse(content()).producers
+            return producer_snapshot.parse(content()).open_transactions
         except CorruptBytes:
             return None
-        open_producers = producers[producers["current_txn_first_offset"] >= 0]
-        return dict(
-            zip(
-                open_producers["producer_id"].tolist(),
-                open_producers["current_txn_first_offset"].tolist(),
-                strict=True,
-            )
-        )
 
 
 class ProducerState:

@@ -12,9 +12,14 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.format import batch, producer_snapshot
+from kafkaviz.format.open_transactions import (
+    EndTransactionMarker,
+    OpenTransactions,
+    TransactionBegin,
+    marker,
+)
 from kafkaviz.format.producer_snapshot import PRODUCER
 from kafkaviz.format.walk import ReadInto
-from kafkaviz.simulate.recovery.transactions import EndTransactionMarker, OpenTransactions, marker
 
 NONE = -1
 LEAST_BUCKETS = 16
@@ -41,11 +46,9 @@ class ProducerTable:
 
     def __init__(self, snapshot: bytes | None = None) -> None:
         """snapshot: a file to begin with; CorruptBytes where Kafka would ignore it."""
-        rows = (
-            np.empty(0, PRODUCER)
-            if snapshot is None
-            else producer_snapshot.parse(snapshot).producers
-        )
+        if snapshot is None:
+            snapshot = producer_snapshot.build(np.empty(0, PRODUCER))
+        known = producer_snapshot.parse(snapshot)
         fields = (
             "producer_epoch",
             "last_sequence",
@@ -55,12 +58,10 @@ class ProducerTable:
             "coordinator_epoch",
         )
         self._producers = {
-            int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields)) for row in rows
+            int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields))
+            for row in known.producers
         }
-        open_rows = rows[rows["current_txn_first_offset"] >= 0]
-        self.transactions = OpenTransactions(
-            {int(row["producer_id"]): int(row["current_txn_first_offset"]) for row in open_rows}
-        )
+        self.transactions = OpenTransactions(known.open_transactions)
 
     def take(self, batches: np.ndarray, read: ReadInto | None) -> None:
         """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their
@@ -109,7 +110,8 @@ class ProducerTable:
         )
         producer.timestamp_ms = int(row["max_timestamp_ms"])
         if batch.is_transactional(row):
-            self.transactions.begin(int(row["producer_id"]), int(row["base_offset"]))
+            begin = TransactionBegin(int(row["base_offset"]))
+            self.transactions.begin(int(row["producer_id"]), begin)
 
     def _end(self, row: np.void, end_marker: EndTransactionMarker, next_begin: int | None) -> None:
         producer = self._find_producer(row)
@@ -117,7 +119,7 @@ class ProducerTable:
             end_marker.coordinator_epoch,
             int(row["max_timestamp_ms"]),
         )
-        self.transactions.end(
+        self.transactions.take_marker(
             int(row["producer_id"]), int(row["base_offset"]), end_marker.kind, next_begin=next_begin
         )
 

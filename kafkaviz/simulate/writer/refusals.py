@@ -7,6 +7,7 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.config_def import Release
+from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import (
     ILLEGAL_ARGUMENT,
@@ -14,7 +15,6 @@ from kafkaviz.simulate.recovery.recovery import (
     OFFSET_OVERFLOW,
     BrokerException,
 )
-from kafkaviz.simulate.startup.log_end import CORRUPT_RECORD
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.open_segment import OpenSegment
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.format import batch, batch_records, names
+from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.log_bytes import ByteCounter, LogBytes
@@ -28,7 +29,6 @@ from kafkaviz.simulate.recovery.recovery import (
     BrokerException,
     RecoveredSegment,
 )
-from kafkaviz.simulate.recovery.transactions import TransactionFault
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader

@@ -14,11 +14,12 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import PartitionFacts, findings_by_run, with_more_places
 from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.checks.transactions import TransactionBegin, TransactionEnd
+from kafkaviz.analysis.checks.transactions import TransactionEnd
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 
@@ -38,10 +39,10 @@ class _Abort:
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     """Each .txnindex beside what the markers of its .log say."""
-    open_begins: dict[int, TransactionBegin] = {}
+    transactions = OpenTransactions()
     # what began or ended behind a hole is not known
     for summary in takewhile(lambda candidate: not candidate.read_fault, summaries):
-        expected = list(aborts(summary, open_begins))
+        expected = list(aborts(summary, transactions))
         segment = summary.segment
         if segment.txnindex is None:
             known_aborts = [abort for abort in expected if abort.first_offset is not None]
@@ -124,23 +125,18 @@ class _TransactionBegins:
         )
 
 
-def aborts(summary: CheckSummary, open_begins: dict[int, TransactionBegin]) -> Iterator[_Abort]:
-    """The aborts of a segment; open_ is carried from segment to segment."""
+def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
+    """The aborts of a segment; what is open is carried from segment to segment."""
     for kind, producer, step in summary.steps:
         if kind == "begin":
-            open_begins.setdefault(producer, cast(TransactionBegin, step))
+            transactions.begin(producer, cast(TransactionBegin, step))
             continue
-        begin, marker = open_begins.pop(producer, None), cast(TransactionEnd, step)
+        begin, marker = transactions.end(producer), cast(TransactionEnd, step)
         if marker.is_abort:
-            older_offsets = [
-                open_begin.offset
-                for open_begin in open_begins.values()
-                if open_begin.offset < summary.segment.base_offset
-            ]
-            open_offsets = [
-                *older_offsets,
-                *([] if marker.stable_offset is None else [marker.stable_offset]),
-            ]
+            older_offset = transactions.first_offset(below=summary.segment.base_offset)
+            open_offsets = (
+                offset for offset in (older_offset, marker.stable_offset) if offset is not None
+            )
             yield _Abort(marker, begin.offset if begin else None, min(open_offsets, default=None))
 
 

@@ -6,7 +6,8 @@ needs this much alone. Producer 7 begins at offset 10, producer 8 at 20, and 7 a
 entry (7, 10, 30, 20), since below 20 everything is decided.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
 
@@ -14,10 +15,10 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control, record, txn_index
+from kafkaviz.format.control import ControlType
 from kafkaviz.format.walk import ReadInto
 
-ABORT, COMMIT = 0, 1
-TYPE_AT, TYPE_END = 2, 4  # in the key of a control record, behind its version
+TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, behind its version
 EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
 
 
@@ -31,17 +32,43 @@ class TransactionFault(Exception):
         self.batch, self.class_name, self.message = batch_number, class_name, message
 
 
+@dataclass(frozen=True, slots=True)
+class TransactionBegin:
+    """The first batch of a producer's transaction, and the time of its last one so far; -1 for what
+    is not known, as of a transaction that a producer snapshot names.
+    """
+
+    offset: int
+    position: int = -1
+    last_ms: int = -1
+
+
 class OpenTransactions:
     """The transactions that are open at one place of a log, and those aborted on the way there."""
 
-    def __init__(self, first_offsets: dict[int, int] | None = None) -> None:
+    def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
         """first_offsets: of each producer with an open transaction, its first offset."""
-        self._first_offsets = dict(first_offsets or {})
+        self._begins = {
+            producer_id: TransactionBegin(offset)
+            for producer_id, offset in (first_offsets or {}).items()
+        }
         self._aborted: list[tuple[int, int, int, int, int]] = []
+
+    @property
+    def begins(self) -> Mapping[int, TransactionBegin]:
+        """Of each producer with an open transaction where that began."""
+        return MappingProxyType(self._begins)
 
     def open(self) -> MappingProxyType[int, int]:
         """Of each producer with an open transaction its first offset."""
-        return MappingProxyType(dict(self._first_offsets))
+        return MappingProxyType(
+            {producer_id: begin.offset for producer_id, begin in self._begins.items()}
+        )
+
+    def first_offset(self, below: int | None = None) -> int | None:
+        """Where the oldest one begins, of those that begin below an offset; None without one."""
+        offsets = (begin.offset for begin in self._begins.values())
+        return min((offset for offset in offsets if below is None or offset < below), default=None)
 
     def aborted(self) -> np.ndarray:
         """The entries of the transaction index, in their order."""
@@ -55,33 +82,38 @@ class OpenTransactions:
         self._aborted.clear()
         return aborted
 
-    def take(self, read: ReadInto, batches: np.ndarray, stem: str = "") -> None:
+    def take(self, read: ReadInto | None, batches: np.ndarray, stem: str = "") -> None:
         """The next batches (format.batch.BATCH), of which markers are read; TransactionFault where
         Kafka's recovery ends.
+
+        Without a read any marker is a commit: what is open does not depend on its kind.
         """
-        is_control = batch.is_control(batches)
-        is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
-        for row in np.flatnonzero(is_relevant).tolist():
-            producer_id, base_offset = (
-                int(batches["producer_id"][row]),
-                int(batches["base_offset"][row]),
-            )
-            if not is_control[row]:
-                self.begin(producer_id, base_offset)
-            elif batches["record_count"][row]:
-                self.end(
-                    producer_id,
-                    base_offset,
-                    marker(read, batches[row], row).kind,
-                    batch_number=row,
-                    stem=stem,
+        names = ("producer_id", "base_offset", "record_count")
+        producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in names)
+        for row, last_ms in transaction_rows(batches):
+            if last_ms is not None:
+                self.begin(producer_ids[row], TransactionBegin(base_offsets[row]))
+            elif record_counts[row]:
+                kind = ControlType.COMMIT if read is None else marker(read, batches[row], row).kind
+                self.take_marker(
+                    producer_ids[row], base_offsets[row], kind, batch_number=row, stem=stem
                 )
 
-    def begin(self, producer_id: int, offset: int) -> None:
-        """A transactional batch: the first one of a producer begins its transaction."""
-        self._first_offsets.setdefault(producer_id, offset)
+    def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
+        """A transactional batch, the first one of a producer or a later one: the transaction that
+        is open now.
+        """
+        known_begin = self._begins.get(producer_id, begin)
+        if begin.last_ms > known_begin.last_ms:
+            known_begin = replace(known_begin, last_ms=begin.last_ms)
+        self._begins[producer_id] = known_begin
+        return known_begin
 
-    def end(
+    def end(self, producer_id: int) -> TransactionBegin | None:
+        """The transaction of a producer is open no more: where it began, if that is known."""
+        return self._begins.pop(producer_id, None)
+
+    def take_marker(
         self,
         producer_id: int,
         marker_offset: int,
@@ -96,8 +128,8 @@ class OpenTransactions:
         batch_number: the batch; stem: the segment it is in. next_begin: where the next transaction
         begins in the same append, if one does.
         """
-        first_offset = self._first_offsets.pop(producer_id, None)
-        if first_offset is None or kind != ABORT:
+        begin = self.end(producer_id)
+        if begin is None or kind != ControlType.ABORT:
             return
         last = self._aborted[-1][3] if self._aborted else None
         if last is not None and marker_offset <= last:
@@ -110,11 +142,35 @@ class OpenTransactions:
                 "java.lang.IllegalArgumentException",
                 f"{words} current last offset {last} of index {stem}.txnindex",
             )
-        stable = min(
-            self._first_offsets.values(),
-            default=marker_offset + 1 if next_begin is None else next_begin,
+        stable = self.first_offset()
+        if stable is None:
+            stable = marker_offset + 1 if next_begin is None else next_begin
+        self._aborted.append((txn_index.VERSION, producer_id, begin.offset, marker_offset, stable))
+
+
+def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
+    """The rows that begin or end transactions, in order: (row, None) of a marker, and of what a
+    producer wrote between two of its markers (its first row, its largest time).
+    """
+    is_control = batch.is_control(batches)
+    is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
+    rows = np.flatnonzero(is_relevant)
+    if not len(rows):
+        return
+    by_producer = rows[np.argsort(batches["producer_id"][rows], kind="stable")]
+    is_data = ~is_control[by_producer]
+    marker_counts = np.cumsum(~is_data)[is_data]
+    data_rows = by_producer[is_data]
+    times: dict[int, int] = {}
+    if len(data_rows):
+        starts = np.flatnonzero(
+            (np.diff(marker_counts, prepend=-1) != 0)
+            | (np.diff(batches["producer_id"][data_rows], prepend=-1) != 0)
         )
-        self._aborted.append((txn_index.VERSION, producer_id, first_offset, marker_offset, stable))
+        last_ms = np.maximum.reduceat(batches["max_timestamp_ms"][data_rows], starts)
+        times = dict(zip(data_rows[starts].tolist(), last_ms.tolist(), strict=True))
+    for row in sorted([*times, *rows[is_control[rows]].tolist()]):
+        yield row, times.get(row)
 
 
 @dataclass(frozen=True)
@@ -131,7 +187,8 @@ def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransaction
     """What a control batch's first record says; TransactionFault, with the number of the batch,
     where Kafka cannot read it.
     """
-    data = np.empty(int(header["size_bytes"]) - batch.HEADER_BYTES, np.uint8)
+    size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
+    data = np.empty(max(size_bytes, 0), np.uint8)
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
         raise TransactionFault(batch_number)
     try:
