@@ -67,8 +67,8 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
     pair = np.concatenate((one, [at]))
     taken = TransactionTracker(segment.log, ())
     for _ in range(1000):
-        taken.add(batches[pair], control[pair])
-    assert len(taken.steps()) == (1 if kind == transactions.COMMIT else 2000)
+        taken.observe(batches[pair])
+    assert len(taken.result().steps) == (1 if kind == transactions.COMMIT else 2000)
 
 
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):

@@ -14,13 +14,14 @@ before.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch_records
-from kafkaviz.format.batch import is_transactional
+from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 
@@ -55,11 +56,19 @@ class TransactionEnd:
 TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
-class TransactionTracker:
-    """Takes the batches of a segment in order; .steps() gives what is to be kept of them.
+class SegmentTransactions(NamedTuple):
+    """What is to be kept of a segment's transactions.
 
+    steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in order.
     stable_begins: the offsets among those asked for at which a transaction begins.
     """
+
+    steps: list[TransactionEvent]
+    stable_begins: list[int]
+
+
+class TransactionTracker(BatchObserver[SegmentTransactions]):
+    """Follows the transactions of a segment."""
 
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
         """stable_offsets: those of the segment's .txnindex."""
@@ -68,14 +77,15 @@ class TransactionTracker:
         self._count = 0
         self._open_numbers: dict[int, int] = {}  # the place in _steps where each producer began
         self._ended_producers: set[int] = set()
-        self.stable_begins: list[int] = []
+        self._stable_begins: list[int] = []
 
-    def steps(self) -> list[TransactionEvent]:
-        """("begin", producer, Begun) and ("end", producer, Marker), in order."""
-        return list(self._steps.values())
+    def result(self) -> SegmentTransactions:
+        """What is to be kept."""
+        return SegmentTransactions(list(self._steps.values()), self._stable_begins)
 
-    def add(self, batches: np.ndarray, control: np.ndarray) -> None:
-        """The next batches; control: which of them hold a marker."""
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches; markers among them are read."""
+        control = is_control(batches)
         transactional_rows = np.flatnonzero(
             (batches["producer_id"] >= 0) & (control | is_transactional(batches))
         )
@@ -106,7 +116,7 @@ class TransactionTracker:
             "begin", producer, TransactionBegin(offset, int(row["position"]), last_ms)
         )
         if offset in self._stable_offsets:
-            self.stable_begins.append(offset)
+            self._stable_begins.append(offset)
 
     def _end(self, row: np.void, producer: int) -> None:
         marker_type = self._marker_type(row)
