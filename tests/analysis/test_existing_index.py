@@ -13,6 +13,7 @@ from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.archive import unpack_if_archive
 from tests.analysis import made
 
@@ -44,9 +45,10 @@ def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = Tru
         ),
         len(batches) // 2,
     )
-    there.take(batches[:middle], is_end=False)
-    there.take(batches[middle:], is_end=True)
-    return again, there.end(sweep.Columns.from_batches(batches), again, READ_AHEAD_BYTES)
+    observe_scan((batches[:middle], batches[middle:]), there)
+    swept = there.result()
+    columns = sweep.Columns.from_batches(batches)
+    return again, swept and swept.cost(columns, again, READ_AHEAD_BYTES)
 
 
 def counted(parts) -> list[int]:
