@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.binary.spans import TORN, UNWRITTEN, Span, check, find_overlapping
-from kafkaviz.format import offset_index, spans_text
+from kafkaviz.format import offset_index, spans_table
 from kafkaviz.format.spans_table import offset_entries, rows, snapshot, time_entries, txn_entries
 from kafkaviz.messages import message
 from tests.conftest import DATA
@@ -101,7 +101,7 @@ def test_lines_of_a_checkpoint():
     one.
     """
     data = b"0\n2\r\norders 0 38736\rorders 1 4795"
-    found = spans_text.lines(data, "recovery-point-offset-checkpoint")
+    found = spans_table.lines(data, "recovery-point-offset-checkpoint")
     check(found, 0, len(data))
     assert [(span.name, span.value) for span in found] == [
         ("version", "0"),
@@ -113,7 +113,7 @@ def test_lines_of_a_checkpoint():
 
 def test_lines_of_properties():
     """A property by its name, anything else by its number."""
-    found = spans_text.lines(b"#note\ncluster.id=abc\n", "meta.properties")
+    found = spans_table.lines(b"#note\ncluster.id=abc\n", "meta.properties")
     assert found == [
         Span(0, 6, message("span.line", n=1), "#note", "payload"),
         Span(6, 21, "cluster.id", "cluster.id=abc", "payload"),
@@ -123,4 +123,4 @@ def test_lines_of_properties():
 @given(st.binary(max_size=60), st.sampled_from(["meta.properties", "leader-epoch-checkpoint"]))
 def test_any_text_is_tiled(data, name):
     """Control characters, no UTF-8, empty lines."""
-    check(spans_text.lines(data, name), 0, len(data))
+    check(spans_table.lines(data, name), 0, len(data))

@@ -33,7 +33,6 @@ from kafkaviz.format import (
     remote_metadata,
     spans_batch,
     spans_table,
-    spans_text,
     tail,
     time_index,
     txn_index,
@@ -482,7 +481,7 @@ PARSE = {
 
 def read_text(seed: seeds.Text, text: seeds.Text, draw: Random) -> None:
     """A checkpoint or properties, as bytes and as text; and as a name of a file or directory."""
-    _tiled(spans_text.lines(text.data, text.name), 0, len(text.data))
+    _tiled(spans_table.lines(text.data, text.name), 0, len(text.data))
     for form in (text.data, text.data.decode("utf-8", "replace")):
         with suppress(CorruptBytes):
             PARSE[text.name](form)
