@@ -8,8 +8,7 @@ import { dateText, isDate, isoText, timeText } from './sentence.js';
 
 import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
 
-const slotWords = (state, slot) =>
-  fillTemplate(state.data.words.slot, { slot: groupDigits(slot) });
+const slotWords = (state, slot) => fillTemplate(state.data.words.slot, { slot: groupDigits(slot) });
 
 export const slotsWords = (state, first, last) =>
   fillTemplate(state.data.words.slots, { first: groupDigits(first), last: groupDigits(last) });
