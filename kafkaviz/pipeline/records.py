@@ -163,17 +163,12 @@ def _fill(data, ends, edges, compressed, rows):
     """
     faulty, start = np.zeros(len(ends), np.bool_), 0
     for number in range(len(ends)):
-        position, end = start, ends[number]
-        for row in range(edges[number], edges[number + 1]):
-            fault, position, _, _ = record.take_record(
-                data, position, end, compressed[number], rows[row]
-            )
-            if fault:
-                faulty[number] = True
-                break
-        if edges[number + 1] > edges[number] and position != end:
-            faulty[number] = True
-        start = end
+        table = rows[edges[number] : edges[number + 1]]
+        fault, position, _, _ = record.take_records(
+            data, start, ends[number], compressed[number], table
+        )
+        faulty[number] = fault != 0 or (len(table) > 0 and position != ends[number])
+        start = ends[number]
     return faulty
 
 

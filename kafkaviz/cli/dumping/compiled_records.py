@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numba import njit
 
-from kafkaviz.binary.varint import VARINT_BYTES, scan, unfold32
 from kafkaviz.cli.dumping.lines import NUMBER_BYTES, decimal
 from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
-from kafkaviz.format.record import MIN_BYTES, ROW, take_record
+from kafkaviz.format.batch_records import record_sequence
+from kafkaviz.format.record import MIN_BYTES, ROW, take_header, take_record
 
 DONE, NEEDS_ROOM, OTHER = range(3)
 ROOM_BYTES, ROOM_GAPS = 8 << 20, 1 << 16
@@ -50,7 +50,6 @@ _WORDS_BYTES = (
 )
 # of a record, without what its headers, key and value take
 _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
-_LARGEST_INT = 2**31 - 1
 
 
 @dataclass
@@ -314,7 +313,7 @@ def _line(batch, offset, data, row, prints, out, out_position):
         max(-1, row.value_size_bytes), out, _copy_words(_VALUE_SIZE, out, out_position)
     )
     out_position = decimal(
-        _sequence(batch.base_sequence, row.offset_delta),
+        record_sequence(batch.base_sequence, row.offset_delta),
         out,
         _copy_words(_SEQUENCE, out, out_position),
     )
@@ -342,18 +341,6 @@ def _line(batch, offset, data, row, prints, out, out_position):
 
 
 @njit(cache=True, boundscheck=True)
-def _sequence(base, delta):
-    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32
-    bits.
-    """
-    if base < 0:
-        return np.int64(-1)
-    if base > np.int32(_LARGEST_INT - delta):
-        return np.int64(np.int32(delta - (_LARGEST_INT - base) - 1))
-    return np.int64(np.int32(np.int64(base) + delta))
-
-
-@njit(cache=True, boundscheck=True)
 def _header_names(data, row, out, out_position):
     """The names of the headers, a comma between them; take_record has looked at their bounds."""
     position = row.headers_position
@@ -361,8 +348,9 @@ def _header_names(data, row, out, out_position):
         if header:
             out[out_position] = 44
             out_position += 1
-        start, end, position = _header(data, position)
-        out_position = _copy(data, start, end, out, out_position)
+        _, name, name_size, value, value_size = take_header(data, position, len(data))
+        out_position = _copy(data, name, name + name_size, out, out_position)
+        position = value + max(value_size, 0)
     return out_position
 
 
@@ -371,30 +359,16 @@ def _is_text(data, row, prints):
     """Whether all that is printed of a record is UTF-8."""
     position = row.headers_position
     for _ in range(row.header_count):
-        start, end, position = _header(data, position)
-        if not is_utf8(data, start, end):
+        _, name, name_size, value, value_size = take_header(data, position, len(data))
+        if not is_utf8(data, name, name + name_size):
             return False
+        position = value + max(value_size, 0)
     if not prints:
         return True
     key, value = row.key_position, row.value_position
     return is_utf8(data, key, key + max(row.key_size_bytes, 0)) and is_utf8(
         data, value, value + max(row.value_size_bytes, 0)
     )
-
-
-@njit(cache=True, boundscheck=True)
-def _header(data, position):
-    """(first byte of its name, the byte behind it, the byte behind the header)."""
-    name_size, start = _varint(data, position)
-    value_size, value = _varint(data, start + name_size)
-    return start, start + name_size, value + max(value_size, 0)
-
-
-@njit(cache=True, boundscheck=True)
-def _varint(data, position):
-    """(a signed number whose bytes are there, the byte behind it)."""
-    number, end = scan(data, position, len(data), VARINT_BYTES)
-    return unfold32(number), end
 
 
 @njit(cache=True, boundscheck=True)
