@@ -33,6 +33,10 @@ Made from the code by `make docs`: edit `kafkaviz/cli/`, not this page.
 `kafkaviz COMMAND`, also `python -m kafkaviz COMMAND`. Results go to stdout, words and progress to
 stderr. Nothing is written into a directory that is inspected.
 
+`--language en` or `--language zh`, before COMMAND or behind it, says in which language; without it
+that of the shell counts (`LC_ALL`, `LC_MESSAGES`, `LANG`) where the output can show it. Kafka's own
+words, names, `--json`, `--help` and what `dump` prints are the same in both.
+
 | Exit status | |
 |---|---|
 | 0 | done |

@@ -18,6 +18,7 @@ from kafkaviz.__main__ import COMMANDS, main
 from kafkaviz.app.state.access import parse_directories
 from kafkaviz.cli import app
 from kafkaviz.errors import CorruptFile
+from kafkaviz.messages import verbatim
 from tests.support.http_answer import wait_for
 
 ROOT = Path(__file__).parents[1]
@@ -130,7 +131,7 @@ def test_the_command_line_is_light():
 
 def test_an_error_is_one_line(raising, capsys):
     """What kafkaviz raises reaches a person as one line on stderr, and ends with 2."""
-    raising(CorruptFile("orders-0/00000000000000000000.log", 4096, "batch length is -1"))
+    raising(CorruptFile("orders-0/00000000000000000000.log", 4096, verbatim("batch length is -1")))
     assert main(["app"]) == 2
     assert capsys.readouterr() == (
         "",

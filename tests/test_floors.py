@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = {
     "errors": 0,
     "jobs": 0,
+    "messages": 0,
     "units": 0,
     "versions": 0,
     "config_def": 0,
@@ -22,7 +23,6 @@ FLOORS = {
     "simulate": 5,
     "analysis": 6,
     "pipeline": 7,
-    "words": 8,
     "figures": 8,
     "app": 9,
     "cli": 9,

@@ -78,6 +78,25 @@ def test_a_loop_is_written_once(text, home):
     assert [one for one in found if one != "simulate/directory/replay_stream.py"] == [home]
 
 
+def test_batches_are_observed_by_a_method_of_one_name():
+    """Whoever is shown the batches of a scan is a BatchObserver; the simulator keeps the state of a
+    broker, which is no sum of a scan.
+    """
+    found = {
+        f"{path.relative_to(ROOT)} {owner.name}.{method.name}"
+        for path, tree in TREES.items()
+        if "simulate" not in path.parts
+        for owner in tree.body
+        if isinstance(owner, ast.ClassDef)
+        for method in owner.body
+        if isinstance(method, ast.FunctionDef) and not method.name.startswith("_")
+        if [argument.arg for argument in method.args.args] == ["self", "batches"]
+        if isinstance(method.returns, ast.Constant) and method.returns.value is None
+        if method.name != "observe" or not owner.bases
+    }
+    assert found == set()
+
+
 def test_what_an_option_takes_is_a_function_of_no_command():
     """Commands do not know each other: what several need lies in a folder beside them."""
     commands = {

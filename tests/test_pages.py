@@ -16,6 +16,7 @@ from kafkaviz.app.state import access
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log import archive, file, unpack_budget
+from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from tests.app.driven import html
@@ -239,7 +240,9 @@ def test_a_directory_without_permission(small, monkeypatch):
     """Whose it is and its mode; the tests may run as a user who reads everything, so the refusal is
     made.
     """
-    refused = CannotOpen(small, "may not be read", "copy it", kind="permission")
+    refused = CannotOpen(
+        small, message("errors.may_not_be_read"), verbatim("copy it"), kind="permission"
+    )
     monkeypatch.setattr(broker_cache, "open_broker", lambda path: (_ for _ in ()).throw(refused))
     small.chmod(0o700)
     text = html(page(small))
@@ -332,7 +335,7 @@ def test_part_of_a_directory(small, monkeypatch):
 
     def refusing(path):
         if path.suffix == ".index" and path.parent.name == "orders-0":
-            raise CannotOpen(path, "may not be read", kind="permission")
+            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
         return real(path)
 
     monkeypatch.setattr(file, "read_data", refusing)

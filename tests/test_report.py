@@ -26,6 +26,7 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 from kafkaviz.report import closing, html, inputs, records, subject
 from kafkaviz.report import health as health_part
 from kafkaviz.report.html import Html
@@ -179,9 +180,9 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
     assert len(told) == 5
     for one in told:
         told = one.code, one.consequence, one.next_step, one.evidence.found, one.reference or ""
-        assert [text for text in told if text.casefold() not in words] == []
+        assert [text for text in told if str(text).casefold() not in words] == []
     assert (
-        restart_forecast_text.describe(found.forecast).casefold() in words
+        str(restart_forecast_text.describe(found.forecast)).casefold() in words
         and "index.interval.bytes" in words
     )
     assert "5 errors, 9 warnings, 3 worth knowing" in words
@@ -358,9 +359,9 @@ def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
     )
     assert len(known.entries.position) == 5442
     assert set(subject._count_segments(open_broker(killed), lambda what: None)[1].values()) == {
-        "last batch cut short",
-        "512 zero bytes at the end",
-        "45 bytes that do not belong",
+        message("tail.torn"),
+        message("tail.zeros", n=512),
+        message("tail.garbage", n=45),
     }
 
 

@@ -17,6 +17,7 @@ from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost_model import READ_AHEAD_BYTES
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
@@ -70,7 +71,7 @@ class ColdReads:
         return np.array([sweep.quantile(counts, 0.99) for counts in self.counts], np.int64)
 
 
-class ColdSweeper:
+class ColdSweeper(BatchObserver[ColdReads]):
     """One segment while it is read, chunk by chunk: of each interval a few numbers go on from one
     to the next.
     """
@@ -93,7 +94,7 @@ class ColdSweeper:
             [np.zeros(0, np.int64)] * len(intervals),
         )
 
-    def take(self, batches: np.ndarray) -> None:
+    def observe(self, batches: np.ndarray) -> None:
         """The next batches of the segment: format.batch.BATCH."""
         sizes, is_single = (
             np.ascontiguousarray(batches["size_bytes"], np.int64),
@@ -107,7 +108,7 @@ class ColdSweeper:
             self._counts[row] = sweep.add_histograms(self._counts[row], np.bincount(reads))
         self._log_bytes += int(sizes.sum())
 
-    def end(self) -> ColdReads:
+    def result(self) -> ColdReads:
         """The counts of the whole segment."""
         return ColdReads(self._intervals, tuple(self._counts))
 
@@ -123,8 +124,8 @@ def cold_reads(
     sweeper = ColdSweeper(
         intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
     )
-    sweeper.take(batches)
-    return sweeper.end()
+    sweeper.observe(batches)
+    return sweeper.result()
 
 
 def cold_reads_from_starts(

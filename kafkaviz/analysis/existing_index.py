@@ -12,7 +12,6 @@ interval; nothing else makes gaps longer, and nothing makes one shorter.
 """
 
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from kafkaviz.analysis.sweep import Columns, SweepParts
 from kafkaviz.analysis.sweep.columns import GrowingColumn
 from kafkaviz.analysis.sweep.times import find_answers
 from kafkaviz.format.batch import UNKNOWN
+from kafkaviz.format.batch_observer import BatchObserver
 
 UNREAD_ROW = np.iinfo(np.int64).max
 BLOCK = 1 << 18  # lookups that are counted at once
@@ -108,26 +108,134 @@ def cost_from_replay(
     )
 
 
-class ExistingIndexSweeper:
+class _EntryTargets:
+    """The entries of an .index, and the batches they point to.
+
+    rows: of those batches, UNREAD_ROW of one that was not read yet.
+    """
+
+    def __init__(self, offsets: np.ndarray) -> None:
+        self._keys, self.positions = (
+            np.ascontiguousarray(offsets[name]) for name in ("offset", "position")
+        )
+        self.rows = np.full(len(offsets), UNREAD_ROW)
+
+    def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(row, position) of the batch that the index sends each offset to."""
+        if not len(self._keys):
+            return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
+        slot = np.searchsorted(self._keys, targets, "right") - 1
+        has_slot = slot >= 0
+        return np.where(has_slot, self.rows[slot], 0), np.where(has_slot, self.positions[slot], 0)
+
+
+@dataclass(frozen=True)
+class ExistingIndexSweep:
+    """What one pass over the .log tells of lookups in the indexes of a segment; those by timestamp
+    take the columns of its batches, once all are there.
+    """
+
+    entries: _EntryTargets
+    times: np.ndarray  # log.segment.TIME_ENTRY
+    starts: np.ndarray  # of each batch the row from which a scan for its base offset starts
+    base_counter: "_HeaderCounter"
+    every_counter: "_HeaderCounter"
+    gaps: EntryGaps
+    by_base_offset: bool
+
+    def cost(
+        self, columns: Columns, replay_cost: ExistingIndexCost, read_ahead_bytes: int
+    ) -> ExistingIndexCost:
+        """columns: of the whole segment, whose times are not kept; replay_cost: what the replay
+        says of it.
+        """
+        count = {
+            "entries": np.array([len(self.entries.rows)]),
+            "time_entries": np.array([len(self.times)]),
+        }
+        time_counter = self._count_times(columns)
+        columns.forget_times()
+        return ExistingIndexCost(
+            replace(self.base_counter.replace_in(replay_cost.parts), **count),
+            replace(self.every_counter.replace_in(replay_cost.every_offset), **count),
+            replace(time_counter.replace_in(replay_cost.timestamps), **count),
+            self._count_cold_reads(
+                columns.sizes["size_bytes"], replay_cost.cold.intervals, read_ahead_bytes
+            ),
+            self.gaps,
+        )
+
+    def _count_cold_reads(
+        self, sizes: np.ndarray, intervals: np.ndarray, read_ahead_bytes: int
+    ) -> ColdReads:
+        positions = np.cumsum(sizes, dtype=np.int64)
+        positions -= sizes
+        return cold_reads.cold_reads_from_starts(
+            positions,
+            self.starts,
+            intervals,
+            by_base_offset=self.by_base_offset,
+            read_ahead_bytes=read_ahead_bytes,
+        )
+
+    def _count_times(self, columns: Columns) -> "_HeaderCounter":
+        counter, row, position = _HeaderCounter(), 0, 0
+        for first in range(0, len(columns.targets_ms), BLOCK):
+            targets = columns.targets_ms[first : first + BLOCK]
+            rows, positions = find_answers(columns.sizes, columns.newest_ms, targets, row, position)
+            row, position = int(rows[-1]), int(positions[-1])
+            slot = np.searchsorted(self.times["timestamp_ms"], targets, "right") - 1
+            offsets = self.times["offset"][slot] if len(self.times) else slot
+            start, start_position = (
+                np.where(slot >= 0, column, 0) for column in self.entries.floor(offsets)
+            )
+            counter.add(
+                np.maximum(rows, start) - start + 1,
+                np.maximum(positions, start_position) - start_position,
+            )
+        return counter
+
+
+class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     """Lookups in the indexes of one segment while its .log is read, chunk by chunk."""
 
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
     ) -> None:
         """offsets, times: its entries, log.segment.OFFSET_ENTRY and TIME_ENTRY."""
-        self._keys, self._positions = (
-            np.ascontiguousarray(offsets[name]) for name in ("offset", "position")
-        )
-        self._times, self._by_base_offset = times, by_base_offset
-        self._rows = np.full(len(offsets), UNREAD_ROW)  # of the batches that the entries point to
-        self._matched_entries, self._is_usable = 0, not (np.diff(self._positions) < 1).any()
+        self._entries, self._times = _EntryTargets(offsets), times
+        self._by_base_offset = by_base_offset
+        self._matched_entries = 0
+        self._is_usable = not (np.diff(self._entries.positions) < 1).any()
         self._gaps, self._late_slot = EntryGaps(interval_bytes), -2
         self._batches = self._next_offset = 0
         self._starts = GrowingColumn(np.int32)
         self._base_counter, self._every_counter = _HeaderCounter(), _HeaderCounter()
+        self._last_batches: np.ndarray | None = None  # until it is known whether others follow
 
-    def take(self, batches: np.ndarray, *, is_end: bool) -> None:
-        """The next batches: format.batch.BATCH; is_end: whether they are the last."""
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: format.batch.BATCH."""
+        if self._last_batches is not None:
+            self._count(self._last_batches, is_end=False)
+        self._last_batches = batches
+
+    def result(self) -> ExistingIndexSweep | None:
+        """None where an entry points to no batch: such an index is built anew before it is used."""
+        if self._last_batches is not None:
+            self._count(self._last_batches, is_end=True)
+        if not self._is_usable or self._matched_entries < len(self._entries.rows):
+            return None
+        return ExistingIndexSweep(
+            self._entries,
+            self._times,
+            self._starts.end(),
+            self._base_counter,
+            self._every_counter,
+            self._gaps,
+            self._by_base_offset,
+        )
+
+    def _count(self, batches: np.ndarray, *, is_end: bool) -> None:
         self._is_usable = self._is_usable and self._match_entries(batches["position"])
         if not self._is_usable:
             return
@@ -143,71 +251,22 @@ class ExistingIndexSweeper:
         self._add_gaps(batches)
         self._batches, self._next_offset = self._batches + len(batches), int(last[-1]) + 1
 
-    def end(
-        self, columns: Columns, replay_cost: ExistingIndexCost, read_ahead_bytes: int
-    ) -> ExistingIndexCost | None:
-        """columns: of the whole segment, whose times are not kept; replay_cost: what the replay
-        says of it.
-
-        None where an entry points to no batch: such an index is built anew before it is used.
-        """
-        if not self._is_usable or self._matched_entries < len(self._rows):
-            return None
-        count = {
-            "entries": np.array([len(self._rows)]),
-            "time_entries": np.array([len(self._times)]),
-        }
-        time_counter = self._count_times(columns)
-        columns.forget_times()
-        return ExistingIndexCost(
-            replace(self._base_counter.replace_in(replay_cost.parts), **count),
-            replace(self._every_counter.replace_in(replay_cost.every_offset), **count),
-            replace(time_counter.replace_in(replay_cost.timestamps), **count),
-            self._count_cold_reads(
-                columns.sizes["size_bytes"], replay_cost.cold.intervals, read_ahead_bytes
-            ),
-            self._gaps,
-        )
-
-    def _count_cold_reads(
-        self, sizes: np.ndarray, intervals: np.ndarray, read_ahead_bytes: int
-    ) -> ColdReads:
-        positions = np.cumsum(sizes, dtype=np.int64)
-        positions -= sizes
-        return cold_reads.cold_reads_from_starts(
-            positions,
-            self._starts.end(),
-            intervals,
-            by_base_offset=self._by_base_offset,
-            read_ahead_bytes=read_ahead_bytes,
-        )
-
     def _match_entries(self, positions: np.ndarray) -> bool:
         """Whether the entries up to the last of these batches each point to one; which one is
         noted.
         """
-        stop = int(np.searchsorted(self._positions, positions[-1], "right"))
-        expected = self._positions[self._matched_entries : stop]
+        stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
+        expected = self._entries.positions[self._matched_entries : stop]
         rows = np.searchsorted(positions, expected)
-        self._rows[self._matched_entries : stop] = self._batches + rows
+        self._entries.rows[self._matched_entries : stop] = self._batches + rows
         self._matched_entries = stop
         return bool((positions[rows] == expected).all())
-
-    def _floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(row, position) of the batch that the index sends each offset to; of a batch that was not
-        read yet the row is UNREAD_ROW.
-        """
-        slot = np.searchsorted(self._keys, targets, "right") - 1
-        if not len(self._keys):
-            return cast("tuple[np.ndarray, np.ndarray]", np.zeros((2, len(targets)), np.int64))
-        has_slot = slot >= 0
-        return np.where(has_slot, self._rows[slot], 0), np.where(has_slot, self._positions[slot], 0)
 
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same, no batch behind that of the target."""
-        start, position = self._floor(targets)
+        start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
     def _count_every_offset(
@@ -237,30 +296,16 @@ class ExistingIndexSweeper:
 
     def _add_gaps(self, batches: np.ndarray) -> None:
         entry_gaps, slots = measure_gaps(
-            batches["position"], batches["size_bytes"], self._positions, self._gaps.interval_bytes
+            batches["position"],
+            batches["size_bytes"],
+            self._entries.positions,
+            self._gaps.interval_bytes,
         )
         is_continued = (
             len(slots) and slots[0] == self._late_slot
         )  # a gap that began before these batches
         self._gaps += replace(entry_gaps, late=entry_gaps.late - 1) if is_continued else entry_gaps
         self._late_slot = int(slots[-1]) if len(slots) else self._late_slot
-
-    def _count_times(self, columns: Columns) -> "_HeaderCounter":
-        counter, row, position = _HeaderCounter(), 0, 0
-        for first in range(0, len(columns.targets_ms), BLOCK):
-            targets = columns.targets_ms[first : first + BLOCK]
-            rows, positions = find_answers(columns.sizes, columns.newest_ms, targets, row, position)
-            row, position = int(rows[-1]), int(positions[-1])
-            slot = np.searchsorted(self._times["timestamp_ms"], targets, "right") - 1
-            offsets = self._times["offset"][slot] if len(self._times) else slot
-            start, start_position = (
-                np.where(slot >= 0, column, 0) for column in self._floor(offsets)
-            )
-            counter.add(
-                np.maximum(rows, start) - start + 1,
-                np.maximum(positions, start_position) - start_position,
-            )
-        return counter
 
 
 class _HeaderCounter:

@@ -16,9 +16,9 @@ import numpy as np
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
+from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.segment_selection import SegmentReason
 
 SEARCHED, OLDER, LATER = "searched", "older", "later"
 FATES = {

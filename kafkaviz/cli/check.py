@@ -271,11 +271,11 @@ def _render_notes(findings: "list[Finding]") -> Iterator[str]:
     yield from _render_note(findings[0])
     names = list(dict.fromkeys(finding.partition or _broker() for finding in findings[1:]))
 
-    listed, more = tuple(names[:MAX_NAMES]), len(names) - MAX_NAMES
+    first_names, more = tuple(names[:MAX_NAMES]), len(names) - MAX_NAMES
     text = (
-        say("common.list_and_more", names=listed, n=more)
+        say("common.list_and_more", names=first_names, n=more)
         if more > 0
-        else say("common.names", names=listed)
+        else say("common.names", names=first_names)
     )
     yield from _wrap(say("cli_check.label_also"), text, "  ")
 

@@ -41,7 +41,7 @@ def lane_reason(lane: SegmentHistory) -> str:
         return say("rolls.no_limit_fits")
     if exceeds_limit(lane.reason):
         return render(lane.reason.numbers())
-    return say("rolls.other_settings", found=lane.reason.found())
+    return say("rolls.other_settings", found=lane.reason.tripping_number())
 
 
 def text_colour(lane: SegmentHistory) -> str:

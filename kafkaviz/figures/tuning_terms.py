@@ -1,8 +1,10 @@
 """Microseconds, headers and changes as the figures of Tuning write them."""
 
 from kafkaviz.analysis.cost_model import Range
+from kafkaviz.analysis.tuning import Reason, Recommendation
+from kafkaviz.analysis.tuning.reason_text import describe_reason
 from kafkaviz.analysis.tuning.reason_text import format_us as micros
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import MISSING
 
 __all__ = ["SAME_SHARE", "change_text", "headers_text", "is_same", "micros", "range_text"]
@@ -41,3 +43,19 @@ def change_text(before: float | None, after: float | None) -> str:
     if ratio >= 2:
         return f"× {ratio:.1f}" if ratio < 100 else f"× {ratio:.0f}"
     return f"{'−' if ratio < 1 else '+'}{100 * abs(ratio - 1):.0f} %"
+
+
+def describe_all(recommendation: Recommendation) -> list[str]:
+    """Each reason of an answer, then what no interval changes, a sentence each."""
+    return [to_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)]
+
+
+def to_sentence(reason: Reason) -> str:
+    """One reason with its full stop."""
+    text = describe(reason)
+    return say("tuning_reason.sentence", words=f"{text[0].upper()}{text[1:]}")
+
+
+def describe(reason: Reason) -> str:
+    """One reason as a part of a sentence."""
+    return describe_reason(reason).render(language())

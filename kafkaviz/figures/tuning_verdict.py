@@ -14,7 +14,7 @@ from kafkaviz.analysis.tuning import (
     TuningVerdict,
     budget_usage,
 )
-from kafkaviz.figures import tuning_reasons
+from kafkaviz.figures import tuning_terms
 from kafkaviz.figures.join_text import join_comma, join_each_and, join_sentences
 from kafkaviz.figures.tuning_terms import micros, range_text
 from kafkaviz.messages import say
@@ -137,7 +137,7 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
     texts.append(_budget_text(recommendation, budgets))
     topics = _find_reason(recommendation, "topic-by-topic")
     texts.append(
-        tuning_reasons.to_sentence(topics) if topics else _not_worth_text(recommendation, budgets)
+        tuning_terms.to_sentence(topics) if topics else _not_worth_text(recommendation, budgets)
     )
     return join_sentences(texts)
 
@@ -149,7 +149,7 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
     )
     if deciding:
-        return tuning_reasons.to_sentence(deciding)
+        return tuning_terms.to_sentence(deciding)
     if _find_reason(recommendation, "smaller-too-little"):
         saved_bytes = int(current.row["index_bytes"]) * (
             recommendation.gain.index_share.typical / current.index_share

@@ -4,6 +4,7 @@ A stretch of an index is taken apart by itself: a slot's place follows from its 
 were never written are one span, a last slot that is cut another.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.spans import (
     CHECK,
     OFFSET,
+    PAYLOAD,
     POSITION,
     PRODUCER,
     SIZE,
@@ -25,7 +27,7 @@ from kafkaviz.binary.spans import (
     torn_span,
 )
 from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_index
-from kafkaviz.messages import Message, message
+from kafkaviz.messages import Message, Text, message
 
 
 @dataclass(frozen=True)
@@ -283,3 +285,32 @@ PRODUCER_FIELDS = {
         ),
     ),
 }
+
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
+
+
+def lines(data: bytes, name: str) -> list[Span]:
+    """The lines of the file with this name; of a checkpoint the version, the count and the
+    entries.
+    """
+    is_checkpoint = name.endswith("-checkpoint")
+    cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
+    return [
+        _line(data, start, end, number, is_checkpoint=is_checkpoint)
+        for number, (start, end) in enumerate(cuts)
+    ]
+
+
+def _line(data: bytes, start: int, end: int, number: int, *, is_checkpoint: bool) -> Span:
+    title: Text
+    value = spans.text(data[start:end].rstrip(b"\r\n"))
+    if is_checkpoint and number < 2:
+        title, kind = (("version", CHECK), (message("span.entry_count"), SIZE))[number]
+    elif is_checkpoint:
+        title, kind = message("span.entry", n=number - 2), OFFSET
+    else:
+        match = _NAME.match(data, start, end)
+        title, kind = (match[1].decode() if match else message("span.line", n=number + 1)), PAYLOAD
+    return Span(start, end, title, value, kind)

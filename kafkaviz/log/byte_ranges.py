@@ -8,7 +8,7 @@ from kafkaviz import units
 from kafkaviz.binary import spans
 from kafkaviz.binary.spans import PAYLOAD, UNWRITTEN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import names, offset_index, spans_batch, spans_table, spans_text, time_index
+from kafkaviz.format import names, offset_index, spans_batch, spans_table, time_index
 from kafkaviz.log import file, log_regions
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.log_regions import LogRegion
@@ -173,7 +173,7 @@ def _small_file_spans(info: FileInfo, kind: str) -> list[Span]:
     if kind == "snapshot":
         return spans_table.snapshot(data)
     if info.name in TEXTS or info.name.endswith("-checkpoint"):
-        return spans_text.lines(data, info.name)
+        return spans_table.lines(data, info.name)
     return [_unknown_file_span(info)]
 
 

@@ -238,6 +238,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {  # {size:bytes} is units.size(size)
     "clock": units.clock,  # 09:29:44.123
     "line": lambda text: units.escape_line(str(text)),  # a new line as \n
     "excerpt": lambda text: units.excerpt(str(text)),
+    "quoted": lambda text: repr(str(text)),  # 'abc'
 }
 JOINS = {  # how several values stand in one place: {names:comma}
     "comma": "common.list",  # things of one kind: a, b, c  a、b、c

@@ -247,12 +247,20 @@ def _parse_segment(
 
 
 def _problems_json(problems: Iterable[Problem]) -> list[dict]:
-    return [{"path": str(problem.path), "what": problem.what} for problem in problems]
+    return [
+        {
+            "path": str(problem.path),
+            "what": str(problem.what),
+            "message": problem.what.to_json(),
+        }
+        for problem in problems
+    ]
 
 
 def _parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
     return tuple(
-        Problem(Path(problem["path"]), _ensure_type(str, problem["what"])) for problem in documents
+        Problem(Path(problem["path"]), Message.from_json(problem["message"]))
+        for problem in documents
     )
 
 

@@ -14,6 +14,7 @@ from operator import or_
 import numpy as np
 
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.pipeline.rows import no_timestamp
 
 
@@ -56,6 +57,27 @@ def content(batches: np.ndarray) -> Content:
         first_batch_last_offset=int(first["last_offset"]),
         codecs=int(np.bitwise_or.reduce(1 << codec(batches).astype(np.int64))),
     )
+
+
+class ContentBuilder(BatchObserver[Content]):
+    """What the batches of a stretch tell together. end_position: of the last one; None before the
+    first.
+    """
+
+    def __init__(self) -> None:
+        self._content = Content()
+        self.end_position: int | None = None
+
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: format.batch.BATCH."""
+        if not len(batches):
+            return
+        self._content = merge((self._content, content(batches)))
+        self.end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
+
+    def result(self) -> Content:
+        """All of them."""
+        return self._content
 
 
 def merge(parts: Iterable[Content]) -> Content:

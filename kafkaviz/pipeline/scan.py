@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -19,11 +20,12 @@ from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, entries_between
 from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
 from kafkaviz.pipeline import check_cache
 from kafkaviz.pipeline.catalog_info import RowRange
-from kafkaviz.pipeline.content import Content, content, merge
+from kafkaviz.pipeline.content import Content, ContentBuilder
 from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask
 from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
@@ -111,6 +113,22 @@ class RowFile:
         self._waiting, self._waiting_rows = [], 0
 
 
+class BatchRows(BatchObserver[None]):
+    """Writes the batches of a segment as rows, each with the entry that points at it."""
+
+    def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
+        """entries: the .index, by position."""
+        self._file, self._owner, self._entries = file, owner, entries
+
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: format.batch.BATCH."""
+        slots = entry_slots(batches, entries_between(self._entries, batches))
+        self._file.add(self._owner, batches, slots)
+
+    def result(self) -> None:
+        """The rows lie in the file."""
+
+
 def _scan_range(segment_range: SegmentRange, files: Mapping[str, RowFile]) -> RangeSummary:
     """One pass over a stretch; the first of a segment has the rows of its indexes and its checks
     too.
@@ -183,11 +201,11 @@ def _add_sweep(segment_range: SegmentRange, sweeper: Sweeper, rows: RowFile) -> 
     """
     if not segment_range.is_whole:
         with suppress(KafkavizError):  # the stretch that has it says so
-            for batches in segment_range.segment_task.segment.scan(
-                segment_range.stop, look_inside=True
-            ):
-                sweeper.take(batches)
-    result = sweeper.end()
+            observe_scan(
+                segment_range.segment_task.segment.scan(segment_range.stop, look_inside=True),
+                sweeper,
+            )
+    result = sweeper.result()
     if result.batches:
         rows.add(segment_range.segment_task, result.sweep())
 
@@ -204,27 +222,22 @@ def _log(
     """Where the scan ended (None: nothing could be read), what it found, and what that says of the
     interval; entries by position.
     """
-    end, contents, gaps = None, [], ChunkedEvidence(entries)
+    content, gaps = ContentBuilder(), ChunkedEvidence(entries)
     if segment.log is None:
-        return end, Content(), gaps.evidence()
+        return None, content.result(), gaps.result()
+    observers: list[BatchObserver[Any]] = [content, gaps]
+    if sweeper:
+        observers.append(sweeper)
+    if rows is not None:
+        observers.append(BatchRows(rows, segment_range.segment_task, entries))
     steps = segment.scan(segment_range.start, segment_range.stop, look_inside=True)
     try:
-        for batches in steps:
-            contents.append(content(batches))
-            gaps.add(batches)
-            if sweeper:
-                sweeper.take(batches)
-            end = int(batches["position"][-1] + batches["size_bytes"][-1])
-            if rows is not None:
-                rows.add(
-                    segment_range.segment_task,
-                    batches,
-                    entry_slots(batches, entries_between(entries, batches)),
-                )
+        observe_scan(steps, *observers)
         end = steps.end.position
     except KafkavizError as fault:
         problems.append(Problem.from_fault(segment.log.path, fault))
-    return end, merge(contents), gaps.evidence()
+        end = content.end_position
+    return end, content.result(), gaps.result()
 
 
 def _slots(

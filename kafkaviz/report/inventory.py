@@ -13,7 +13,7 @@ from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow
 from kafkaviz.figures import broker_map, inactive_segment_text, map_rows
 from kafkaviz.figures.join_text import join_comma
 from kafkaviz.log.broker import Broker
-from kafkaviz.messages import message, say
+from kafkaviz.messages import message, render, say
 from kafkaviz.report.html import (
     Drawing,
     Html,
@@ -176,7 +176,7 @@ def _map(subject: Subject) -> Drawing | None:
         return None
     map_view = broker_map.view(
         overview,
-        tails=subject.tails,
+        tails={log_key: render(text) for log_key, text in subject.tails.items()},
         badges=partition_badges.badges_from_findings(subject.health.findings),
     )
     more = len(overview.partitions) - map_rows.ROWS_A_PAGE

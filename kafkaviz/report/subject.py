@@ -15,11 +15,12 @@ from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.tuning import Budgets, IntervalPrice, Recommendation
 from kafkaviz.analysis.tuning.source import TuningCase, TuningSource, open_source
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
-from kafkaviz.pipeline.content import Content, content, merge
+from kafkaviz.pipeline.content import Content, ContentBuilder
 from kafkaviz.pipeline.rows import codec_names
 from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
@@ -58,7 +59,7 @@ class Subject:
 
     overview: BrokerOverview
     looks: InferredRelease
-    tails: Mapping[tuple[str, int], str]
+    tails: Mapping[tuple[str, int], Message]
     health: Health
     tuning: ReportTuning | None
     untuned_reason: str | Message = ""
@@ -113,7 +114,7 @@ def gather(
 
 def _count_segments(
     broker: Broker, watch: ProgressListener
-) -> tuple[BrokerOverview, dict[tuple[str, int], str]]:
+) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
     """The listing with what every header and every index tells, and what stands behind the last
     batches.
     """
@@ -163,7 +164,9 @@ def _count_segment(segment: Segment, row: np.void) -> tuple[np.ndarray, Content,
     )  # a segment keeps the indexes that it read for as long as it lives
     positions, times = segment_copy.offset_index["position"], len(segment_copy.time_index)
     scan = segment_copy.scan() if segment_copy.log else None
-    segment_content = merge(map(content, scan)) if scan else Content()
+    builder = ContentBuilder()
+    observe_scan(scan or (), builder)
+    segment_content = builder.result()
     valid_bytes = scan.end.position if scan else 0
     values = {
         "batches": segment_content.batches,

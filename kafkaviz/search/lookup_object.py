@@ -2,11 +2,10 @@
 
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
-from kafkaviz.search.consumer import ConsumerRecord
+from kafkaviz.search.batches import ForwardScan
+from kafkaviz.search.fetch import SegmentChoice, SegmentMiss, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
-from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.scan import ForwardScan
-from kafkaviz.search.segment_selection import SegmentChoice, SegmentMiss, SegmentReason
+from kafkaviz.search.lookup import ConsumerRecord, Lookup
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
 PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.analysis import anatomy
-from kafkaviz.analysis.density import Density, density, gaps
+from kafkaviz.analysis.anatomy import Density, density, gaps
 from kafkaviz.analysis.links import link
 from kafkaviz.log.broker import open_broker
 from tests.analysis import made

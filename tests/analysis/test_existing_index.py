@@ -13,6 +13,7 @@ from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.archive import unpack_if_archive
 from tests.analysis import made
 
@@ -44,9 +45,10 @@ def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = Tru
         ),
         len(batches) // 2,
     )
-    there.take(batches[:middle], is_end=False)
-    there.take(batches[middle:], is_end=True)
-    return again, there.end(sweep.Columns.from_batches(batches), again, READ_AHEAD_BYTES)
+    observe_scan((batches[:middle], batches[middle:]), there)
+    swept = there.result()
+    columns = sweep.Columns.from_batches(batches)
+    return again, swept and swept.cost(columns, again, READ_AHEAD_BYTES)
 
 
 def counted(parts) -> list[int]:
@@ -168,11 +170,13 @@ def test_today_is_what_the_index_has():
     one = tuning.recommend(measured, today, Budgets(), lookup_prices(by_base_offset=True))
     assert one.verdict == TuningVerdict.KEEP and one.current_price.row["headers_p99"] > 900
     assert [reason.code for reason in one.reasons] == ["plateau", "over-budget", "coarser"]
-    words = tuning_text.describe_reason(one.reasons[-1])
+    on_disk = tuning_text.describe_reason(one.reasons[-1])["there"]
+    assert on_disk.key == "tuning_reason.on_disk" and on_disk["entries"] == 199
     assert (
-        "the index on disk has 199 entries" in words
-        and "replayed batch by batch 4096 has 399 and 6" in words
-    )
+        on_disk["interval"],
+        on_disk["entries_replayed"],
+        on_disk["headers_p99_replayed"],
+    ) == (4096, 399, 6)
     coarse = tuning.recommend(
         measured, replace(today, is_coarse=True), Budgets(), lookup_prices(by_base_offset=True)
     )

@@ -17,6 +17,7 @@ from kafkaviz.analysis.finding import (
     sort_findings,
 )
 from kafkaviz.format.deep_scan import FAULTS
+from kafkaviz.messages import message, verbatim
 
 ERRORS = frozenset(
     """
@@ -33,7 +34,7 @@ INFOS = frozenset(
     leftover-deleted retention-by-mtime interval-without-effect
 """.split()  # noqa: SIM905
 )
-NOTHING = Evidence("")
+NOTHING = Evidence(message("evidence.no_file"))
 
 
 def test_every_code_has_its_severity():
@@ -55,20 +56,23 @@ def test_every_code_says_what_kafka_does_and_what_to_do():
     for row in CODES.values():
         assert row.family in FAMILIES and row.title and row.consequence and row.next_step
         assert not any(
-            words.endswith((".", " ")) or "  " in words
-            for words in (row.title, row.consequence, row.next_step)
+            text.endswith((".", " ")) or "  " in text
+            for text in map(str, (row.title, row.consequence, row.next_step))
         )
 
 
 @pytest.mark.parametrize(
-    ("version", "words"),
-    [((), "Nothing checks"), ((4, 3, 1), "Nothing checks"), ((2, 2), "A start checks")],
+    ("version", "key"),
+    [
+        ((), "consequence.index_not_monotonic"),
+        ((4, 3, 1), "consequence.index_not_monotonic"),
+        ((2, 2), "consequence.sanity_check"),
+    ],
 )
-def test_the_consequence_is_that_of_the_version(version, words):
+def test_the_consequence_is_that_of_the_version(version, key):
     """Up to 2.2 a start looked at the indexes (KAFKA-7283)."""
-    assert finding("index-not-monotonic", "", NOTHING, version=version).consequence.startswith(
-        words
-    )
+    not_monotonic = finding("index-not-monotonic", verbatim(""), NOTHING, version=version)
+    assert not_monotonic.consequence == message(key)
 
 
 def test_the_worst_comes_first():
@@ -85,10 +89,10 @@ def test_the_worst_comes_first():
 def test_evidence_reads_as_one_line():
     """Words, and the bytes where there are any."""
     assert (
-        Evidence("offset 3", "offset 2", "00000003", "00000002").text
+        Evidence(verbatim("offset 3"), verbatim("offset 2"), "00000003", "00000002").text
         == "found offset 3 (00000003). expected offset 2 (00000002)."
     )
-    assert NOTHING.text == ""
+    assert NOTHING.text == "found no file."
     assert health.CODES is CODES and health.SEVERITIES is SEVERITIES
 
 

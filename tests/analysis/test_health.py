@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import units, versions
+from kafkaviz import versions
 from kafkaviz.analysis.checks import settings
 from kafkaviz.analysis.checks.summary import TimeAnomaly
 from kafkaviz.analysis.health import Health, check
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
+from kafkaviz.messages import message
 from tests.analysis.lab import Lab
 
+MAY_NOT_BE_READ = message("errors.may_not_be_read")
 TRUE_OF_CLEAN = {  # the topics were made so
     ("timestamp-in-future", "sensors-late-0/00000000000000010973.log"),
     ("timestamp-unit-suspect", "sensors-seconds-0/00000000000000000000.log"),
@@ -93,21 +95,17 @@ def test_consequences_are_what_the_broker_did(damaged):
     in 2401; 607 took every lookup.
     """
     found = checked(damaged)
-    assert "offsets 949 to 968" in only(found, "index-offset-mismatch").consequence
-    assert f"skip to offset {units.group(1017)}" in only(found, "index-offset-mismatch").consequence
-    assert (
-        "skips the segment and answers with the next one"
-        in only(found, "timeindex-zero-tail").consequence
-    )
-    assert (
-        "every time lookup up to that time ends here"
-        in only(found, "timeindex-missing").consequence
-    )
-    assert "recovers the segment" in only(found, "txnindex-mismatch").consequence
-    assert (
-        "deletes" in only(found, "orphan-index").consequence
-        and "deletes" in only(found, "leftover-cleaned").consequence
-    )
+    skips = only(found, "index-offset-mismatch").consequence
+    assert skips.key == "consequence.search_skips"
+    assert (skips["first"], skips["last"], skips["offset"]) == (949, 968, 1017)
+    for code, text in {
+        "timeindex-zero-tail": "skips the segment and answers with the next one",
+        "timeindex-missing": "every time lookup up to that time ends here",
+        "txnindex-mismatch": "recovers the segment",
+        "orphan-index": "deletes",
+        "leftover-cleaned": "deletes",
+    }.items():
+        assert text in str(only(found, code).consequence), code
 
 
 def test_evidence_has_the_bytes(damaged):
@@ -153,16 +151,15 @@ def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, mon
     for marker in (None, ".kafka_cleanshutdown"):
         shutil.copy(killed / "meta.properties", tmp_path / "kafka" / (marker or "meta.properties"))
         tail = only(check(tmp_path / "kafka"), "log-zero-tail")
-        assert tail.consequence.startswith("No start opens") and tail.next_step.endswith(
-            "(truncate -s)"
-        )
+        assert tail.consequence == message("consequence.log_not_opened")
+        assert tail.next_step == message("next_step.cut_by_hand")
     os.truncate(log, 2**31 - 1)
-    assert not only(check(tmp_path / "kafka"), "log-zero-tail").consequence.startswith(
-        "No start opens"
+    assert only(check(tmp_path / "kafka"), "log-zero-tail").consequence != message(
+        "consequence.log_not_opened"
     )
     monkeypatch.setattr("kafkaviz.analysis.checks.log.MOST_LOG_BYTES", 1000)
-    assert only(check(tmp_path / "kafka"), "log-zero-tail").next_step.startswith(
-        "Restore the segment"
+    assert only(check(tmp_path / "kafka"), "log-zero-tail").next_step == message(
+        "next_step.restore_segment"
     )
 
 
@@ -185,9 +182,7 @@ LOST_TRIMS = {  # made by hand in a directory of 4.4.0, in closed segments
     ("index-zero-tail", "tickets-any-0/00000000000000000000.index"),
     ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex"),
 }
-UNFLUSHED_TRIM = (
-    "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
-)
+UNFLUSHED_TRIM = message("finding.unflushed_trim")
 
 
 def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(restarted_4_4):
@@ -200,26 +195,27 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
     unwritten = {one.file for one in found.findings if one.code == "index-unwritten-slots"}
     assert unwritten == {"__cluster_metadata-0/00000000000000000000.index"}
     assert all(
-        one.message.endswith(UNFLUSHED_TRIM)
+        one.message["why"] == UNFLUSHED_TRIM
         for one in found.findings
         if (one.code, one.file) in LOST_TRIMS
     )
 
 
 @pytest.mark.parametrize(
-    ("version", "until"),
-    [("4.4.0", "rolls: from 4.4.0 on"), ("4.3.1", "rolls or the broker stops cleanly")],
+    ("version", "consequence"),
+    [
+        ("4.4.0", "consequence.metadata_log_untrimmed"),
+        ("4.3.1", "consequence.preallocation_waste"),
+    ],
 )
-def test_room_that_no_stop_gives_back_is_told_so(restarted_4_4, tmp_path, version, until):
+def test_room_that_no_stop_gives_back_is_told_so(restarted_4_4, tmp_path, version, consequence):
     """The metadata log's preallocated index, copied without its holes."""
     copy = Path(shutil.copytree(restarted_4_4, tmp_path / "kafka"))
     index = copy / "__cluster_metadata-0" / f"{0:020d}.index"
     index.write_bytes(index.read_bytes())
     [found] = [one for one in checked(copy, version).findings if one.code == "preallocation-waste"]
-    assert (
-        found.file == f"__cluster_metadata-0/{index.name}"
-        and f"until the segment {until}" in found.consequence
-    )
+    assert found.file == f"__cluster_metadata-0/{index.name}"
+    assert found.consequence == message(consequence)
 
 
 def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
@@ -236,7 +232,7 @@ def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
         (f"{kind}-zero-tail", f"__cluster_metadata-0/{0:020d}.{kind}")
         for kind in ("index", "timeindex")
     }
-    assert not [one for one in found if "KAFKA-20979" in one.message]
+    assert not [one for one in found if "KAFKA-20979" in str(one.message)]
 
 
 @pytest.mark.slow
@@ -271,9 +267,8 @@ def test_a_directory_that_no_broker_starts_on(shared):
     assert error.code == "recovery-will-fail" and error.file.startswith(
         "meter-readings-0/00000000000000000000."
     )
-    assert (
-        "Attempt to append to a full time index (size = 84)"
-        in only(found, "recovery-will-fail").evidence.found
+    assert "Attempt to append to a full time index (size = 84)" in str(
+        only(found, "recovery-will-fail").evidence.found
     )
     assert not found.restart.starts
 
@@ -315,7 +310,7 @@ def test_healthy_directories_of_other_releases_have_no_error(shared, name, versi
 def test_a_given_version_is_the_one_whose_behaviour_is_told(damaged):
     """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
     old, new = checked(damaged, "2.2"), checked(damaged)
-    assert old.version.reason == "it was given"
+    assert old.version.traces == (message("release.given"),)
     assert (
         only(old, "index-size-not-multiple").consequence
         != only(new, "index-size-not-multiple").consequence
@@ -379,22 +374,23 @@ def test_a_batch_of_the_future_is_named_by_its_offsets(clean):
     000, the batch ends at 11 001.
     """
     (found,) = [one for one in checked(clean).findings if one.code == "timestamp-in-future"]
-    assert found.message.endswith("ahead, in the batch of offsets 10\u202f973 to 11\u202f001")
+    assert found.message.key == "finding.future_batches"
+    assert found.message["where"] == message("finding.in_batch", first=10_973, last=11_001)
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "words"),
+    ("first", "last", "where"),
     [
-        (3, 9, "in the batch of offsets 3 to 9"),
-        (9, 9, "at offset 9"),
-        (-1, 9, "in the batch up to offset 9"),
+        (3, 9, message("finding.in_batch", first=3, last=9)),
+        (9, 9, message("finding.at_offset", offset=9)),
+        (-1, 9, message("finding.in_batch_up_to", offset=9)),
     ],
 )
-def test_where_a_time_is_wrong(first, last, words):
+def test_where_a_time_is_wrong(first, last, where):
     """A batch of one record is that record; a compressed message of old may not tell its first
     offset.
     """
-    assert TimeAnomaly(1, 0, 100, last, 5, first_offset=first).offsets_text == words
+    assert TimeAnomaly(1, 0, 100, last, 5, first_offset=first).offsets_text == where
 
 
 def test_many_segments_need_many_maps(clean, monkeypatch):
@@ -403,7 +399,8 @@ def test_many_segments_need_many_maps(clean, monkeypatch):
     segments = sum(len(partition.live) for partition in broker.partitions)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", 2 * segments + settings.MAPS_OF_JVM)
     (one,) = settings.check_broker(broker, ())
-    assert one.code == "maps-near-limit" and units.group(segments) in one.message
+    assert one.code == "maps-near-limit" and one.message.key == "finding.maps"
+    assert one.message["n"] == segments
     monkeypatch.undo()
     assert list(settings.check_broker(broker, ())) == []
 
@@ -419,13 +416,13 @@ def test_findings_cross_to_another_process(damaged):
 def test_a_directory_that_may_not_be_read_is_a_finding(clean):
     """Its segments are not known, and that is said."""
     broker = open_broker(clean)
-    shut = replace(broker, problems=(Problem(clean / "orders-9", "may not be read", "permission"),))
+    shut = replace(broker, problems=(Problem(clean / "orders-9", MAY_NOT_BE_READ, "permission"),))
     health_ = check(shut)
     assert health_.restart is None  # the broker may read it
     found = [one for one in health_.findings if one.partition == "orders-9"]
-    assert [(one.code, one.severity) for one in found] == [
-        ("unreadable-file", "error")
-    ] and "may not be read" in found[0].message
+    assert [(one.code, one.severity) for one in found] == [("unreadable-file", "error")] and found[
+        0
+    ].message["problem"] == MAY_NOT_BE_READ
 
 
 def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):

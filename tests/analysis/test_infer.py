@@ -23,6 +23,7 @@ from kafkaviz.analysis.inference.version import assumed_version
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.directory.broker_files import bootstrap
 from tests.analysis.raised import raised
 
@@ -187,36 +188,51 @@ def test_nothing_is_made_up():
     assert roll_reasons(small_after_large)[0] is None
 
 
+UP_TO_3_6 = message("release.between", first="0.11", last="3.6")
+
+
+def or_later(release: str) -> Message:
+    return message("release.or_later", release=release)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "trace"),
     [
-        ("kafka-3.9.0-leader", "3.9 or later", "bootstrap.checkpoint sets metadata.version"),
-        ("kafka-2.8.2-legacy", "0.11 to 3.6", ".kafka_cleanshutdown is empty"),
+        (
+            "kafka-3.9.0-leader",
+            or_later("3.9"),
+            message(
+                "release.metadata_version", file="bootstrap.checkpoint", level=21, release="3.9"
+            ),
+        ),
+        ("kafka-2.8.2-legacy", UP_TO_3_6, message("release.empty_marker")),
     ],
 )
 def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
     """What the broker left beside its logs, and one topic that was never written to."""
     looks = infer_release(open_broker(data / f"{name}-excerpt.tar.gz"))
-    assert looks.text == text and trace in looks.reason
+    assert looks.text == text and trace in looks.traces
 
 
 def test_versions_of_the_samples(clean, killed):
     """Brokers of 4.3.1."""
-    assert [infer_release(open_broker(one)).text for one in (clean, killed)] == ["4.3 or later"] * 2
+    assert [infer_release(open_broker(one)).text for one in (clean, killed)] == [
+        or_later("4.3")
+    ] * 2
 
 
 def test_versions_of_real_directories(clean, shared):
     """Every directory looks like the version that wrote it, and the trace is named."""
-    assert infer_release(open_broker(clean)).text == "4.3 or later"
+    assert infer_release(open_broker(clean)).text == or_later("4.3")
     expected = {
-        "kafka-3.9.0-leader": "3.9 or later",
-        "kafka-4.3.1-killed": "4.3 or later",
-        "kafka-4.4.0-killed": "4.4 or later",
-        "kafka-2.8.2-legacy": "0.11 to 3.6",
+        "kafka-3.9.0-leader": or_later("3.9"),
+        "kafka-4.3.1-killed": or_later("4.3"),
+        "kafka-4.4.0-killed": or_later("4.4"),
+        "kafka-2.8.2-legacy": UP_TO_3_6,
     }
     for name, text in expected.items():
         looks = infer_release(open_broker(shared / "data" / f"{name}.tar.gz"))
-        assert looks.text == text and looks.reason
+        assert looks.text == text and looks.traces
 
 
 @pytest.fixture
@@ -239,9 +255,9 @@ def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
     """
     assumed = assumed_version(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
-    assert (assumed.text, assumed.reason) == (
+    assert (assumed.text, assumed.traces) == (
         "4.3.1",
-        f"{snapshot} sets metadata.version to level 30, which 4.3 brought",
+        (message("release.metadata_version", file=snapshot, level=30, release="4.3"),),
     )
 
 
@@ -251,7 +267,7 @@ def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
         snapshot.unlink()
     assumed = assumed_version(open_broker(upgraded))
     assert assumed.text == versions.NEWEST and not assumed.is_decided
-    assert assumed.reason.startswith(".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; ")
+    assert assumed.traces[0] == message("release.broker_epoch") and len(assumed.traces) > 1
 
 
 def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_4_4, tmp_path):
@@ -261,16 +277,13 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
         os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
     assumed = assumed_version(open_broker(upgraded))
-    because = "a clean stop left the indexes of the metadata log untrimmed, as 4.4 brought"
-    assert assumed.text == versions.NEWEST and assumed.reason.startswith(because)
+    assert assumed.text == versions.NEWEST
+    assert assumed.traces[0] == message("release.untrimmed_indexes")
     for level in (33, 30):
         directory = raised(restarted_4_4, tmp_path / str(level), level)
         (directory / ".kafka_cleanshutdown").unlink()
         assert assumed_version(open_broker(directory)).text == "4.4.0"
-    assert (
-        infer_release(open_broker(directory)).reason
-        == "the first snapshot of the metadata log sets metadata.version, as 4.4 brought"
-    )
+    assert infer_release(open_broker(directory)).traces == (message("release.first_snapshot"),)
 
 
 def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
@@ -279,7 +292,11 @@ def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
     assumed = assumed_version(open_broker(upgraded))
-    assert (assumed.text, assumed.reason) == (
+    assert (assumed.text, assumed.traces) == (
         "3.9",
-        "bootstrap.checkpoint sets metadata.version to level 21, which 3.9 brought",
+        (
+            message(
+                "release.metadata_version", file="bootstrap.checkpoint", level=21, release="3.9"
+            ),
+        ),
     )

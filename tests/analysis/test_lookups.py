@@ -21,6 +21,7 @@ from kafkaviz.analysis.lookups import describe_recovered, needs_recovery, open_l
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.messages import message
 from kafkaviz.search import by_time
 from kafkaviz.search.bounds import READ_UNCOMMITTED, find_bounds
 from kafkaviz.search.log_view import AFTER_RECOVERY, ON_DISK
@@ -230,19 +231,15 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
         log.active.log.source == AFTER_RECOVERY
         and not open_log_view(partition, as_is=True).recovered_files
     )
-    told = (
-        f"the .log, .index and .timeindex of {stem} are read as the recovery of the next start "
-        "would leave them, not as they lie on disk"
+    assert describe_recovered(log.recovered_files) == message(
+        "recovered.of_one_segment", ends=(".log", ".index", ".timeindex"), stem=stem
     )
-    assert describe_recovered(log.recovered_files) == told and describe_recovered(()) == ""
-    assert (
-        describe_recovered(["1.log"])
-        == "1.log is read as the recovery of the next start would leave it, not as it lies on disk"
+    assert describe_recovered(()) is None
+    assert describe_recovered(["1.log"]) == message("recovered.one", file="1.log")
+    assert describe_recovered(["1.log", "1.index", "2.log"]) == message(
+        "recovered.several", file="1.log", n=2
     )
-    assert describe_recovered(["1.log", "1.index", "2.log"]).startswith(
-        "1.log and 2 files more are read"
-    )
-    assert describe_recovered(["1.log", "2.log"]).startswith("1.log and 1 file more are read")
+    assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 file more are read")
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):

@@ -12,6 +12,7 @@ from kafkaviz.analysis.finding import Finding
 from kafkaviz.analysis.health import check
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.walk import walk
+from kafkaviz.messages import message
 from tests.analysis.lab import Lab
 
 NAME, PLAIN = "index-differs-from-rebuild", "clicks-none-0"
@@ -90,7 +91,8 @@ def test_entries_lost_from_both_indexes_are_named(lab):
     (found,) = put(
         lab, np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
     )
-    assert "a recovery writes 1 entry there" in found.message
+    assert found.message.key == "finding.entries_missing"
+    assert found.message["entries"] == message("evidence.recovery_entries", n=1)
     assert (
         found.evidence.expected_hex == lost.tobytes().hex()
         and found.position == 12 * offset_index.ENTRY.itemsize
@@ -101,10 +103,9 @@ def test_entries_lost_from_one_index_are_named(lab):
     """Their time entries are still there, which is no chance; of one it may be."""
     entries, times = written(rows_of(lab), {0: 4096})
     (found,) = put(lab, np.delete(entries, [12, 13, 14]), times)
-    assert (
-        "a recovery writes 3 entries there" in found.message
-        and found.evidence.expected_hex == entries[12].tobytes().hex()
-    )
+    assert found.message.key == "finding.entries_missing"
+    assert found.message["entries"] == message("evidence.recovery_entries", n=3)
+    assert found.evidence.expected_hex == entries[12].tobytes().hex()
     assert put(lab, np.delete(entries, 12), times) == []
 
 

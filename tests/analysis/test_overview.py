@@ -10,6 +10,7 @@ import pytest
 from kafkaviz.analysis import overview
 from kafkaviz.analysis.overview import UNKNOWN
 from kafkaviz.log.broker import Problem, open_broker
+from kafkaviz.messages import message, verbatim
 from tests.support.segment_files import columns, make_segment
 
 
@@ -138,7 +139,7 @@ def test_a_segment_with_a_problem_is_left_out(small):
     listed = overview.inventory(broker)
     gone = small / "orders-0" / f"{0:020d}.index"
     gone.unlink()
-    problems = (Problem(gone, "is not there"),)
+    problems = (Problem(gone, message("errors.not_there")),)
     told = [(), (), problems, ()]
     known = overview.with_batches(
         listed, columns(broker, batches=[1, 0, 5, 2], problems=told, offset_entries=[0, 0, None, 0])
@@ -154,7 +155,7 @@ def test_a_segment_with_a_problem_is_left_out(small):
 def test_a_log_read_to_its_middle_is_left_out(small):
     """It has numbers, which are too small; the problem says so."""
     broker = open_broker(small)
-    problem = Problem(small / "orders-0" / f"{0:020d}.log", "input/output error")
+    problem = Problem(small / "orders-0" / f"{0:020d}.log", verbatim("input/output error"))
     known = overview.with_batches(
         overview.inventory(broker),
         columns(broker, batches=[1, 0, 5, 2], problems=[(), (), (problem,), ()]),
@@ -199,7 +200,8 @@ def test_of_nothing_read_nothing_is_known(small):
     """
     broker = open_broker(small)
     problems = [
-        (Problem(small / "logs-0" / f"{base:020d}.log", "may not be read"),) for base in (0, 9)
+        (Problem(small / "logs-0" / f"{base:020d}.log", message("errors.may_not_be_read")),)
+        for base in (0, 9)
     ]
     read = columns(broker, batches=[None, None, 5, 2], problems=[*problems, (), ()])
     known = overview.with_batches(overview.inventory(broker), read)

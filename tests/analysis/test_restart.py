@@ -22,6 +22,7 @@ from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.settings import open_settings
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 
@@ -277,7 +278,10 @@ def test_a_partition_that_no_broker_loads(unstartable, data):
     assert (failure.from_position, failure.size_bytes) == (
         84 * 12,
         12,
-    ) and "byte 27340 of its 807086, offset 254" in failure.why
+    )
+    because = failure.why["because"]
+    assert because.key == "start.index_has_no_room"
+    assert [because[name] for name in ("byte", "size", "offset")] == [27_340, 807_086, 254]
 
 
 @pytest.mark.parametrize(
@@ -318,14 +322,15 @@ def test_a_directory_that_no_broker_starts_on(shared):
         0,
         "index-full",
     )
-    assert (
-        "segment.index.bytes" in failure.way_out
-        and failure.file == "meter-readings-0/00000000000000000000.timeindex"
-    )
+    assert failure.way_out == message("way_out.larger_index_bytes", topic="meter-readings")
+    assert failure.file == "meter-readings-0/00000000000000000000.timeindex"
     assert (failure.from_position, failure.size_bytes) == (
         84 * 12,
         12,
-    ) and "byte 27340 of its 807086, offset 254" in failure.why
+    )
+    because = failure.why["because"]
+    assert because.key == "start.index_has_no_room"
+    assert [because[name] for name in ("byte", "size", "offset")] == [27_340, 807_086, 254]
 
 
 def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
@@ -481,14 +486,12 @@ def some(clean, tmp_path) -> Path:
     return tmp_path
 
 
-def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, str]:
+def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, Message]:
     """Why each directory becomes stray, by its name; none of them ends the start."""
     found = foretell(open_broker(directory), release=release)
     assert found.starts
     return {
-        step.partition: step.why.partition(";")[0]
-        for step in found.steps
-        if step.cause == "becomes-stray"
+        step.partition: step.why["because"] for step in found.steps if step.cause == "becomes-stray"
     }
 
 
@@ -502,10 +505,9 @@ def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, some):
     )
     known = read_image(open_broker(some)).topic_ids["epoch-zero"]
     assert strays(some) == {
-        "nulls-0": "it has no partition.metadata, so its topic has no id",
-        "epoch-zero-0": (
-            "its topic has the id AkXzOiiERbadGF_c6qNvhw, and the metadata log knows epoch-zero "
-            f"by the id {known}"
+        "nulls-0": message("stray.no_topic_id", file="partition.metadata"),
+        "epoch-zero-0": message(
+            "stray.other_topic_id", id="AkXzOiiERbadGF_c6qNvhw", topic="epoch-zero", other=known
         ),
     }
     assert (
@@ -517,7 +519,7 @@ def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, some):
 def test_a_partition_that_its_topic_has_not_becomes_stray(some):
     """A directory under another number: the topic is the cluster's, the partition is none of it."""
     (some / "bulk-import-0").rename(some / "bulk-import-7")
-    assert strays(some) == {"bulk-import-7": "the metadata log knows no partition 7 of its topic"}
+    assert strays(some) == {"bulk-import-7": message("stray.unknown_partition", partition=7)}
 
 
 def test_a_replica_of_another_broker_becomes_stray(some):
@@ -525,7 +527,7 @@ def test_a_replica_of_another_broker_becomes_stray(some):
     properties = some / "meta.properties"
     properties.write_text(properties.read_text().replace("node.id=1", "node.id=2"))
     assert (
-        set(strays(some).values()) == {"the metadata log assigns it to 1, not to this broker, 2"}
+        set(strays(some).values()) == {message("stray.of_other_brokers", replicas=(1,), node="2")}
         and len(strays(some)) == 3
     )
 

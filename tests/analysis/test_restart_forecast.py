@@ -7,23 +7,25 @@ from kafkaviz.analysis.finding import Finding
 from kafkaviz.analysis.health import check
 from kafkaviz.cli.check import _render
 from kafkaviz.figures import checkup, restart_forecast_text
+from kafkaviz.messages import verbatim
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED_CAUSES, RECOVERY_CAUSES, StartupStep
 
-CUT = StartupStep("a-0", 0, "truncate", "tail", "", "a-0/0.log", 100, 1500)
-EMPTIED = StartupStep("a-0", 0, "truncate", "invalid-offset", "", "a-0/0.log", 0, 100)
+NO_REASON = verbatim("")
+CUT = StartupStep("a-0", 0, "truncate", "tail", NO_REASON, "a-0/0.log", 100, 1500)
+EMPTIED = StartupStep("a-0", 0, "truncate", "invalid-offset", NO_REASON, "a-0/0.log", 0, 100)
 BUILT = [
-    StartupStep("a-0", base, "rebuild", "unflushed", "", f"a-0/{base}.{kind}")
+    StartupStep("a-0", base, "rebuild", "unflushed", NO_REASON, f"a-0/{base}.{kind}")
     for base in (0, 9)
     for kind in ("index", "timeindex")
 ]
-BUILT_B = StartupStep("b-0", 0, "rebuild", "index-missing", "", "b-0/0.index")
-SNAPSHOT = StartupStep("a-0", None, "rebuild", "producer-state", "", "a-0/9.snapshot")
+BUILT_B = StartupStep("b-0", 0, "rebuild", "index-missing", NO_REASON, "b-0/0.index")
+SNAPSHOT = StartupStep("a-0", None, "rebuild", "producer-state", NO_REASON, "a-0/9.snapshot")
 GONE = [
-    StartupStep("b-0", 5, "delete", "orphan-index", "", "b-0/5.index"),
-    StartupStep("b-0", 5, "delete", "leftover-deleted", "", "b-0/5.log.deleted"),
+    StartupStep("b-0", 5, "delete", "orphan-index", NO_REASON, "b-0/5.index"),
+    StartupStep("b-0", 5, "delete", "leftover-deleted", NO_REASON, "b-0/5.log.deleted"),
 ]
-TOPIC = StartupStep("c-0.1f-delete", None, "delete", "directory-deleted", "")
+TOPIC = StartupStep("c-0.1f-delete", None, "delete", "directory-deleted", NO_REASON)
 
 
 def test_each_thing_is_counted_once():
@@ -44,7 +46,9 @@ def test_each_thing_is_counted_once():
 
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
-    epochs = StartupStep("a-0", None, "rebuild", "leader-epochs", "", "a-0/leader-epoch-checkpoint")
+    epochs = StartupStep(
+        "a-0", None, "rebuild", "leader-epochs", NO_REASON, "a-0/leader-epoch-checkpoint"
+    )
     told = restart_forecast.forecast(Restart(True, True, (SNAPSHOT, epochs, GONE[1], TOPIC)), 7)
     usual = (
         "one directory of deleted topics, one file that waited for deletion, one snapshot, one "
@@ -75,7 +79,9 @@ def test_the_other_logs_are_those_of_the_broker():
     """However few of them the steps name; a file of the broker directory takes no one log with
     it.
     """
-    full = StartupStep("a-0", 0, "fail", "index-full", "it is full", "a-0/0.index", error="E: full")
+    full = StartupStep(
+        "a-0", 0, "fail", "index-full", verbatim("it is full"), "a-0/0.index", error="E: full"
+    )
     none: list[Finding] = []
     assert checkup.start_verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
     assert checkup.start_verdict(none, Restart(False, False, (full,)), 2).text.endswith(
@@ -84,12 +90,18 @@ def test_the_other_logs_are_those_of_the_broker():
     assert checkup.start_verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith(
         "its 23 other logs are not served either."
     )
-    strange = StartupStep("lost+found", None, "fail", "directory-name", "no name")
+    strange = StartupStep("lost+found", None, "fail", "directory-name", verbatim("no name"))
     assert checkup.start_verdict(none, Restart(False, False, (strange,)), 2).text.endswith(
         "its two other logs are not served either."
     )
     own = StartupStep(
-        None, None, "fail", "meta-properties", "there is none", "meta.properties", error="E: none"
+        None,
+        None,
+        "fail",
+        "meta-properties",
+        verbatim("there is none"),
+        "meta.properties",
+        error="E: none",
     )
     assert (
         checkup.start_verdict(none, Restart(False, False, (own,)), 2).title

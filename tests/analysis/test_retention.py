@@ -22,6 +22,7 @@ from kafkaviz.analysis.retention import (
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.retention_text import basis_text, headline_text, newest_text, reason_text
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import message
 from tests.analysis.lab import Lab
 
 PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
@@ -290,7 +291,9 @@ def test_the_record_that_keeps_a_segment(clean):
         second.until_ms == second.gone_ms == second.age.timestamp_ms + 7 * DAY_MS
         and second.blocked_by is None
     )
-    assert first.gone_ms == first.until_ms and log.limits.ms_source == "default of Kafka 4.3"
+    assert first.gone_ms == first.until_ms and log.limits.ms_source == message(
+        "setting_source.default", release="4.3"
+    )
     assert newest_text(second.age).startswith("2027-10-26") and newest_text(second.age).endswith(
         "offset 11\u202f000"
     )
@@ -301,9 +304,9 @@ def test_settings_are_those_of_the_topic(clean):
     """weblogs has its own retention.bytes; accounts is compacted and expires by nothing."""
     found = {one.partition: one for one in health.check(clean).retention}
     assert found["weblogs-0"].limits.retention_bytes == 1_500_000
-    assert found["weblogs-0"].limits.bytes_source.startswith(
-        "retention.bytes, ConfigRecord at offset "
-    )
+    source = found["weblogs-0"].limits.bytes_source
+    assert (source.key, source["name"]) == ("setting_source.named", "retention.bytes")
+    assert source["source"].key == "setting_source.config_record"
     assert {one.state for one in found["accounts-0"].segments} == {
         "compacted"
     } and "compacted alone" in basis_text(found["accounts-0"])

@@ -133,7 +133,7 @@ def test_a_time_index_that_is_full(clean):
     """28 rolls at 24 entries, 49 batches a segment, no .log read."""
     shown = on_disk(clean, "tiny-index-0")
     assert shown.rolls() == {Cause.TIME_INDEX_FULL: 28} and not shown.inferred_limits
-    assert {lane.reason.words() for lane in shown.segments[:-1]} == {"24 of 24 usable slots"}
+    assert {str(lane.reason.numbers()) for lane in shown.segments[:-1]} == {"24 of 24 usable slots"}
     first = shown.segments[0]
     assert (
         first.fills["time_entries"].tolist() == [*range(1, 25), 24]

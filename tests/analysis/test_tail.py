@@ -5,6 +5,7 @@ import pytest
 from kafkaviz.analysis import tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import message
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_what_is_no_batch(tmp_path, log, behind, words):
     data, position, last_offset = log
     path = tmp_path / "torn.log"
     path.write_bytes(data[:position] + behind)
-    assert tail.read(file.info(path), position, last_offset).summary == words
+    assert str(tail.read(file.info(path), position, last_offset).summary) == words
 
 
 @pytest.mark.parametrize("kept", [17, 61, 100])
@@ -44,7 +45,7 @@ def test_a_batch_cut_short(tmp_path, log, kept):
     data, position, last_offset = log
     path = tmp_path / "cut.log"
     path.write_bytes(data[: position + kept])
-    assert tail.read(file.info(path), position, last_offset).summary == "last batch cut short"
+    assert tail.read(file.info(path), position, last_offset).summary == message("tail.torn")
 
 
 def test_a_batch_from_before_does_not_belong(tmp_path, log):
@@ -52,8 +53,8 @@ def test_a_batch_from_before_does_not_belong(tmp_path, log):
     data, position, last_offset = log
     path = tmp_path / "old.log"
     path.write_bytes(data[:position] + data[:100])
-    assert (
-        tail.read(file.info(path), position, last_offset).summary == "100 bytes that do not belong"
+    assert tail.read(file.info(path), position, last_offset).summary == message(
+        "tail.garbage", n=100
     )
 
 
@@ -63,4 +64,6 @@ def test_a_long_tail_is_not_read_whole(tmp_path, monkeypatch, log):
     path = tmp_path / "long.log"
     path.write_bytes(data[:position] + bytes(4096))
     monkeypatch.setattr(tail, "READ_BYTES", 4095)
-    assert tail.read(file.info(path), position, last_offset).summary == "4 KiB after the last batch"
+    assert tail.read(file.info(path), position, last_offset).summary == message(
+        "tail.long", size=4096
+    )

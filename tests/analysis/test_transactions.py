@@ -70,8 +70,8 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
     for number in range(1000):
         copies = batches[pair].copy()
         copies["position"] += number << 32
-        taken.add(copies)
-    assert len(taken.steps()) == (1 if kind == ControlType.COMMIT else 2000)
+        taken.observe(copies)
+    assert len(taken.result().steps) == (1 if kind == ControlType.COMMIT else 2000)
 
 
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from kafkaviz.analysis.health import Health, check
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import message
 from tests.analysis.lab import Lab
 
 PARTITIONS = ("__cluster_metadata-0", "payments-0")
@@ -79,7 +80,8 @@ def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse
         monkeypatch.undo()
         told = [one for one in found.findings if one.file == name and one.code == "unreadable-file"]
         assert len(told) == 1, (name, [(one.code, one.file, one.message) for one in found.findings])
-        assert "may not be read" in told[0].message and "a user who may" in told[0].next_step
+        assert told[0].message["problem"] == message("errors.may_not_be_read"), name
+        assert told[0].next_step == message("next_step.read_as_other_user"), name
         assert alarms(found) - alarms(sound) <= {("unreadable-file", name)}, name
         assert found.restart in (None, sound.restart) and (found.restart is None) == (
             name not in (*NOT_NEEDED, *older)
@@ -89,13 +91,13 @@ def test_any_file_that_may_not_be_read_is_named_and_nothing_else(healthy, refuse
 @pytest.mark.parametrize(
     ("name", "severity", "consequence"),
     [
-        ("meta.properties", "error", "does not start"),
-        ("bootstrap.checkpoint", "error", "does not start"),
-        ("payments-0/00000000000000000000.log", "error", "offline"),
-        ("payments-0/00000000000000000000.index", "error", "offline"),
-        ("payments-0/partition.metadata", "error", "offline"),
-        ("recovery-point-offset-checkpoint", "warning", "takes it for empty"),
-        (".kafka_cleanshutdown", "warning", "being there alone"),
+        ("meta.properties", "error", "consequence.unread_no_start"),
+        ("bootstrap.checkpoint", "error", "consequence.unread_no_start"),
+        ("payments-0/00000000000000000000.log", "error", "consequence.unread_offline"),
+        ("payments-0/00000000000000000000.index", "error", "consequence.unread_offline"),
+        ("payments-0/partition.metadata", "error", "consequence.unread_offline"),
+        ("recovery-point-offset-checkpoint", "warning", "consequence.unread_empty"),
+        (".kafka_cleanshutdown", "warning", "consequence.unread_only_there"),
     ],
 )
 def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
@@ -105,7 +107,7 @@ def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
     refuse(healthy / name)
     found = check(healthy)
     (one,) = [one for one in found.findings if one.code == "unreadable-file"]
-    assert (one.file, one.severity) == (name, severity) and consequence in one.consequence
+    assert (one.file, one.severity, one.consequence) == (name, severity, message(consequence))
     assert (found.restart is None) == (name not in NOT_NEEDED)
 
 

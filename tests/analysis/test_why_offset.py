@@ -11,6 +11,7 @@ from kafkaviz.analysis.why_offset import RecordTime
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import why_offset as figure
 from kafkaviz.format.record_heads import RecordHead
+from kafkaviz.messages import message, verbatim
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.profile import profile
@@ -49,7 +50,7 @@ def test_a_damaged_batch_is_left_out_and_told():
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
         if position == 656:
-            raise CorruptFile("0.log", position, "no record")
+            raise CorruptFile("0.log", position, verbatim("no record"))
         return list(
             made.log.segments[0].run_search(lambda log: list(next(log.batches(position)).heads()))
         )
@@ -61,9 +62,10 @@ def test_a_damaged_batch_is_left_out_and_told():
         lambda base_offset: made.batches,
         records,
     )
-    assert found.faults == ("0.log, byte 656: no record",) and found.closest == RecordTime(
-        16, practice.START_MS + 2050
+    assert found.faults == (
+        message("errors.at_byte_of_file", path="0.log", position=656, what=verbatim("no record")),
     )
+    assert found.closest == RecordTime(16, practice.START_MS + 2050)
     assert "1 batch near the target left out" in " ".join(figure.view(found).notes)
 
 

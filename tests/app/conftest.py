@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from kafkaviz import messages
 from kafkaviz.app.state import session_language
+from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
@@ -34,10 +36,26 @@ def nothing_cached() -> Iterator[None]:
     st.cache_data.clear()
 
 
+@pytest.fixture(autouse=True)
+def only_english_is_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message or an error in an f-string is English, on a Chinese page too, and nothing tells: so
+    there it raises. Who means the reader's language says render(), who means English says str().
+    """
+
+    def text(sentence: messages.Message | KafkavizError, spec: str) -> str:
+        if messages.language() != messages.ENGLISH:
+            raise AssertionError(f"English in another language: {str(sentence)!r}")
+        return format(str(sentence), spec)
+
+    for kind in (messages.Message, KafkavizError):
+        monkeypatch.setattr(kind, "__format__", text)
+
+
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of 中文: between two runs too, where AppTest asks what an option is called."""
-    monkeypatch.setattr(session_language.words, "_language_sources", [lambda: "zh"])
+    # session_language says whose language it is when it is imported: not while this stands in
+    monkeypatch.setattr(session_language.messages, "_language_sources", [lambda: "zh"])
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import time
 
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.pages.tuning.measure_jobs import measure_jobs
+from kafkaviz.app.pages.tuning.tuning_context import measure_jobs
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.app.state.ingests import server_ingests
 from kafkaviz.pipeline.job import Progress

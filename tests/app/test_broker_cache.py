@@ -13,6 +13,7 @@ from kafkaviz.app.state import access, ingests
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
+from kafkaviz.messages import message
 from kafkaviz.pipeline import job
 from tests.support.segment_files import columns, make_segment
 
@@ -191,7 +192,7 @@ def test_an_unreadable_file_is_one_problem_of_its_name(
     here = broker_cache.open_snapshot(directory)
     in_process(directory, catalog=broker_cache.catalog_path(here.broker))
     known = broker_cache.overview(here)
-    assert known.problems == (Problem(unreadable, "may not be read"),)
+    assert known.problems == (Problem(unreadable, message("errors.may_not_be_read")),)
     assert known.segments["left_out"].tolist() == [True] and known.codecs is not None
 
 
@@ -200,7 +201,7 @@ def refusing(unreadable: Path, door: Callable) -> Callable:
 
     def opened(path: Path) -> object:
         if path == unreadable:
-            raise CannotOpen(path, "may not be read", kind="permission")
+            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
         return door(path)
 
     return opened
@@ -256,7 +257,7 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     known = broker_cache.overview(here)
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
     assert {place: tail.summary for place, tail in broker_cache.torn_tails(here).items()} == {
-        ("orders-0", 0): "400 zero bytes at the end"
+        ("orders-0", 0): message("tail.zeros", n=400)
     }
     assert (
         broker_cache.broker_map(here, "By size", 0, "light").view.title

@@ -23,6 +23,7 @@ from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
+from kafkaviz.messages import verbatim
 from kafkaviz.pipeline import query as query_module
 from kafkaviz.pipeline import sql
 from kafkaviz.pipeline.query import (
@@ -261,7 +262,11 @@ def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
     """Where it lies is the server's own."""
     fake.now, fake.error = (
         "failed",
-        CannotOpen("/srv/cache/catalogs/x", "lacks files that it names", "run kafkaviz ingest"),
+        CannotOpen(
+            "/srv/cache/catalogs/x",
+            verbatim("lacks files that it names"),
+            verbatim("run kafkaviz ingest"),
+        ),
     )
     told = words(page(made, sql=SELECT))
     assert "lacks files that it names. Nothing was changed." in told and "/srv/cache" not in told
@@ -269,7 +274,7 @@ def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
 
 def test_any_other_failure_is_one_line(made, fake):
     """No traceback."""
-    fake.now, fake.error = "failed", KafkavizError("no Java was found")
+    fake.now, fake.error = "failed", KafkavizError(verbatim("no Java was found"))
     told = words(page(made, sql=SELECT))
     assert "The query did not end" in told and "no Java was found. Nothing was changed." in told
 

@@ -15,6 +15,7 @@ from kafkaviz.analysis.rebuild_source import open_rebuild_source
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress
+from kafkaviz.messages import verbatim
 from kafkaviz.versions import NEWEST, NEWEST_RELEASE
 from tests.app.health_page import PATIENCE_S, ROOT, opened, page, sent
 from tests.support.segment_files import make_segment
@@ -95,7 +96,7 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     """In one line, with a way to try again."""
 
     def failing(*given: object, **named: object) -> None:
-        raise KafkavizError("the disk is gone")
+        raise KafkavizError(verbatim("the disk is gone"))
 
     monkeypatch.setattr(health, "check", failing)
     # whatever another test's catalog tells

@@ -2,6 +2,7 @@
 
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import ingests
+from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.job import Progress
 
 
@@ -46,7 +47,7 @@ def test_a_directory_that_changes_all_the_time_is_not_ingested_all_the_time(
     ingests.get_or_start(here)
     assert len(starts.asked) == 1
     monkeypatch.setattr(ingests, "AGAIN_AFTER_S", -1)
-    starts.progress = Progress(state="failed", error="no Java")
+    starts.progress = Progress(state="failed", error=verbatim("no Java"))
     ingests.get_or_start(here)
     assert len(starts.asked) == 2
     ingests.get_or_start(here)
@@ -63,6 +64,6 @@ def test_numbers_are_awaited_until_the_ingest_ends(directory, starts):
     assert len(starts.asked) == 1  # one runs
     ingests.get_or_start(here).cancel()
     assert not ingests.is_awaited(here)
-    starts.progress = Progress(state="failed", error="no Java")
+    starts.progress = Progress(state="failed", error=verbatim("no Java"))
     ingests.restart(here)
     assert ingests.state(here) == "failed" and not ingests.is_awaited(here)

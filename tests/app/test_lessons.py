@@ -216,7 +216,7 @@ def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
     path = tmp_path / "ninth.en.md"
     path.write_text(GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8")
     count, wrong = check.faults([tmp_path])
-    assert count == 1 and [one.line for one in wrong] == [28] and fault in wrong[0].what, wrong
+    assert count == 1 and [one.line for one in wrong] == [28] and fault in str(wrong[0].what), wrong
 
 
 def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):

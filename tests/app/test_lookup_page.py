@@ -14,6 +14,7 @@ from kafkaviz.analysis import lookups as analysed
 from kafkaviz.app.pages.lookup import controls, lookup_source, release_lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
 
@@ -445,7 +446,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     """Only bytes that break their format are called damaged."""
 
     def refused(*asked: object) -> None:
-        raise KafkavizError("Kafka has a time index from 0.10.1 on")
+        raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
     monkeypatch.setattr(release_lookup, "lookup_context", refused)
     text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
@@ -499,7 +500,7 @@ def test_a_download_beside_each_table(clean):
 )
 def test_what_is_recovered_is_told_as_on_the_command_line(names):
     """In a sentence of its own."""
-    told = analysed.describe_recovered(names)
+    told = str(analysed.describe_recovered(names) or "")
     assert lookup_source.recovery_notes(names) == (
         [f"{told[0].upper()}{told[1:]}."] if told else []
     )

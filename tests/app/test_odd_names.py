@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
+from kafkaviz.messages import verbatim
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from tests.app.driven import html
@@ -43,7 +44,9 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
                 found[name], catalog=broker_cache.catalog_path(broker_cache.broker(found[name]))
             )
         patched.setattr(
-            job, "start_ingest", FakeStarts(Progress(state="failed", error="not asked for"))
+            job,
+            "start_ingest",
+            FakeStarts(Progress(state="failed", error=verbatim("not asked for"))),
         )
         st.cache_resource.clear()
         yield found

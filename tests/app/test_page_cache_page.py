@@ -16,7 +16,7 @@ from kafkaviz.analysis.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app.lessons import exercise, exercise_text
 from kafkaviz.app.pages.page_cache import controls, growth
 from kafkaviz.figures import layout_bars
-from kafkaviz.messages import say
+from kafkaviz.messages import message, say
 from tests.app import driven
 
 ROOT = Path(__file__).parents[2]
@@ -173,7 +173,9 @@ def test_an_index_that_cannot_be_read(monkeypatch):
     from kafkaviz.errors import CannotOpen
 
     def refusing(key, _segment):
-        raise CannotOpen(Path("dense-index-0"), "may not be read", kind="permission")
+        raise CannotOpen(
+            Path("dense-index-0"), message("errors.may_not_be_read"), kind="permission"
+        )
 
     monkeypatch.setattr(controls, "read_index", refusing)
     text = html(page(index="dense-index-0"))

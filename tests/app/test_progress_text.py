@@ -2,7 +2,8 @@
 
 import pytest
 
-from kafkaviz.app.widgets import progress_text
+from kafkaviz.app.widgets import ingest_status
+from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.job import Progress
 
 MIB = 1 << 20
@@ -36,7 +37,11 @@ WITHOUT = "batches, records and torn ends are not known without it"
             "Spark: all of 20 MiB read, writing the catalog",
             MEANWHILE,
         ),
-        (Progress(state="failed", error="no Java found"), "Spark stopped: no Java found", WITHOUT),
+        (
+            Progress(state="failed", error=verbatim("no Java found")),
+            "Spark stopped: no Java found",
+            WITHOUT,
+        ),
         (Progress(state="cancelled"), "Spark was cancelled", WITHOUT),
         (Progress(5, 5, 20 * MIB, 20 * MIB, None, "done"), "Spark: all of 20 MiB read", FINAL),
         (Progress(state="fresh"), "Spark: nothing has changed since it was read", FINAL),
@@ -44,15 +49,15 @@ WITHOUT = "batches, records and torn ends are not known without it"
 )
 def test_every_state_has_its_words(progress, text, aside):
     """What it does, and how long still."""
-    assert (progress_text.text(progress), progress_text.aside(progress)) == (text, aside)
+    assert (ingest_status.text(progress), ingest_status.aside(progress)) == (text, aside)
 
 
 def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
     """A bar of a quarter at a quarter; none before reading began."""
-    assert "width:25%" in progress_text.html(Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"))
-    assert "kv-prog" not in progress_text.html(Progress())
+    assert "width:25%" in ingest_status.html(Progress(2, 5, 5 * MIB, 20 * MIB, MIB, "reading"))
+    assert "kv-prog" not in ingest_status.html(Progress())
 
 
 def test_an_error_becomes_no_markup():
     """What failed may name a file."""
-    assert "<b>" not in progress_text.html(Progress(state="failed", error="<b>x</b>"))
+    assert "<b>" not in ingest_status.html(Progress(state="failed", error=verbatim("<b>x</b>")))

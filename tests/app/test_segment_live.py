@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import segment_bytes
+from kafkaviz.messages import message
 from tests.app.segment_page import copy_of, html, page, sent
 
 pytestmark = pytest.mark.usefixtures("starts")
@@ -151,7 +152,7 @@ def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
     """The tab says so; the ruler is drawn of what was read."""
 
     def gone(*_, **__):
-        raise CannotOpen(log, "is not there", kind="missing")
+        raise CannotOpen(log, message("errors.not_there"), kind="missing")
 
     monkeypatch.setattr(segment_bytes, "view", gone)
     at = page(folder, "refunds-0", 1, tab="Bytes")

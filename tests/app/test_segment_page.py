@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
+from kafkaviz.messages import message, verbatim
 from tests.app.segment_page import copy_of, html, page, sent
 from tests.conftest import SAMPLES
 
@@ -212,7 +213,12 @@ def test_a_log_that_may_not_be_read(clean, nothing_cached, monkeypatch):
     """The tests may run as a user who reads everything, so the refusal is made."""
 
     def refuse(segment):
-        raise CannotOpen(segment.log.path, "may not be read", "copy it", kind="permission")
+        raise CannotOpen(
+            segment.log.path,
+            message("errors.may_not_be_read"),
+            verbatim("copy it"),
+            kind="permission",
+        )
 
     monkeypatch.setattr(segment_cache.anatomy, "read", refuse)
     at = page(clean, "payments-0", 7975)
@@ -223,7 +229,7 @@ def test_a_log_that_is_gone(clean, nothing_cached, monkeypatch):
     """A broker removed it between the listing and the reading."""
 
     def gone(segment):
-        raise CannotOpen(segment.log.path, "is not there", kind="missing")
+        raise CannotOpen(segment.log.path, message("errors.not_there"), kind="missing")
 
     monkeypatch.setattr(segment_cache.anatomy, "read", gone)
     assert "00000000000000007975.log is gone" in html(page(clean, "payments-0", 7975))

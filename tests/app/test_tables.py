@@ -7,20 +7,20 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.words import phrases
 
 from kafkaviz.app.widgets.tables import escape_formula, report_name, to_csv
 from kafkaviz.log.broker import open_broker
 
+ROOT = Path(__file__).parents[2]
 SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the reader's language
 
 
 def files() -> list[Path]:
     """Every script and module of the app that may offer a file."""
     return [
-        *(phrases.ROOT / "kafkaviz" / "app").rglob("*.py"),
-        *(phrases.ROOT / "pages").glob("*.py"),
-        phrases.ROOT / "app.py",
+        *(ROOT / "kafkaviz" / "app").rglob("*.py"),
+        *(ROOT / "pages").glob("*.py"),
+        ROOT / "app.py",
     ]
 
 
@@ -28,23 +28,32 @@ def heads() -> dict[str, list[str]]:
     """What names the columns of each CSV, and where."""
     found = {}
     for file in files():
-        of = phrases.code(file)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        above = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         for call in (
             node
-            for node in ast.walk(of.tree)
-            if isinstance(node, ast.Call) and phrases.called(node.func) == "to_csv" and node.args
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and called(node.func) == "to_csv" and node.args
         ):
-            found[f"{of.file}, line {call.lineno}"] = [
-                ast.unparse(one) for one in (call.args[0], *given(call.args[0], of))
+            found[f"{file.relative_to(ROOT)}, line {call.lineno}"] = [
+                ast.unparse(one) for one in (call.args[0], *given(call.args[0], above))
             ]
     return found
 
 
-def given(name: ast.expr, of: phrases.Code) -> list[ast.expr]:
-    """What a name is given in the function around it, whatever is given to others at once."""
-    room = name
-    while not isinstance(of.above[room], ast.Module):
-        room = of.above[room]
+def called(function: ast.expr) -> str:
+    """The name of a function or of a method."""
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def given(name: ast.expr, above: dict[ast.AST, ast.AST]) -> list[ast.expr]:
+    """What a name is given in the function around it, whatever is given to others at once.
+
+    above: what encloses each node.
+    """
+    room: ast.AST = name
+    while not isinstance(above[room], ast.Module):
+        room = above[room]
     assigned = [one for one in ast.walk(room) if isinstance(one, ast.Assign)]
     names = [
         {
@@ -109,7 +118,7 @@ def test_a_report_has_one_name():
     """Whether it is made on Health or on Tuning, of an archive or of the directory that it
     holds.
     """
-    packed = phrases.ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
+    packed = ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
     names = {report_name(open_broker(one)) for one in (packed, open_broker(packed).path)}
     assert names == {"kafka-4.3.1-clean-report.html"}
     assert [file.name for file in files() if "report.html" in file.read_text(encoding="utf-8")] == [

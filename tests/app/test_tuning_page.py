@@ -13,14 +13,15 @@ from kafkaviz.analysis import what_if
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import measure_jobs, tuning_context
+from kafkaviz.app.pages.tuning import tuning_context
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
+from kafkaviz.app.pages.tuning.page import report
 from kafkaviz.app.pages.tuning.scope import directory_request
-from kafkaviz.app.pages.tuning.verdict import report
 from kafkaviz.app.state import access
 from kafkaviz.app.workloads import OWN_TITLE
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import verbatim
 from tests.app.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
 T = "\u202f"
@@ -36,7 +37,7 @@ batch_bytes = 4096
 @pytest.fixture(autouse=True)
 def quiet(starts, monkeypatch) -> None:
     """No Spark, and no progress strip while a slow machine compiles."""
-    monkeypatch.setattr(measure_jobs, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(tuning_context, "PATIENCE_S", PATIENCE_S)
 
 
 def page(**query: str) -> AppTest:
@@ -210,7 +211,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
     """Kafka's words in their place; the rest of the page stands."""
 
     def refuses(*_, **__):
-        raise KafkavizError("with these settings Kafka ends in X: too large")
+        raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
     monkeypatch.setattr(what_if, "compare", refuses)
     text = html(page(tp="payments-0"))
@@ -269,9 +270,9 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
     """What, and where to look."""
 
     def fails(*_, **__):
-        raise KafkavizError("orders-0/00000000000000000000.log, byte 4: batch length is -1")
+        raise CorruptFile("orders-0/00000000000000000000.log", 4, verbatim("batch length is -1"))
 
-    monkeypatch.setattr(measure_jobs, "open_source", fails)
+    monkeypatch.setattr(tuning_context, "open_source", fails)
     text = html(page(tp="payments-0"))
     assert "This cannot be tuned" in text and "byte 4: batch length is -1." in text
 
@@ -287,8 +288,8 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         on_progress("payments-0/last.log", 0.0)
         return right(*given, **more)
 
-    monkeypatch.setattr(measure_jobs, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(measure_jobs, "open_source", slow)
+    monkeypatch.setattr(tuning_context, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(tuning_context, "open_source", slow)
     at = page(tp="payments-0")
     for _ in range(100):
         if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
@@ -305,12 +306,12 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         and "<h1>Tuning</h1>" in html(at)
     )
     at = pressed(at, "kv_tuning_cancel")
-    (reading,) = measure_jobs.measure_jobs().jobs()
+    (reading,) = tuning_context.measure_jobs().jobs()
     assert reading.state == "cancelled" and "Measuring was cancelled" in html(at.run())
     go.set()
     reading.settle(PATIENCE_S)
     assert reading.result is None and len(calls) == 1
-    monkeypatch.setattr(measure_jobs, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(tuning_context, "PATIENCE_S", PATIENCE_S)
     assert "Measuring was cancelled" not in html(pressed(at, "kv_tuning_again"))
     assert len(calls) == 2
 
@@ -320,18 +321,18 @@ def test_a_cancelled_reading_can_be_begun_anew():
     of = directory_request(
         broker_cache.open_snapshot(access.samples()[0]), "partition", "payments-0", None
     )
-    first = measure_jobs.get_or_start(of)
+    first = tuning_context.get_or_start(of)
     assert (
         first.wait(PATIENCE_S)
-        and measure_jobs.get_or_start(of) is first
+        and tuning_context.get_or_start(of) is first
         and first.result.total.measurement.parts.batches == 2167
     )
-    measure_jobs.restart(of)
-    second = measure_jobs.get_or_start(of)
+    tuning_context.restart(of)
+    second = tuning_context.get_or_start(of)
     second.cancel()
-    assert second is not first and measure_jobs.get_or_start(of) is second
-    measure_jobs.restart(of)
-    assert measure_jobs.get_or_start(of) is not second
+    assert second is not first and tuning_context.get_or_start(of) is second
+    tuning_context.restart(of)
+    assert tuning_context.get_or_start(of) is not second
 
 
 def test_what_the_downloads_give():

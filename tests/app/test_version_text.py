@@ -1,11 +1,14 @@
 """Which Kafka wrote a directory, in words."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from kafkaviz import messages
 from kafkaviz.analysis.inference import InferredRelease, infer_release
 from kafkaviz.app.widgets import version_text
 from kafkaviz.log.broker import open_broker
+from kafkaviz.messages import message, render
+from tests.app.driven import PATIENCE_S, ROOT, fine, html
 
 
 @pytest.mark.parametrize(
@@ -20,7 +23,7 @@ from kafkaviz.log.broker import open_broker
 )
 def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
     """In English as the floor below says it."""
-    looks = InferredRelease(first, last, "")
+    looks = InferredRelease(first, last, ())
     assert version_text.describe_writer(looks) == english == f"Kafka {looks.text}"
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
     assert version_text.describe_writer(looks) == chinese
@@ -28,21 +31,34 @@ def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
 
 def test_the_traces_that_say_so(monkeypatch, clean):
     """Each of them has its words in Chinese, and a level its values."""
-    looks = infer_release(open_broker(clean))
-    assert (
-        "metadata.version" in looks.reason
-        and version_text.describe_traces(looks.reason) == looks.reason
+    looks, nothing = infer_release(open_broker(clean)), InferredRelease(None, None, ())
+    both = InferredRelease(
+        None, None, (message("release.broker_epoch"), message("release.zookeeper_properties"))
     )
-    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    assert (
-        version_text.describe_traces(looks.reason)
-        == "bootstrap.checkpoint 把 metadata.version 设为级别 30，这是 4.3 引入的"
-    )
-    both = (
+    (trace,) = looks.traces
+    assert (trace.key, trace["level"]) == ("release.metadata_version", 30)
+    assert render(both.reason) == (
         ".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; meta.properties is of the "
         "ZooKeeper kind, gone in 4.0"
     )
-    assert version_text.describe_traces(both).startswith(
+    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
+    assert (
+        render(looks.reason)
+        == "bootstrap.checkpoint 把 metadata.version 设为级别 30，这是 4.3 引入的"
+    )
+    assert render(both.reason).startswith(
         ".kafka_cleanshutdown 里有 broker epoch，3.7 起才有；meta"
     )
-    assert version_text.describe_traces("") == ""
+    assert nothing.reason is None
+
+
+def test_a_page_says_nothing_where_nothing_tells(directory, starts):
+    """The quiet sentence behind the chips is empty."""
+    (directory / "meta.properties").unlink()
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = str(directory)
+    text = html(fine(at.run()))
+    assert (
+        "Kafka of an unknown version" in text
+        and '<span class="kv-sm kv-fnt kv-after"></span>' in text
+    )

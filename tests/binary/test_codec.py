@@ -59,9 +59,8 @@ def test_the_limit_is_the_largest_size_that_passes(name):
     """One byte more is refused, without the rest being decompressed."""
     compressed = codec.compress(name, TEXT)
     assert codec.decompress(name, compressed, limit_bytes=len(TEXT)) == TEXT
-    assert (
-        f"expands past {len(TEXT) - 1} bytes"
-        in refused(name, compressed, limit_bytes=len(TEXT) - 1).what
+    assert f"expands past {len(TEXT) - 1} bytes" in str(
+        refused(name, compressed, limit_bytes=len(TEXT) - 1).what
     )
 
 
@@ -80,7 +79,8 @@ def test_a_gigabyte_of_zeros_stops_at_the_limit(name):
         )
     else:
         bomb = codec.compress(name, bytes(2**26)) * 16
-    assert "expands past 1000000 bytes" in refused(name, bomb, limit_bytes=1_000_000).what
+    what = refused(name, bomb, limit_bytes=1_000_000).what
+    assert "expands past 1000000 bytes" in str(what)
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
@@ -138,7 +138,7 @@ def test_gzip_members_follow_each_other_and_the_rest_is_left_unread():
     )
     damaged = bytearray(gzip.compress(b"ab"))
     damaged[-8] ^= 1  # its checksum
-    assert "incorrect data check" in refused("gzip", bytes(damaged)).what
+    assert "incorrect data check" in str(refused("gzip", bytes(damaged)).what)
     assert refused("gzip", zlib.compress(b"ab")).position == 0
 
 
@@ -272,7 +272,7 @@ def test_lz4_frames_that_kafka_reads(frame):
 def test_broken_lz4_says_where(frame, position, what):
     """With the words of Kafka's Lz4BlockInputStream, but for a wrong checksum of a block."""
     fault = refused("lz4", frame)
-    assert (fault.position, fault.what) == (position, f"lz4: {what}")
+    assert (fault.position, str(fault.what)) == (position, f"lz4: {what}")
 
 
 def test_the_header_checksum_of_magic_0_is_not_looked_at():

@@ -16,6 +16,7 @@ from kafkaviz.binary.spans import (
     find_overlapping,
     text,
 )
+from kafkaviz.messages import message
 
 LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
 SHOWN = {
@@ -31,7 +32,14 @@ def test_fields_have_names_values_and_places():
     explained by the other.
     """
     assert field_spans(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
-        Span(40, 44, "slot 5 relativeOffset", "171", OFFSET, "at byte 21310"),
+        Span(
+            40,
+            44,
+            message("span.row_field", row="slot 5", field="relativeOffset"),
+            "171",
+            OFFSET,
+            "at byte 21310",
+        ),
         Span(44, 48, "position", "21,310", POSITION, ""),
     ]
 
@@ -51,7 +59,7 @@ def test_a_cut_field_is_torn(cut, names, last):
     """
     found = field_spans(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e")[:cut], 0)
     assert [span.name for span in found] == names and (not found or found[-1].kind == last)
-    assert all("at byte" not in span.note for span in found)
+    assert all("at byte" not in str(span.note) for span in found)
     check(found, 0, cut)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.messages import message
 
 INT32, INT64 = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)
 
@@ -130,7 +131,7 @@ def plain(read, data: bytes, position: int) -> tuple[int, int] | int:
     try:
         return read(data, position)
     except CorruptBytes as fault:
-        return varint.CUT if "end within" in fault.what else varint.TOO_LONG
+        return varint.CUT if fault.what == message("corrupt.varint_cut") else varint.TOO_LONG
 
 
 @given(

@@ -15,6 +15,7 @@ import pytest
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.health import check
+from kafkaviz.messages import message
 from kafkaviz.pipeline import catalog, job
 from tests.pipeline.made import write_broker
 
@@ -127,7 +128,7 @@ def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeyp
     from kafkaviz.log import file
 
     def reader(path: Path):
-        raise CannotOpen(path, "may not be read", kind="permission")
+        raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
 
     monkeypatch.setattr(file, "reader", reader)
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0

@@ -2,9 +2,13 @@
 
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.figures import checkup_tables as tables
+from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 
 DAY_MS = 86_400_000
+SO = verbatim("so")
+TYPED = verbatim("typed")
+DEFAULT = message("setting_source.default", release="4.3")
 
 
 def step(
@@ -15,7 +19,7 @@ def step(
         7,
         action,
         cause,
-        "its last batch is not whole",
+        message("tail.last_batch_cut"),
         f"{partition}/{7:020d}.{suffix}",
         **more,
     )
@@ -112,9 +116,7 @@ def test_names_stay_short():
 
 def test_what_keeps_each_segment():
     """What goes, what waits for an older one, and by which settings."""
-    limits = RetentionLimits(
-        True, "so", 7 * DAY_MS, "default of Kafka 4.3", -1, "default of Kafka 4.3"
-    )
+    limits = RetentionLimits(True, SO, 7 * DAY_MS, DEFAULT, -1, DEFAULT)
     segments = [
         SegmentAge(0, 5, 0, "record", 9),
         SegmentAge(10, 5, 50 * DAY_MS, "mtime"),
@@ -123,7 +125,7 @@ def test_what_keeps_each_segment():
     compacted = log_retention(
         "b-1",
         [SegmentAge(0, 5, 0, "record", 9)],
-        RetentionLimits(False, "cleanup.policy"),
+        RetentionLimits(False, SO),
         now_ms=10 * DAY_MS,
     )
     shown = tables.retention_table(
@@ -151,7 +153,7 @@ def test_what_keeps_each_segment():
 
 def test_only_so_many_rows_are_sent():
     """The rest is in the report."""
-    limits = RetentionLimits(True, "so", 5, "typed", -1, "typed")
+    limits = RetentionLimits(True, SO, 5, TYPED, -1, TYPED)
     shown = tables.retention_table(
         [
             log_retention(

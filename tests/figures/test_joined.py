@@ -15,15 +15,6 @@ ROOT = Path(messages.__file__).parents[2]
 ROOMS = ("app.py", "pages", "kafkaviz/figures", "kafkaviz/app")
 BETWEEN = {", ", "; ", ". ", " or ", " and ", "、", "，", "；", "和", "或"}  # signs of one language
 SAYS = {"say", "counted", "told"}
-APART = {  # sentences that are no reader's, or texts of programs
-    "kafkaviz/figures/join_text.py": "the one way",
-    "kafkaviz/app/lessons/reader.py": "to the author of a lesson",
-    "kafkaviz/app/lessons/grammar.py": "to the author of a lesson",
-    "kafkaviz/app/lessons/tasks.py": "to the author of a lesson",
-    "kafkaviz/app/lessons/live/roll_simulation.py": "to the author of a lesson",
-    "kafkaviz/app/lessons/live/findings.py": "to the author of a lesson",
-    "kafkaviz/app/lessons/live/block_location.py": "to the author of a lesson",
-}
 
 
 def files() -> Iterator[Path]:
@@ -58,22 +49,12 @@ def speaks(call: ast.Call) -> bool:
 def test_what_is_shown_is_joined_by_listed_alone():
     """A comma, an and or a blank between two sentences is another one in another language."""
     found = {
-        f"{name}:{line}"
+        f"{file.relative_to(ROOT)}:{line}"
         for file in files()
-        if (name := file.relative_to(ROOT).as_posix()) not in APART
         for line, between, call in joined(file)
         if between in BETWEEN or (between == " " and speaks(call))
     }
     assert found == set()
-
-
-def test_what_is_apart_is_there():
-    """And joins something."""
-    assert [
-        name
-        for name in APART
-        if name != "kafkaviz/figures/join_text.py" and not list(joined(ROOT / name))
-    ] == []
 
 
 @pytest.mark.parametrize(

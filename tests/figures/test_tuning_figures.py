@@ -14,6 +14,7 @@ from kafkaviz.analysis.what_if import WhatIf
 from kafkaviz.figures import before_after, limit_map, theme, tornado, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning_terms import change_text, headers_text, micros, range_text
 from kafkaviz.figures.tuning_verdict import EntryCounts
+from kafkaviz.messages import verbatim
 from kafkaviz.simulate.config import LogConfig
 from tests.support.tuning import NEW, OLD, compared, measured
 
@@ -333,8 +334,10 @@ def test_a_slow_log_is_ended_by_time():
 # ---- the tornado
 
 ASSUMED = (
-    Assumption("µs a header", "µs", 1.5, 1.8, 4.0, 33.0, 90.0, ("keep", 4096), ("change", 2048)),
-    Assumption("reads a header", "", 1, 2, 2, 20.0, 41.0, ("keep", 4096), ("keep", 4096)),
+    Assumption(
+        verbatim("µs a header"), "µs", 1.5, 1.8, 4.0, 33.0, 90.0, ("keep", 4096), ("change", 2048)
+    ),
+    Assumption(verbatim("reads a header"), "", 1, 2, 2, 20.0, 41.0, ("keep", 4096), ("keep", 4096)),
 )
 
 
@@ -607,7 +610,7 @@ def test_the_ends_of_a_short_bar_stand_below_it():
     """
     ends = [
         Assumption(
-            "µs a header",
+            verbatim("µs a header"),
             "µs",
             0.30517578125,
             0.36,

@@ -10,7 +10,7 @@ from kafkaviz.analysis import cost_model, tuning
 from kafkaviz.analysis.cost_model import Range
 from kafkaviz.analysis.tuning import Budgets, Gain, Reason
 from kafkaviz.analysis.tuning import reason_text as tuning_text
-from kafkaviz.figures import tuning_reasons
+from kafkaviz.figures import tuning_terms
 from tests.support.tuning import measured
 
 COSTS = cost_model.lookup_prices(by_base_offset=True)
@@ -107,13 +107,13 @@ EVERY = [
 def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
-    told = tuning_text.describe_reason(reason)
+    told = str(tuning_text.describe_reason(reason))
     assert (
-        tuning_reasons.describe(reason) == told
-        and tuning_reasons.to_sentence(reason) == f"{told[0].upper()}{told[1:]}."
+        tuning_terms.describe(reason) == told
+        and tuning_terms.to_sentence(reason) == f"{told[0].upper()}{told[1:]}."
     )
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    chinese = tuning_reasons.to_sentence(reason)
+    chinese = tuning_terms.to_sentence(reason)
     assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
 
 
@@ -127,7 +127,7 @@ def test_an_answer_tells_all_its_reasons():
     found = tuning.recommend(
         measured(1000), tuning.CurrentConfig(4096, "", topic="orders"), Budgets(), COSTS
     )
-    told = tuning_reasons.describe_all(found)
+    told = tuning_terms.describe_all(found)
     assert len(told) == len(found.reasons) + len(found.not_fixed) and all(
         one.endswith(".") for one in told
     )

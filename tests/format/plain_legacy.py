@@ -25,7 +25,7 @@ def messages(batch: bytes) -> tuple[list[tuple], str | None]:
     except Refused as fault:
         return found, str(fault)
     except CorruptBytes as fault:
-        return found, fault.what
+        return found, str(fault.what)
     return found, None
 
 

@@ -5,25 +5,29 @@ agree with.
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.record import Record
+from kafkaviz.messages import message, verbatim
 
 
 class Structure(Exception):
     """A field that its record has no room for, or a number that is none, at a byte."""
 
 
+def refusal(position: int, text: str) -> CorruptBytes:
+    """What Kafka's iterator says of a byte."""
+    return CorruptBytes(position, verbatim(text))
+
+
 def parse(data: bytes, record_count: int, is_compressed: bool) -> list[Record]:
     """The records, or CorruptBytes as the iterator of Kafka's DefaultRecordBatch raises."""
     if record_count < 0:
-        raise CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
+        raise refusal(0, f"Found invalid record count {record_count} in magic v2 batch")
     records, position = [], 0
     for _ in range(record_count):
         record = one(data, position, is_compressed)
         records.append(record)
         position += record.size_bytes
     if record_count and position < len(data):
-        raise CorruptBytes(
-            position, "Incorrect declared batch size, records still remaining in file"
-        )
+        raise refusal(position, "Incorrect declared batch size, records still remaining in file")
     return records
 
 
@@ -34,12 +38,15 @@ def one(data: bytes, start: int, is_compressed: bool) -> Record:
     try:
         size, body = varint.read_varint(data, start)
     except CorruptBytes as fault:
-        ends = is_compressed or "end within" in fault.what
+        ends = is_compressed or fault.what == message("corrupt.varint_cut")
         raise CorruptBytes(
-            start, "Incorrect declared batch size, premature EOF reached" if ends else fault.what
+            start,
+            verbatim("Incorrect declared batch size, premature EOF reached")
+            if ends
+            else fault.what,
         ) from None
     if is_compressed and size < 0:
-        raise CorruptBytes(start, "Incorrect declared batch size, premature EOF reached")
+        raise refusal(start, "Incorrect declared batch size, premature EOF reached")
     rest = len(data) - body
     if rest < size:
         told = (
@@ -47,15 +54,15 @@ def one(data: bytes, start: int, is_compressed: bool) -> Record:
             if is_compressed
             else f"instead the buffer has only {rest} remaining bytes."
         )
-        raise CorruptBytes(
+        raise refusal(
             start, f"Invalid record size: expected {size} bytes in record payload, but {told}"
         )
     try:
         fields, end = read_body(data[: body + size] if is_compressed else data, body)
     except Structure as fault:
-        raise CorruptBytes(fault.args[0], "Found invalid record structure") from None
+        raise refusal(fault.args[0], "Found invalid record structure") from None
     if end - body != size:
-        raise CorruptBytes(
+        raise refusal(
             start,
             (
                 f"Invalid record size: expected to read {size} bytes in record payload, but "
@@ -90,9 +97,9 @@ def read_headers(data: bytes, position: int) -> tuple[tuple, int]:
     start = position
     count, position = number(data, position)
     if count < 0:
-        raise CorruptBytes(start, f"Found invalid number of record headers {count}")
+        raise refusal(start, f"Found invalid number of record headers {count}")
     if count > len(data) - position:
-        raise CorruptBytes(
+        raise refusal(
             start,
             (
                 f"Found invalid number of record headers. {count} is larger than the remaining "
@@ -104,7 +111,7 @@ def read_headers(data: bytes, position: int) -> tuple[tuple, int]:
         start = position
         key, position = sized(data, position)
         if key is None:
-            raise CorruptBytes(start, f"Invalid negative header key size {number(data, start)[0]}")
+            raise refusal(start, f"Invalid negative header key size {number(data, start)[0]}")
         value, position = sized(data, position)
         headers.append((key.decode("utf-8", "replace"), value))
     return tuple(headers), position

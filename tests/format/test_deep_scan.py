@@ -336,7 +336,7 @@ def test_a_header_that_is_cut_short_by_its_length():
     assert (
         not batches["crc_valid"][0]
         and faults[0].code == "batch-bad-length"
-        and "minimum allowed overhead 61" in faults[0].what
+        and "minimum allowed overhead 61" in str(faults[0].what)
     )
 
 

@@ -167,7 +167,7 @@ def test_damage_is_refused_where_kafkas_iterator_refuses_it():
             batch.records()
             raised = None
         except CorruptBytes as fault:
-            raised = fault.what
+            raised = str(fault.what)
         assert (raised is not None) == ("class" in kafkas), (line["name"], raised, kafkas)
         seen["raised" if raised else "read", "valid" if batch.is_valid else "invalid"] += 1
         if raised and kafkas["class"].endswith(

@@ -85,7 +85,7 @@ def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:
     expect((lesson is None) == bool(faults), "neither a lesson nor a fault, or both")
     lines = text.count("\n") + 2
     expect(
-        all(1 <= fault.line <= lines and "\n" not in fault.what for fault in faults),
+        all(1 <= fault.line <= lines and "\n" not in str(fault.what) for fault in faults),
         f"a fault outside the file: {faults}",
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.walk import walk
+from kafkaviz.messages import verbatim
 from tests.fuzz import seeds, soak
 from tests.fuzz.mutators import mutated_log
 from tests.fuzz.targets import Target, expect_batches, of_bytes
@@ -23,7 +24,7 @@ def _breaks(seed: bytes, data: bytes, draw: Random) -> None:
 
 def _refuses(seed: bytes, data: bytes, draw: Random) -> None:
     if data != seed:
-        raise CorruptBytes(3, "refused where nothing may be refused")
+        raise CorruptBytes(3, verbatim("refused where nothing may be refused"))
 
 
 def _hides(seed: bytes, data: bytes, draw: Random) -> None:

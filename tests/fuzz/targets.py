@@ -33,7 +33,6 @@ from kafkaviz.format import (
     remote_metadata,
     spans_batch,
     spans_table,
-    spans_text,
     tail,
     time_index,
     txn_index,
@@ -169,7 +168,11 @@ def _records_before(seed: bytes, data: bytes, found: list, fault: CorruptBytes |
         return
     at = first_difference(seed, data) - HEADER_BYTES
     wanted = [one for one in _seed_records(seed) if one.position + one.size_bytes <= at]
-    if fault is not None and fault.what == record.LEFTOVER_TEXT and len(found) == len(wanted) - 1:
+    if (
+        fault is not None
+        and str(fault.what) == record.LEFTOVER_TEXT
+        and len(found) == len(wanted) - 1
+    ):
         wanted = wanted[:-1]
     expect(
         found[: len(wanted)] == wanted,
@@ -478,7 +481,7 @@ PARSE = {
 
 def read_text(seed: seeds.Text, text: seeds.Text, draw: Random) -> None:
     """A checkpoint or properties, as bytes and as text; and as a name of a file or directory."""
-    _tiled(spans_text.lines(text.data, text.name), 0, len(text.data))
+    _tiled(spans_table.lines(text.data, text.name), 0, len(text.data))
     for form in (text.data, text.data.decode("utf-8", "replace")):
         with suppress(CorruptBytes):
             PARSE[text.name](form)

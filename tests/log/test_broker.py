@@ -15,6 +15,7 @@ from kafkaviz.format import names
 from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.messages import message
 
 DATA = Path(__file__).parents[1] / "data"
 DUMPS = json.loads((DATA / "dump_counts.json").read_text())
@@ -276,7 +277,7 @@ def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
     monkeypatch.setattr(os, "scandir", refusing)
     broker = open_broker(damaged)
     assert [(problem.path.name, problem.what) for problem in broker.problems] == [
-        ("rides-0", "may not be read")
+        ("rides-0", message("errors.may_not_be_read"))
     ]
     assert "bookings-0" in {partition.directory for partition in broker.partitions}
 

@@ -16,6 +16,7 @@ from kafkaviz.log import byte_ranges, file
 from kafkaviz.log.archive import unpack_if_archive
 from kafkaviz.log.byte_ranges import read, read_decompressed
 from kafkaviz.log.file import FileInfo
+from kafkaviz.messages import message
 from tests.conftest import DATA
 
 TINY = DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
@@ -82,21 +83,21 @@ def test_files_kept_with_the_tests(found):
     """What is no file of Kafka's is one span."""
     names = tiled(found)
     if found.name.endswith((".dump", ".gz", ".json", ".py", ".md")):
-        assert names == {"unknown file"}
+        assert names == {message("span.unknown_file")}
 
 
 @pytest.mark.parametrize(
     ("sample", "met"),
     [
-        ("clean", {"baseOffset", "entry 0", "topic_id"}),
-        ("killed", {"unwritten slots", "records, cut"}),
-        ("damaged", {"torn slot"}),
+        ("clean", {"baseOffset", message("span.entry", n=0), "topic_id"}),
+        ("killed", {message("span.unwritten_slots"), message("span.cut_records")}),
+        ("damaged", {message("span.torn_slot")}),
     ],
 )
 def test_every_file_of_the_samples(sample, met, request):
     """None is unknown, and each kind of tail is met."""
     names = set().union(*(tiled(found) for found in files(request.getfixturevalue(sample))))
-    assert "unknown file" not in names and names >= met
+    assert message("span.unknown_file") not in names and names >= met
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)
@@ -104,7 +105,7 @@ def test_every_file_of_every_directory(archive, shared):
     """Eight brokers, 1.1.1 to 4.3.1, clean, killed and damaged."""
     found = files(unpack_if_archive(shared / "data" / f"{archive}.tar.gz"))
     assert len(found) > 50
-    assert "unknown file" not in set().union(*(tiled(one) for one in found))
+    assert message("span.unknown_file") not in set().union(*(tiled(one) for one in found))
 
 
 CHANGES = st.lists(
@@ -150,11 +151,17 @@ def test_damage_hides_nothing_behind_it(tmp_path):
             "position"
         ][:2]
     )
-    for length, name in ((b"\xff\xff\xff\xff", "no batch"), (b"\x00\x00\x01\x30", "records, cut")):
+    for length, key in (
+        (b"\xff\xff\xff\xff", "span.no_batch"),
+        (b"\x00\x00\x01\x30", "span.cut_records"),
+    ):
         log[second + 8 : second + 12] = length
         path.write_bytes(log)
         spans = read(file.info(path), second, third + 1).spans
-        assert name in [span.name for span in spans] and (spans[-1].start, spans[-1].name) == (
+        assert message(key) in [span.name for span in spans] and (
+            spans[-1].start,
+            spans[-1].name,
+        ) == (
             third,
             "baseOffset",
         )

@@ -14,6 +14,7 @@ from kafkaviz.log import metadata_log
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import open_partition
+from kafkaviz.messages import message, verbatim
 
 ID = bytes(15) + b"\1"
 BEGIN, END, ABORT = (bytes([1, kind, 0, 0]) for kind in (23, 24, 25))
@@ -156,7 +157,13 @@ def test_a_record_that_cannot_be_read_is_told_and_passed_over(tmp_path):
     state = replayed(tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")]))
     assert (configs(state), [problem.what for problem in state.problems]) == (
         {"b": "1"},
-        ["record 1: Failed to deserialize record with type 4"],
+        [
+            message(
+                "corrupt.at_record",
+                offset=1,
+                what=verbatim("Failed to deserialize record with type 4"),
+            )
+        ],
     )
 
 

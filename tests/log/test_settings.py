@@ -10,6 +10,7 @@ from kafkaviz.log import metadata_log, settings
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.log.settings import Origin, Settings, SettingValue
+from kafkaviz.messages import message
 
 RECORDED = [
     "kafka-3.9.0-leader",
@@ -79,12 +80,11 @@ def test_the_sample_broker(clean):
     found = settings.open_settings(open_broker(clean)).topic_settings("tiny-index")
     interval = found["index.interval.bytes"]
     assert value(interval) == (150, Origin.TOPIC)
-    assert (
-        interval.source.startswith("index.interval.bytes, ConfigRecord at offset ")
-        and metadata_log.DIRECTORY in interval.source
-    )
+    assert str(interval.source).startswith(
+        "index.interval.bytes, ConfigRecord at offset "
+    ) and metadata_log.DIRECTORY in str(interval.source)
     assert value(found["segment.ms"]) == (604_800_000, Origin.DEFAULT)
-    assert found["segment.ms"].source == "default of Kafka 4.4"
+    assert found["segment.ms"].source == message("setting_source.default", release="4.4")
 
 
 def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
@@ -96,7 +96,9 @@ def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
     )
     found = settings.open_settings(open_broker(clean), server_properties=path)
     assert value(found.find("orders", "retention.ms")) == (180_000, Origin.FILE)
-    assert found.find("orders", "retention.ms").source == f"log.retention.minutes, in {path}"
+    assert found.find("orders", "retention.ms").source == message(
+        "setting_source.file", name="log.retention.minutes", path=path
+    )
     assert value(found.find("orders", "segment.bytes")) == (1 << 20, Origin.FILE)
     assert value(found.find("orders", "preallocate")) == (False, Origin.DEFAULT)
     with pytest.raises(CannotOpen):

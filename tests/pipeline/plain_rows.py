@@ -91,7 +91,7 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     inferred = [one["segment.bytes"].value for one in told if "segment.bytes" in one]
     if set_to.origin == Origin.DEFAULT and inferred:
         return {"segment_bytes": inferred[0], "segment_bytes_source": "inferred from rolls"}
-    return {"segment_bytes": set_to.value, "segment_bytes_source": set_to.source}
+    return {"segment_bytes": set_to.value, "segment_bytes_source": str(set_to.source)}
 
 
 def _segments(name: str, partition: Partition, limit: dict) -> Iterator[dict]:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
+from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline import catalog, catalog_info
 from kafkaviz.pipeline.catalog_info import (
     CatalogInfo,
@@ -26,7 +28,7 @@ from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
 
-VERDICT = SourceCheck("4.3.1", "its traces", False, True)
+VERDICT = SourceCheck(AssumedRelease((4, 3, 1), (message("release.given"),)), False, True)
 INFO = CatalogInfo(
     "0.1.0",
     (
@@ -52,12 +54,12 @@ INFO = CatalogInfo(
             {"batches": (RowRange("batches-x.parquet", 0, 3),)},
             FirstBatch(61, -1, 9),
             ("none", "zstd"),
-            (Problem(Path("/data/b/t-0/x.log"), "no"),),
+            (Problem(Path("/data/b/t-0/x.log"), verbatim("no")),),
             True,
         ),
         StoredSegment("b", "t-0", 8, "", {}),
     ),
-    (Problem(Path("/data/b/t-0"), "no"),),
+    (Problem(Path("/data/b/t-0"), verbatim("no")),),
 )
 
 

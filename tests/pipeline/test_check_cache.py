@@ -4,6 +4,7 @@ nothing wrong comes back.
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,12 +26,31 @@ from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline import check_cache
 from kafkaviz.simulate.steps import StartupStep
 
 NOW_MS = 1_790_000_000_000
 SEGMENT = Segment(0, "active")
 INTS, TEXTS = st.integers(-(2**63), 2**63 - 1), st.text(max_size=20)
+PLAIN_MESSAGES = st.builds(verbatim, TEXTS) | st.builds(
+    message, st.just("finding.at_offset"), offset=INTS
+)
+st.register_type_strategy(
+    Message,
+    PLAIN_MESSAGES
+    | st.builds(
+        message,
+        st.just("errors.of_path"),
+        path=st.sampled_from([Path("/data/a-0"), Path("b-1")]),
+        what=PLAIN_MESSAGES,
+    )
+    | st.builds(
+        message,
+        st.just("release.traces"),
+        traces=st.lists(PLAIN_MESSAGES, max_size=3).map(tuple),
+    ),
+)
 
 
 def values(kind: type, **more: st.SearchStrategy) -> st.SearchStrategy:
@@ -93,9 +113,19 @@ def test_the_steps_of_real_directories_are_kept(sample, request):
 
 def a_text() -> str:
     """Something that was kept."""
-    evidence = Evidence("this", "that", "00", "01")
+    evidence = Evidence(message("evidence.base_offset", offset=5), verbatim("that"), "00", "01")
     found = Finding(
-        "log-torn-tail", "error", "a-0", "a-0/0.log", 12, 3, "it is so", evidence, "bad", "do", None
+        "log-torn-tail",
+        "error",
+        "a-0",
+        "a-0/0.log",
+        12,
+        3,
+        verbatim("it is so"),
+        evidence,
+        verbatim("bad"),
+        verbatim("do"),
+        None,
     )
     summary = CheckSummary(
         SEGMENT,

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.pipeline.content import Content, content, merge
+from kafkaviz.pipeline.content import Content, ContentBuilder, content, merge
 from kafkaviz.pipeline.rows import codec_names
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)
@@ -52,9 +53,8 @@ def parts_of(batches: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
 def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
     """The evidence of chunks, one after the other."""
     gaps = ChunkedEvidence(entries)
-    for part in parts:
-        gaps.add(part)
-    return gaps.evidence()
+    observe_scan(parts, gaps)
+    return gaps.result()
 
 
 @settings(deadline=None)  # other processes may have the machine for a while
@@ -67,7 +67,9 @@ def test_parts_tell_together_what_the_whole_tells(times, cuts):
     batches = batches_of(
         [100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs
     )
-    assert merge(map(content, parts_of(batches, cuts))) == content(batches)
+    builder = ContentBuilder()
+    observe_scan(parts_of(batches, cuts), builder)
+    assert merge(map(content, parts_of(batches, cuts))) == content(batches) == builder.result()
 
 
 def test_no_batch_tells_nothing():

@@ -2,8 +2,11 @@
 read for them.
 """
 
+import json
 import os
 import shutil
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,9 +15,12 @@ import pytest
 
 from kafkaviz.analysis import health
 from kafkaviz.analysis.checks import segment as checks
+from kafkaviz.analysis.finding import Finding
+from kafkaviz.analysis.retention import RetentionLimits
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
+from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline import catalog, findings, job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS
@@ -162,8 +168,7 @@ def test_the_columns_are_those_that_are_promised(killed, in_process, out):
     ]
     (source,) = catalog.read(out).info.sources
     assert vars(source.checked) == {
-        "assumed_version": expected.version.text,
-        "because": expected.version.reason,
+        "version": expected.version,
         "clean": False,
         "starts": expected.restart.starts,
     }
@@ -331,7 +336,7 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
 
     def reader(path: Path):
         if path == closed and not readable["now"]:
-            raise CannotOpen(path, "may not be read", kind="permission")
+            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
         return open_reader(path)
 
     monkeypatch.setattr(file, "reader", reader)
@@ -342,7 +347,9 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
     assert_told(out, broker)
     found = catalog.read(out).health("made").findings
     (one,) = [one for one in found if one.code == "unreadable-file"]
-    assert one.file == f"a-0/{10:020d}.log" and "may not be read" in one.message
+    assert one.file == f"a-0/{10:020d}.log" and one.message["problem"] == message(
+        "errors.may_not_be_read"
+    )
     assert {one.file for one in found if one.severity == "error"} >= {
         f"a-0/{0:020d}.log",
         f"a-0/{22:020d}.log",
@@ -360,7 +367,7 @@ def test_a_start_that_cannot_be_told_leaves_the_findings(broker, in_process, out
 
     def reader(path: Path):
         if path.name == "leader-epoch-checkpoint":
-            raise CannotOpen(path, "may not be read", kind="permission")
+            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
         return open_reader(path)
 
     monkeypatch.setattr(file, "reader", reader)
@@ -424,29 +431,69 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
     assert_told(out, broker)
 
 
+JSON_COLUMNS = {  # the column that a table is read from, and what it holds
+    "findings": ("json", Finding),
+    "restart_steps": ("json", StartupStep),
+    "retention": ("limits_json", RetentionLimits),
+}
+
+
 @pytest.mark.parametrize(
-    ("table", "column", "value"),
+    ("table", "field", "value"),
     [
         ("findings", "code", "no-such-code"),
         ("findings", "severity", "grave"),
         ("findings", "message", None),
+        ("findings", "message", {"key": "finding.of_no_release", "values": {}}),
+        ("findings", "message", {"key": "finding.at_offset", "values": {}}),
         ("restart_steps", "why", None),
         ("restart_steps", "action", "explode"),
         ("restart_steps", "cause", "mood"),
+        ("retention", "deletes", None),
+        ("retention", "policy_source", "default of Kafka 4.3"),
+    ],
+)
+def test_json_that_no_check_made_is_one_line(copied, in_process, out, table, field, value):
+    """A catalog may come from anywhere."""
+    in_process(copied, catalog=out, findings=True)
+    column, row_type = JSON_COLUMNS[table]
+
+    def spoil(text: str) -> str:
+        values = json.loads(text)
+        values[[one.name for one in fields(row_type)].index(field)] = value
+        return json.dumps(values)
+
+    spoil_first_row(out / table, column, spoil)
+    with pytest.raises(CannotOpen, match="holds what no check finds; run kafkaviz ingest --full"):
+        catalog.read(out).health("killed")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("findings", "json", None),
+        ("findings", "json", "{"),
+        ("restart_steps", "json", None),
+        ("retention", "limits_json", None),
         ("retention", "state", "bored"),
         ("retention", "counted_by", "hand"),
-        ("retention", "policy_source", None),
     ],
 )
 def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, column, value):
-    """A catalog may come from anywhere."""
+    """The same of the columns."""
     in_process(copied, catalog=out, findings=True)
-    (path,) = (out / table).iterdir()
-    rows = pq.read_table(path)
-    spoilt = pa.array([value, *rows[column].to_pylist()[1:]], pa.string())
-    pq.write_table(rows.set_column(rows.column_names.index(column), column, spoilt), path)
+    spoil_first_row(out / table, column, lambda text: value)
     with pytest.raises(CannotOpen, match="holds what no check finds; run kafkaviz ingest --full"):
         catalog.read(out).health("killed")
+
+
+def spoil_first_row(folder: Path, column: str, spoil: Callable[[str], str | None]) -> None:
+    """Changes one text of a table's only file."""
+    (path,) = folder.iterdir()
+    rows = pq.read_table(path)
+    first, *others = rows[column].to_pylist()
+    spoilt = pa.array([spoil(first), *others], pa.string())
+    pq.write_table(rows.set_column(rows.column_names.index(column), column, spoilt), path)
 
 
 def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
@@ -456,14 +503,16 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
         10**19,
         "delete",
         "producer-state",
-        "why",
+        verbatim("why"),
         "a-0/10000000000000000000.snapshot",
         size_bytes=5,
     )
-    refused = StartupStep("odd\udcff", None, "fail", "directory-name", "odd\udcff is no name")
+    refused = StartupStep(
+        "odd\udcff", None, "fail", "directory-name", verbatim("odd\udcff is no name")
+    )
     found = health.Health(
         open_broker(broker),
-        health.AssumedRelease((4, 3, 1), "so"),
+        health.AssumedRelease((4, 3, 1), (verbatim("so"),)),
         (),
         health.Restart(False, False, (step, refused)),
     )

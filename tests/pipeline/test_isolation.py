@@ -13,8 +13,8 @@ from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.source_reader import Malformed
 from kafkaviz.search.bounds import find_bounds
-from kafkaviz.search.consumer import ConsumerRecord, fetches
 from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.lookup import ConsumerRecord, fetches
 from kafkaviz.search.profile import profile
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read

@@ -13,6 +13,7 @@ import pytest
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Problem, open_broker
+from kafkaviz.messages import message
 from kafkaviz.pipeline import catalog, catalog_info, job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.schema import CHECK_TABLES, TABLES
@@ -405,7 +406,7 @@ def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, mon
 
     def reader(path: Path):
         if path == closed and not readable["now"]:
-            raise CannotOpen(path, "may not be read", kind="permission")
+            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
         return open_reader(path)
 
     monkeypatch.setattr(file, "reader", reader)
@@ -413,7 +414,7 @@ def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, mon
         os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode)
     )
     in_process(broker, catalog=out)
-    assert catalog.read(out).info.problems == (Problem(closed, "may not be read"),)
+    assert catalog.read(out).info.problems == (Problem(closed, message("errors.may_not_be_read")),)
     (row,) = [
         row for row in rows(out, "segments") if (row["topic"], row["base_offset"]) == ("a", 10)
     ]
@@ -437,7 +438,7 @@ def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out,
 
     def failing(path: Path):
         if path.name == "a-0":
-            raise CannotOpen(path, "may not be read", kind="permission")
+            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
         return listed(path)
 
     monkeypatch.setattr(file, "list_files", failing)
@@ -463,7 +464,7 @@ def test_a_directory_that_is_none_is_one_line(tmp_path, in_process, out):
     run = job.start_ingest([tmp_path / "nowhere"], out)
     with pytest.raises(KafkavizError, match="nowhere"):
         run.wait()
-    assert run.progress().state == "failed" and "nowhere" in run.progress().error
+    assert run.progress().state == "failed" and "nowhere" in str(run.progress().error)
     assert not out.exists()
 
 

@@ -610,7 +610,7 @@ def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path):
     with pytest.raises(sql.QueryError) as found:
         ask(made, text)
     assert (
-        found.value.what.startswith(what)
+        str(found.value.what).startswith(what)
         and "\n" not in str(found.value)
         and '{"' not in str(found.value)
     )

@@ -14,6 +14,7 @@ import pytest
 from kafkaviz.format import offset_index
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import message
 from kafkaviz.pipeline import scan as scan_module
 from kafkaviz.pipeline.plan import IngestTask, SegmentRange, SegmentTask, tasks_per_segment
 from kafkaviz.pipeline.scan import scan
@@ -204,7 +205,7 @@ def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(tmp_path, stagin
     summaries = scan(together(wanted), staging)
     assert [one.problems for one in summaries] == [
         (),
-        (Problem(getattr(wanted[1].segment, gone).path, "is not there"),),
+        (Problem(getattr(wanted[1].segment, gone).path, message("errors.not_there")),),
         (),
     ]
     assert set(summaries[1].spans) == kept
@@ -224,7 +225,7 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
 
     monkeypatch.setattr(os, "preadv", failing)
     (summary,) = scan(together([wanted]), staging)
-    assert summary.problems == (Problem(wanted.segment.log.path, "input/output error"),)
+    assert summary.problems == (Problem(wanted.segment.log.path, message("system.eio")),)
     assert 0 < summary.content.batches < 30_000
     assert (
         summary.end_position == 100 * summary.content.batches == 100 * summary.spans["batches"].rows
@@ -245,8 +246,8 @@ def test_every_file_is_told_once(tmp_path, staging):
         replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)
     ]
     both = (
-        Problem(wanted.segment.index.path, "is not there"),
-        Problem(wanted.segment.log.path, "is not there"),
+        Problem(wanted.segment.index.path, message("errors.not_there")),
+        Problem(wanted.segment.log.path, message("errors.not_there")),
     )
     assert [one.problems for one in summaries] == [both, both] and merge_ranges(
         summaries

@@ -142,7 +142,8 @@ def test_the_samples_numbers(clean):
         source.inactive_segments, metadata_left_out=source.metadata_left_out
     )
     assert (
-        words == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
+        str(words)
+        == "without 3 segments not in use (-delete, .deleted) and without __cluster_metadata"
     )
     assert sorted(one.mark for one in source.inactive_segments) == [
         "-delete",

@@ -77,7 +77,7 @@ def test_a_roll_by_size_cuts_both_files():
     (roll,), (trim,) = of_kind(found, StepKind.ROLL), of_kind(found, StepKind.TRIM)
     assert (
         roll.reason.cause == Cause.SIZE
-        and roll.reason.words() == "24\u202f000 + 1\u202f000 > 24\u202f000 B"
+        and str(roll.reason.numbers()) == "24\u202f000 + 1\u202f000 > 24\u202f000 B"
     )
     assert roll.has_time_entry and not roll.has_offset_entry
     assert (trim.before.index_bytes, trim.after.index_bytes) == (10_485_760, 32)

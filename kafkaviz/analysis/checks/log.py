@@ -17,12 +17,14 @@ from kafkaviz.analysis.checks.facts import (
     PartitionFacts,
     with_more_places,
 )
-from kafkaviz.analysis.checks.log_scan import BatchChunk, Break, MisplacedBatch, ScanState
+from kafkaviz.analysis.checks.log_scan import Break, MisplacedBatch, ScanState
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
+from kafkaviz.analysis.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
@@ -43,12 +45,12 @@ CUT_BY_HAND = message("next_step.cut_by_hand")
 RESTORE = message("next_step.restore_segment")
 
 
-class LogCheck:
-    """Takes the batches of a segment, and says what is wrong with its .log."""
+class LogCheck(BatchObserver[Iterator[Finding]]):
+    """Says what is wrong with the .log of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
-        """Nothing is taken yet."""
-        self._segment, self._facts = segment, facts
+    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+        """scan_state: of the scan that it observes."""
+        self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._rows: dict[str, list[np.void]] = {
             "crc": [],
             "magic": [],
@@ -58,9 +60,9 @@ class LogCheck:
         }
         self._counts = dict.fromkeys(self._rows, 0)
 
-    def add(self, chunk: BatchChunk) -> None:
-        """The next batches."""
-        batches, has_valid_crc = chunk.batches, chunk.batches["crc_valid"]
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: log_scan.VALIDATED_BATCH."""
+        has_valid_crc = batches["crc_valid"]
         is_known_magic = np.isin(batches["magic"], MAGICS)
         span = batches["last_offset"] - batches["base_offset"] + 1
         has_wrong_count = (
@@ -71,7 +73,7 @@ class LogCheck:
         has_fault = (
             (batches["fault"] != 0) & (batches["fault"] != FAULTS.index(TOO_LARGE)) & has_valid_crc
         )
-        is_overflow = chunk.is_sound & (
+        is_overflow = batches["is_sound"] & (
             batches["last_offset"] - self._segment.base_offset > MAX_RELATIVE_OFFSET
         )
         masks = {
@@ -90,23 +92,19 @@ class LogCheck:
         room = MOST_RUNS - len(self._rows[name])
         self._rows[name] += [batches[index].copy() for index in indices[:room].tolist()]
 
-    def findings(self, scan_state: ScanState) -> Iterator[Finding]:
-        """What is wrong, once all batches were taken."""
+    def result(self) -> Iterator[Finding]:
+        """What is wrong."""
         yield from (self._crc_finding(row, more) for row, more in self._rows_with_more("crc"))
         yield from (self._magic_finding(row, more) for row, more in self._rows_with_more("magic"))
         yield from (self._count_finding(row, more) for row, more in self._rows_with_more("count"))
-        yield from (
-            self._fault_finding(row, scan_state, more)
-            for row, more in self._rows_with_more("fault")
-        )
+        yield from (self._fault_finding(row, more) for row, more in self._rows_with_more("fault"))
         yield from (
             self._overflow_finding(row, more) for row, more in self._first_with_more("overflow")
         )
-        yield from (
-            self._order_finding(misplaced) for misplaced in scan_state.misplaced_batches[:MOST_RUNS]
-        )
-        yield from (self._break_finding(log_break) for log_break in scan_state.breaks[:MOST_RUNS])
-        yield from self._tail_findings(scan_state)
+        yield from map(self._order_finding, self._scan_state.misplaced_batches[:MOST_RUNS])
+        yield from map(self._break_finding, self._scan_state.breaks[:MOST_RUNS])
+        if self._scan_state.tail is not None:
+            yield self._tail_finding(self._scan_state.tail)
 
     def _rows_with_more(self, name: str) -> Iterator[tuple[np.void, int]]:
         rows = self._rows[name]
@@ -199,10 +197,10 @@ class LogCheck:
             more,
         )
 
-    def _fault_finding(self, row: np.void, scan_state: ScanState, more: int) -> Finding:
-        fault = scan_state.faults.get(int(row["position"]))
+    def _fault_finding(self, row: np.void, more: int) -> Finding:
+        fault = self._scan_state.faults.get(int(row["position"]))
         problem = fault.what if fault else message("finding.its_records_unreadable")
-        found = (
+        read_text = (
             message("evidence.at_byte", byte=fault.position, problem=problem) if fault else problem
         )
         expected = message("evidence.whole_records", n=int(row["record_count"]))
@@ -212,7 +210,7 @@ class LogCheck:
             if code != "decompress-failed"
             else message("finding.cannot_be_decompressed", problem=problem)
         )
-        return self._batch_finding(code, row, text, Evidence(found, expected), more)
+        return self._batch_finding(code, row, text, Evidence(read_text, expected), more)
 
     def _overflow_finding(self, row: np.void, more: int) -> Finding:
         base = self._segment.base_offset
@@ -293,23 +291,21 @@ class LogCheck:
             (log_break.position, length),
         )
 
-    def _tail_findings(self, scan_state: ScanState) -> Iterator[Finding]:
-        if scan_state.tail is None:
-            return
-        position, length = scan_state.tail.position, scan_state.tail.size_bytes
+    def _tail_finding(self, tail: Tail) -> Finding:
+        position, length = tail.position, tail.size_bytes
         first_bytes = file.read(existing_file(self._segment.log).path, position, SHOWN_BYTES)
         name, evidence = (
             existing_file(self._segment.log).name,
             Evidence(
-                scan_state.tail.summary,
+                tail.summary,
                 message("evidence.end_of_file", byte=position),
                 first_bytes.hex(),
             ),
         )
-        tail_place: dict[str, Any] = {"tail": scan_state.tail.summary, "byte": position}
-        if scan_state.tail.kind == "torn":
+        tail_place: dict[str, Any] = {"tail": tail.summary, "byte": position}
+        if tail.kind == "torn":
             text = message("finding.torn_tail", n=length, **tail_place)
-        elif scan_state.tail.kind == "zeros" and self._segment.state != "active":
+        elif tail.kind == "zeros" and self._segment.state != "active":
             text = message("finding.unflushed_tail", why=UNFLUSHED_CUT, **tail_place)
         else:
             text = message("finding.tail", **tail_place)
@@ -323,8 +319,8 @@ class LogCheck:
             if self._is_refused()
             else advice
         )
-        code = TAILS[scan_state.tail.kind]
-        yield self._facts.make_finding(
+        code = TAILS[tail.kind]
+        return self._facts.make_finding(
             code,
             name,
             text,

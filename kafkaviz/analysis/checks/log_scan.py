@@ -21,6 +21,7 @@ from kafkaviz.analysis import links, tail
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2
@@ -36,6 +37,9 @@ MOST_BREAKS = 100
 MOST_FAULTS = 1000  # kept with Kafka's words
 MOST_UNSOUND, MOST_MISPLACED = 10_000, 1000
 MOST_OFFSET = 2**63 - 1
+# one batch, the first offset of a compressed magic 0 or 1 wrapper put in; is_sound: its header can
+# be believed, its checksum is right and its offsets go on from its neighbours'
+VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,6 @@ class MisplacedBatch:
 
     row: np.void
     previous_offset: int
-
-
-@dataclass(frozen=True)
-class BatchChunk:
-    """Some batches that follow one another.
-
-    batches: format.deep_scan.CHECKED, the first offset of a compressed magic 0 or 1 wrapper put in.
-    is_sound: whether a batch's header can be believed: its checksum is right, and its offsets go on
-    from its neighbours'.
-    """
-
-    batches: np.ndarray
-    is_sound: np.ndarray
 
 
 @dataclass
@@ -109,15 +100,15 @@ class ScanState:
 
 
 class CheckScan:
-    """The pass itself: iterate over it once, then look at .reading."""
+    """The pass itself: iterate over it once, then look at .state."""
 
     def __init__(self, segment: Segment) -> None:
         """Nothing is read yet."""
         self._segment, self.state = segment, ScanState()
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
-    def __iter__(self) -> Iterator[BatchChunk]:
-        """The chunks; memory is bounded by 16 384 rows and a chunk of bytes.
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Arrays of VALIDATED_BATCH; memory is bounded by 16 384 rows and a chunk of bytes.
 
         Raises CannotOpen where the file cannot be read.
         """
@@ -130,7 +121,7 @@ class CheckScan:
         yield from self._validator.flush_rest()
         self._finish()
 
-    def _run(self, scan: DeepScan) -> Generator[BatchChunk, None, int | None]:
+    def _run(self, scan: DeepScan) -> Generator[np.ndarray, None, int | None]:
         """The chunks up to the next break; gives back where to go on, None at the end."""
         last_rows = np.empty(0, CHECKED_BATCH)
         for part in scan:
@@ -166,7 +157,7 @@ class CheckScan:
 
     def _finish_run(
         self, last_rows: np.ndarray, end: WalkEnd
-    ) -> Generator[BatchChunk, None, int | None]:
+    ) -> Generator[np.ndarray, None, int | None]:
         """The last row of a run, and what is behind it."""
         size_bytes = existing_file(self._segment.log).size_bytes
         if len(last_rows) and not last_rows["crc_valid"][0] and end.reason != "end":
@@ -322,13 +313,14 @@ class _BatchValidator:
         self._sound_offset = base_offset - 1  # of the last believed one given out
         self.is_broken = False  # bytes were passed over since then
         self._is_unsound = False  # the last one given out was not believed
-        self._previous_rows, self._rows, self._count = np.empty(0, CHECKED_BATCH), [], 0
+        self._previous_rows, self._rows, self._count = np.empty(0, VALIDATED_BATCH), [], 0
 
-    def add(self, rows: np.ndarray) -> Iterator[BatchChunk]:
-        """More rows; chunks of those that can be judged now."""
-        if not len(rows):
+    def add(self, checked_rows: np.ndarray) -> Iterator[np.ndarray]:
+        """More rows; arrays of those that can be judged now."""
+        if not len(checked_rows):
             return
-        rows = rows.copy()
+        rows = np.empty(len(checked_rows), VALIDATED_BATCH)
+        rows[list(field_names(CHECKED_BATCH))] = checked_rows
         rows["base_offset"] = links.first_offsets(rows, self.last_offset + 1)
         valid_rows = np.flatnonzero(rows["crc_valid"])
         self.last_offset = (
@@ -342,26 +334,26 @@ class _BatchValidator:
         if self._count >= ROWS_AT_ONCE:
             yield from self._flush(2)
 
-    def flush_rest(self) -> Iterator[BatchChunk]:
+    def flush_rest(self) -> Iterator[np.ndarray]:
         """What is left."""
         yield from self._flush(0)
         if self._is_unsound:
             self._state.add_unsound(self._sound_offset + 1, MOST_OFFSET)
 
-    def _flush(self, keep: int) -> Iterator[BatchChunk]:
+    def _flush(self, keep: int) -> Iterator[np.ndarray]:
         if not self._count:
             return
         rows = np.concatenate((self._previous_rows, *self._rows))
-        is_sound = rows["crc_valid"].copy()
-        is_sound[self._misplaced_rows(rows)] = False
+        rows["is_sound"] = rows["crc_valid"]
+        rows["is_sound"][self._misplaced_rows(rows)] = False
         first, last = len(self._previous_rows), len(rows) - keep
-        self._note(rows[first:last], is_sound[first:last])
+        self._note(rows[first:last])
         self._previous_rows, self._rows, self._count = (
             rows[max(0, last - 2) : last],
             [rows[last:]],
             len(rows) - last,
         )
-        yield BatchChunk(rows[first:last], is_sound[first:last])
+        yield rows[first:last]
 
     def _misplaced_rows(self, rows: np.ndarray) -> np.ndarray:
         """The rows whose offsets are at odds with their neighbours'."""
@@ -401,8 +393,9 @@ class _BatchValidator:
             else index
         )
 
-    def _note(self, rows: np.ndarray, is_sound: np.ndarray) -> None:
+    def _note(self, rows: np.ndarray) -> None:
         """Remembers what was misplaced, and the offsets that cannot be judged by."""
+        is_sound = rows["is_sound"]
         room = MOST_MISPLACED - len(self._state.misplaced_batches)
         for index in np.flatnonzero(rows["crc_valid"] & ~is_sound)[:room].tolist():
             earlier_rows = np.flatnonzero(is_sound[:index])

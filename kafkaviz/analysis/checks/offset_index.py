@@ -20,11 +20,12 @@ from kafkaviz.analysis.checks.facts import (
     findings_by_run,
     with_more_places,
 )
-from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
+from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.checks.offset_index_spacing import EntrySpacing
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.format import offset_index
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message
 
@@ -43,11 +44,12 @@ CODES = {
 }
 
 
-class OffsetIndexCheck:
-    """Takes the batches of a segment, and says what is wrong with its .index."""
+class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
+    """Says what is wrong with the .index of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
-        self._segment, self._facts = segment, facts
+    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+        """scan_state: of the scan that it observes."""
+        self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.offset_slots
         self._entries = self._index.entries
         count = len(self._entries)
@@ -57,16 +59,15 @@ class OffsetIndexCheck:
         self._last_offset = segment.base_offset - 1
         self._spacing = EntrySpacing(segment, facts)
 
-    def add(self, chunk: BatchChunk) -> None:
-        """The next batches."""
-        if not len(chunk.batches) or not len(self._entries):
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: log_scan.VALIDATED_BATCH."""
+        if not len(batches) or not len(self._entries):
             return
-        self._add_starts(chunk)
-        self._add_homes(chunk.batches[chunk.is_sound])
-        self._spacing.add(chunk.batches)
+        self._add_starts(batches)
+        self._add_homes(batches[batches["is_sound"]])
+        self._spacing.observe(batches)
 
-    def _add_starts(self, chunk: BatchChunk) -> None:
-        batches = chunk.batches
+    def _add_starts(self, batches: np.ndarray) -> None:
         ends = batches["position"] + batches["size_bytes"]
         ordered = self._entries["position"][self._by_position]
         low, high = np.searchsorted(ordered, [batches["position"][0], ends[-1]])
@@ -77,7 +78,7 @@ class OffsetIndexCheck:
         self._starts[slots] = _batch_refs(batches, rows)
         self._starts["position"][slots[is_inside & ~is_exact]] = INSIDE
         self._starts["position"][slots[~is_inside]] = UNSOUND
-        self._starts["position"][slots[is_exact & ~chunk.is_sound[rows]]] = UNSOUND
+        self._starts["position"][slots[is_exact & ~batches["is_sound"][rows]]] = UNSOUND
 
     def _add_homes(self, batches: np.ndarray) -> None:
         if not len(batches):
@@ -89,15 +90,15 @@ class OffsetIndexCheck:
         self._homes[slots] = _batch_refs(batches, np.searchsorted(last_offsets, ordered[low:high]))
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
-    def findings(self, scan_state: ScanState) -> Iterator[Finding]:
-        """What is wrong, once all batches were taken."""
+    def result(self) -> Iterator[Finding]:
+        """What is wrong."""
         segment, file = self._segment, self._segment.index
         if segment.log is None:
             return
         if file is None:
             yield from self._missing_finding()
             return
-        verdicts = self._verdicts(scan_state)
+        verdicts = self._verdicts()
         yield from self._length_findings()
         yield from self._entry_findings(verdicts)
         yield from self._order_findings(verdicts)
@@ -108,7 +109,7 @@ class OffsetIndexCheck:
             and not self._facts.may_be_per_append
             and not self._index.unwritten_slots
         ):
-            yield from self._spacing.findings()
+            yield from self._spacing.result()
 
     def _missing_finding(self) -> Iterator[Finding]:
         if not existing_file(self._segment.log).size_bytes:
@@ -156,7 +157,7 @@ class OffsetIndexCheck:
             (position, length),
         )
 
-    def _verdicts(self, scan_state: ScanState) -> np.ndarray:
+    def _verdicts(self) -> np.ndarray:
         """What each entry is."""
         entries, starts, homes = self._entries, self._starts, self._homes
         position = starts["position"]
@@ -177,11 +178,13 @@ class OffsetIndexCheck:
         verdicts[is_inside & self._facts.compacted & self._facts.may_be_per_append] = COARSE
         verdicts[self._is_for_append()] = COARSE
         verdicts[position == INSIDE] = NOT_START
-        verdicts[(entries["position"] < 0) | (entries["position"] >= scan_state.end_bytes)] = BEYOND
+        verdicts[
+            (entries["position"] < 0) | (entries["position"] >= self._scan_state.end_bytes)
+        ] = BEYOND
         verdicts[
             (position == UNSOUND)
             | ((position == NONE) & (verdicts != BEYOND))
-            | self._has_unsound_home(scan_state)
+            | self._has_unsound_home()
         ] = UNKNOWN
         return verdicts
 
@@ -201,11 +204,11 @@ class OffsetIndexCheck:
         ends_with_batch = (entries["offset"] == homes["last_offset"]) | self._facts.compacted
         return starts_earlier & ends_with_batch & self._facts.may_be_per_append
 
-    def _has_unsound_home(self, scan_state: ScanState) -> np.ndarray:
+    def _has_unsound_home(self) -> np.ndarray:
         """Entries whose batch may be among those that cannot be believed: their homes are then
         those of the next one.
         """
-        return scan_state.is_unsound(self._entries["offset"])
+        return self._scan_state.is_unsound(self._entries["offset"])
 
     def _entry_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
         for verdict in (BEYOND, NOT_START, MISMATCH):

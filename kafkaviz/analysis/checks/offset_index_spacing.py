@@ -30,6 +30,7 @@ from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
@@ -41,13 +42,12 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 MOST_EPOCH = np.iinfo(np.int64).max
 
 
-class EntrySpacing:
-    """Takes the batches of a segment, and keeps what lies in each stretch: behind entry n - 1,
+class EntrySpacing(BatchObserver[Iterator[Finding]]):
+    """Keeps of the batches of a segment what lies in each stretch: behind entry n - 1,
     stretch 0 before the first.
     """
 
     def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
-        """Nothing is taken yet."""
         self._segment, self._facts = segment, facts
         self._entries = np.sort(segment.offset_slots.entries, order="position")
         stretches = len(self._entries) + 1
@@ -60,7 +60,7 @@ class EntrySpacing:
         self._is_newer = np.zeros(stretches, bool)
         self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
 
-    def add(self, batches: np.ndarray) -> None:
+    def observe(self, batches: np.ndarray) -> None:
         """The next batches."""
         ordered = self._entries["position"]
         slots = np.searchsorted(ordered, batches["position"], "right") - 1
@@ -96,7 +96,7 @@ class EntrySpacing:
         self._is_newer[stretch[first]] = is_newer[first]
         self._stretch = int(stretch[-1])
 
-    def findings(self) -> Iterator[Finding]:
+    def result(self) -> Iterator[Finding]:
         """The longest stretch that lacks entries, with those that a recovery writes there; of
         entries that are right by themselves.
         """

@@ -16,6 +16,7 @@ from kafkaviz.analysis.checks.other_files import unknown_files, unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.finding import Finding
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.segment import Segment
 
 
@@ -74,15 +75,13 @@ def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
 
 
 def _check_readable(segment: Segment, facts: PartitionFacts) -> SegmentFindings:
-    summary_builder = summary.SummaryBuilder(segment, facts)
-    log_checks = (
-        log.LogCheck(segment, facts),
-        offset_index.OffsetIndexCheck(segment, facts),
-        time_index.TimeIndexCheck(segment, facts),
-    )
     scan = CheckScan(segment)
-    for chunk in scan:
-        for log_check in (*log_checks, summary_builder):
-            log_check.add(chunk)
-    findings = [finding for log_check in log_checks for finding in log_check.findings(scan.state)]
-    return SegmentFindings(tuple(findings), summary_builder.result(scan.state))
+    summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
+    log_checks = (
+        log.LogCheck(segment, facts, scan.state),
+        offset_index.OffsetIndexCheck(segment, facts, scan.state),
+        time_index.TimeIndexCheck(segment, facts, scan.state),
+    )
+    observe_scan(scan, *log_checks, summary_builder)
+    findings = [finding for log_check in log_checks for finding in log_check.result()]
+    return SegmentFindings(tuple(findings), summary_builder.result())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
+from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.checks.transactions import (
     TransactionBegin,
     TransactionEnd,
@@ -18,6 +18,7 @@ from kafkaviz.analysis.inference import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.record_heads import heads
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message
@@ -138,12 +139,13 @@ class CheckSummary:
         )
 
 
-class SummaryBuilder:
-    """Takes the batches of a segment."""
+class SummaryBuilder(BatchObserver[CheckSummary]):
+    """Sums up the batches of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
-        """Nothing is taken yet."""
-        self._segment, self._facts, self.summary = segment, facts, CheckSummary(segment)
+    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+        """scan_state: of the scan that it observes."""
+        self._segment, self._facts, self._scan_state = segment, facts, scan_state
+        self.summary = CheckSummary(segment)
         self._newest_ms = -1  # of producers' own times that look right
         self._epoch = -1
         self._transactions = TransactionTracker(
@@ -151,11 +153,11 @@ class SummaryBuilder:
         )
         self._was_unsound = False
 
-    def add(self, chunk: BatchChunk) -> None:
-        """The next batches."""
-        batches = chunk.batches[chunk.is_sound]
-        self.summary.end_offset = int(chunk.batches["last_offset"][-1]) + 1
-        is_whole = len(batches) == len(chunk.batches) and not self._was_unsound
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: log_scan.VALIDATED_BATCH."""
+        self.summary.end_offset = int(batches["last_offset"][-1]) + 1
+        is_whole = bool(batches["is_sound"].all()) and not self._was_unsound
+        batches = batches[batches["is_sound"]]
         self._was_unsound |= not is_whole
         if not len(batches):
             return
@@ -176,7 +178,7 @@ class SummaryBuilder:
         self._add_epochs(batches)
         self._add_times(batches[~is_control_batch & (batches["record_count"] != 0)])
         if not self._facts.metadata_log:
-            self._transactions.add(batches)
+            self._transactions.observe(batches)
         summary.first_offset = (
             int(batches["base_offset"][0]) if summary.first_offset is None else summary.first_offset
         )
@@ -286,16 +288,13 @@ class SummaryBuilder:
             count=len(indices) + (old_anomaly.count if old_anomaly else 0),
         )
 
-    def result(self, scan_state: ScanState) -> CheckSummary:
-        """The summary, once all batches were taken."""
+    def result(self) -> CheckSummary:
+        """The summary."""
         summary, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
         summary.entries, summary.time_entries = len(entries.entries), len(times.entries)
-        summary.steps, summary.stable_begins = (
-            self._transactions.steps(),
-            self._transactions.stable_begins,
-        )
-        summary.is_unsound = bool(scan_state.unsound_offsets or scan_state.breaks)
-        summary.end_bytes = scan_state.end_bytes
+        summary.steps, summary.stable_begins = self._transactions.result()
+        summary.is_unsound = bool(self._scan_state.unsound_offsets or self._scan_state.breaks)
+        summary.end_bytes = self._scan_state.end_bytes
         summary.newest_offset = _newest_offset(self._segment, summary.newest)
         if self._segment.timeindex is not None and times.slots:
             is_unwritten = times.unwritten_slots and not (

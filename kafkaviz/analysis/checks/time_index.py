@@ -17,11 +17,12 @@ from kafkaviz.analysis.checks.facts import (
     findings_by_run,
     with_more_places,
 )
-from kafkaviz.analysis.checks.log_scan import BatchChunk, ScanState
+from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.existing_file import existing_file
 from kafkaviz.analysis.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.batch_records import offsets_and_times
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message
@@ -47,11 +48,12 @@ CODES = {
 DEEP_READ = 64
 
 
-class TimeIndexCheck:
-    """Takes the batches of a segment, and says what is wrong with its .timeindex."""
+class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
+    """Says what is wrong with the .timeindex of a segment."""
 
-    def __init__(self, segment: Segment, facts: PartitionFacts) -> None:
-        self._segment, self._facts = segment, facts
+    def __init__(self, segment: Segment, facts: PartitionFacts, scan_state: ScanState) -> None:
+        """scan_state: of the scan that it observes."""
+        self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.time_slots
         self._entries = self._index.entries
         self._homes = np.zeros(len(self._entries), HOME)
@@ -63,9 +65,9 @@ class TimeIndexCheck:
         # position and last offset of the batch with the newest time
         self._newest: tuple[int, int] | None = None
 
-    def add(self, chunk: BatchChunk) -> None:
-        """The next batches."""
-        batches = chunk.batches[chunk.is_sound]
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches: log_scan.VALIDATED_BATCH."""
+        batches = batches[batches["is_sound"]]
         if not len(batches):
             return
         newest = np.maximum(np.maximum.accumulate(batches["max_timestamp_ms"]), self._newest_ms)
@@ -89,14 +91,14 @@ class TimeIndexCheck:
         self._homes["newest_ms"][slots] = newest[rows]
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
-    def findings(self, scan_state: ScanState) -> Iterator[Finding]:
-        """What is wrong, once all batches were taken."""
+    def result(self) -> Iterator[Finding]:
+        """What is wrong."""
         if self._segment.log is None:
             return
         if self._segment.timeindex is None:
             yield from self._missing_finding()
             return
-        verdicts = self._verdicts(scan_state)
+        verdicts = self._verdicts()
         length_findings = list(self._length_findings())
         yield from length_findings
         yield from self._entry_findings(verdicts)
@@ -163,7 +165,7 @@ class TimeIndexCheck:
                 (position, length),
             )
 
-    def _verdicts(self, scan_state: ScanState) -> np.ndarray:
+    def _verdicts(self) -> np.ndarray:
         """What each entry is."""
         entries, homes = self._entries, self._homes
         times = entries["timestamp_ms"]
@@ -186,9 +188,9 @@ class TimeIndexCheck:
             else OFFSET
         )
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
-        verdicts[scan_state.is_unsound(entries["offset"])] = UNKNOWN
+        verdicts[self._scan_state.is_unsound(entries["offset"])] = UNKNOWN
         # the batch that has the time may be among those that cannot be believed
-        if scan_state.unsound_offsets:
+        if self._scan_state.unsound_offsets:
             verdicts[verdicts == TIMESTAMP] = np.where(
                 homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
             )

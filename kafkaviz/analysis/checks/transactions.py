@@ -14,11 +14,13 @@ before.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import open_transactions
+from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.open_transactions import (
     OpenTransactions,
@@ -48,11 +50,19 @@ class TransactionEnd:
 TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
-class TransactionTracker:
-    """Takes the batches of a segment in order; .steps() gives what is to be kept of them.
+class SegmentTransactions(NamedTuple):
+    """What is to be kept of a segment's transactions.
 
+    steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in order.
     stable_begins: the offsets among those asked for at which a transaction begins.
     """
+
+    steps: list[TransactionEvent]
+    stable_begins: list[int]
+
+
+class TransactionTracker(BatchObserver[SegmentTransactions]):
+    """Follows the transactions of a segment."""
 
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
         """stable_offsets: those of the segment's .txnindex."""
@@ -60,14 +70,14 @@ class TransactionTracker:
         self._steps: dict[int, TransactionEvent] = {}  # by the position of the batch
         self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
-        self.stable_begins: list[int] = []
+        self._stable_begins: list[int] = []
 
-    def steps(self) -> list[TransactionEvent]:
-        """("begin", producer, Begun) and ("end", producer, Marker), in order."""
-        return list(self._steps.values())
+    def result(self) -> SegmentTransactions:
+        """What is to be kept."""
+        return SegmentTransactions(list(self._steps.values()), self._stable_begins)
 
-    def add(self, batches: np.ndarray) -> None:
-        """The next batches."""
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches; markers among them are read."""
         for index, last_ms in transaction_rows(batches):
             row, producer = batches[index], int(batches["producer_id"][index])
             if last_ms is None:
@@ -81,7 +91,7 @@ class TransactionTracker:
     def _begin(self, producer: int, begin: TransactionBegin) -> None:
         open_begin = self._transactions.begin(producer, begin)
         if open_begin is begin and begin.offset in self._stable_offsets:
-            self.stable_begins.append(begin.offset)
+            self._stable_begins.append(begin.offset)
         self._steps[open_begin.position] = "begin", producer, open_begin
 
     def _end(self, row: np.void, producer: int) -> None:

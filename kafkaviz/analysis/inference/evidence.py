@@ -6,12 +6,13 @@ import numpy as np
 from numpy.lib import recfunctions as rfn
 
 from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evidence
+from kafkaviz.format.batch_observer import BatchObserver
 
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
 MOST_WAITING = 65_536  # batches of one gap, above which those that tell nothing are let go
 
 
-class ChunkedEvidence:
+class ChunkedEvidence(BatchObserver[IntervalEvidence]):
     """Evidence of index.interval.bytes, gathered from chunks as if the stretch were one array.
 
     A gap between two entries must be judged whole, so what follows the last indexed batch of a
@@ -25,7 +26,7 @@ class ChunkedEvidence:
         self._pending: list[np.ndarray] = []
         self._evidence = IntervalEvidence()
 
-    def add(self, batches: np.ndarray) -> None:
+    def observe(self, batches: np.ndarray) -> None:
         """The next chunk. An index without entries tells nothing, and nothing is kept for it."""
         if not len(self._entries):
             return
@@ -52,8 +53,8 @@ class ChunkedEvidence:
         ends[0] = ends[-1] = True
         return batches[ends | np.append(True, ends[:-1])]
 
-    def evidence(self) -> IntervalEvidence:
-        """What all chunks tell; nothing can be added afterwards."""
+    def result(self) -> IntervalEvidence:
+        """What all chunks tell."""
         self._add_evidence(self._pending)
         return self._evidence
 

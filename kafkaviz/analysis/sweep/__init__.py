@@ -17,7 +17,7 @@ Sweeps of segments add up: parts(one) + parts(other) is what parts([one, other])
 over tasks is as exact as one pass.
 """
 
-from kafkaviz.analysis.sweep.columns import Columns
+from kafkaviz.analysis.sweep.columns import Columns, ColumnsBuilder
 from kafkaviz.analysis.sweep.counts import add_histograms, mean, quantile
 from kafkaviz.analysis.sweep.interval_headers import SIZES, headers, sizes
 from kafkaviz.analysis.sweep.sums import INTERVALS, SWEEP, SweepParts, no_parts
@@ -41,6 +41,7 @@ __all__ = [
     "SIZES",
     "SWEEP",
     "Columns",
+    "ColumnsBuilder",
     "SweepParts",
     "Sweeper",
     "add_histograms",

@@ -2,28 +2,45 @@
 once its end is known.
 """
 
-from typing import Any, cast
+from dataclasses import dataclass
 
 import numpy as np
 
 from kafkaviz.analysis.sweep.interval_headers import SIZES, sizes
 from kafkaviz.format.batch import UNKNOWN, has_delete_horizon
+from kafkaviz.format.batch_observer import BatchObserver
 
 MAX_GROWTH_ROWS = 1 << 18  # rows that a column is made longer by, at most
 
 
+@dataclass
 class Columns:
-    """The narrow columns of one segment, taken chunk by chunk; end() makes one array of each.
+    """The narrow columns of one segment.
 
     sizes: interval_headers.SIZES; newest_ms: the largest timestamp up to each batch; targets_ms:
     the first timestamps that can be looked up, ascending.
     """
 
+    sizes: np.ndarray
+    newest_ms: np.ndarray
+    targets_ms: np.ndarray
+
+    @classmethod
+    def from_batches(cls, batches: np.ndarray) -> "Columns":
+        """Of a whole segment with a batch at least."""
+        builder = ColumnsBuilder()
+        builder.observe(batches)
+        return builder.result()
+
+    def forget_times(self) -> None:
+        """All lookups by timestamp are counted: what only they need is let go."""
+        self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
+
+
+class ColumnsBuilder(BatchObserver[Columns]):
+    """The columns of one segment, gathered chunk by chunk, one array of each."""
+
     def __init__(self) -> None:
-        empty = np.zeros(0, np.int64)
-        self.sizes: np.ndarray = empty
-        self.newest_ms: np.ndarray = empty
-        self.targets_ms: np.ndarray = empty
         self._sizes, self._newest, self._targets = (
             GrowingColumn(SIZES),
             GrowingColumn(np.int64),
@@ -31,15 +48,7 @@ class Columns:
         )
         self._newest_ms = UNKNOWN
 
-    @classmethod
-    def from_batches(cls, batches: np.ndarray) -> "Columns":
-        """Of a whole segment with a batch at least."""
-        columns = cls()
-        columns.take(batches)
-        columns.end()
-        return columns
-
-    def take(self, batches: np.ndarray) -> None:
+    def observe(self, batches: np.ndarray) -> None:
         """The next batches: format.batch.BATCH."""
         newest = np.maximum.accumulate(np.append(self._newest_ms, batches["max_timestamp_ms"]))[1:]
         self._newest_ms = int(newest[-1])
@@ -51,19 +60,15 @@ class Columns:
         ):
             column.add(column_part)
 
-    def end(self) -> None:
-        """Nothing more comes."""
-        self.newest_ms, self.sizes, targets = (
-            self._newest.end(),
-            self._sizes.end(),
-            self._targets.end(),
-        )
+    def result(self) -> Columns:
+        """All of them; nothing of them is kept here."""
+        targets = self._targets.end()
         targets.sort()
-        self.targets_ms = targets[: np.searchsorted(targets, self._newest_ms, "right")]
-
-    def forget_times(self) -> None:
-        """All lookups by timestamp are counted: what only they need is let go."""
-        self._newest = self._targets = self.newest_ms = self.targets_ms = cast(Any, None)
+        return Columns(
+            self._sizes.end(),
+            self._newest.end(),
+            targets[: np.searchsorted(targets, self._newest_ms, "right")],
+        )
 
 
 class GrowingColumn:
@@ -83,6 +88,7 @@ class GrowingColumn:
         self._rows[old_length : self._length] = rows
 
     def end(self) -> np.ndarray:
-        """All rows; nothing more comes."""
-        self._rows.resize(self._length, refcheck=False)
-        return self._rows
+        """All rows; nothing more comes, and they are the caller's alone."""
+        rows, self._rows = self._rows, self._rows[:0].copy()
+        rows.resize(self._length, refcheck=False)
+        return rows

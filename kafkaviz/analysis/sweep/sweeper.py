@@ -12,6 +12,7 @@ from kafkaviz.analysis.sweep.loops import STATE, fill_appends, leap_to_entries, 
 from kafkaviz.analysis.sweep.sums import INTERVALS, SweepParts, no_parts
 from kafkaviz.analysis.sweep.targets import BASE, TARGET_COUNTERS, TARGETS
 from kafkaviz.format.batch import UNKNOWN
+from kafkaviz.format.batch_observer import BatchObserver
 
 FOLLOWER_APPEND_BYTES = 1 << 20  # replica.fetch.max.bytes: what a follower appends at once, at most
 CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size of one cleaner thread
@@ -59,12 +60,12 @@ def parts(
             by_base_offset=by_base_offset,
             append_bytes=append_bytes,
         )
-        sweeper.take(segment)
-        sums += sweeper.end()
+        sweeper.observe(segment)
+        sums += sweeper.result()
     return sums
 
 
-class Sweeper:
+class Sweeper(BatchObserver[SweepParts]):
     """One segment while it is read, chunk by chunk: memory is bounded by a chunk and the counts,
     whatever the length of the .log.
     """
@@ -76,13 +77,17 @@ class Sweeper:
         targets: str = BASE,
         by_base_offset: bool = False,
         append_bytes: int | None = None,
+        by_append: bool = False,
     ) -> None:
-        """As sweep()."""
+        """As sweep(). by_append: batches say in a column "append" which of them came together, in
+        the place of append_bytes.
+        """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
             raise ValueError(f"no interval is {self._intervals[0]} bytes")
         self._targets = TARGET_COUNTERS[targets]
-        self._by_base_offset, self._append_bytes = by_base_offset, append_bytes
+        self._by_base_offset = by_base_offset
+        self._append_bytes, self._by_append = append_bytes, by_append
         self._state, self._newest_ms = np.zeros(len(self._intervals), STATE), UNKNOWN
         self._state["last_time_ms"] = UNKNOWN
         self._counts = HeaderCounts(self._intervals)
@@ -90,17 +95,17 @@ class Sweeper:
         self._open_append: tuple[np.ndarray, np.ndarray] | None = None
         self._sums = replace(no_parts(self._intervals), segments=1)
 
-    def take(self, batches: np.ndarray, appends: np.ndarray | None = None) -> None:
-        """The next batches of the segment. appends: the number of the append that each came in, if
-        append_bytes is not to tell.
-        """
+    def observe(self, batches: np.ndarray) -> None:
+        """The next batches of the segment."""
         if not len(batches):
             return
+        appends = (
+            batches["append"].astype(np.int64)
+            if self._by_append
+            else np.full(len(batches), UNKNOWN)
+        )
         columns = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms")
         batches = np.array([batches[name] for name in columns], np.int64)
-        appends = (
-            np.full(batches.shape[1], UNKNOWN) if appends is None else np.asarray(appends, np.int64)
-        )
         if self._open_append is not None:
             batches, appends = (
                 np.hstack([self._open_append[0], batches]),
@@ -111,7 +116,7 @@ class Sweeper:
         self._open_append = batches[:, closed_end:], appends[closed_end:]
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
-    def end(self) -> SweepParts:
+    def result(self) -> SweepParts:
         """The sums over the whole segment: the last time entry that its roll or the broker's stop
         writes is among them.
         """

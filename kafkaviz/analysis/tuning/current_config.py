@@ -4,6 +4,7 @@ do.
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import islice
 
 import numpy as np
 
@@ -19,14 +20,13 @@ from kafkaviz.analysis.inference import (
 from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch import BATCH
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import Message, message
 
 TunedSegments = tuple[Partition, Sequence[Segment]]  # and those of its segments that are tuned
-NO_BATCH = np.empty(0, BATCH)
 SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting tells
 
 
@@ -50,16 +50,18 @@ class IntervalEstimator:
             if existing_file(segment.log).path in self._evidence_by_path
         ]
 
-    def take(self, segment: Segment, batches: np.ndarray) -> None:
-        """The next batches of a segment."""
-        if evidence := self._evidence_by_path.get(existing_file(segment.log).path):
-            evidence.add(batches)
+    def observers(self, segment: Segment) -> tuple["_SegmentEvidence", ...]:
+        """Whoever is to be shown the batches of this segment: nobody, if it is not among the
+        largest.
+        """
+        evidence = self._evidence_by_path.get(existing_file(segment.log).path)
+        return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:
         """What all of them tell."""
         return reduce(
             IntervalEvidence.merge,
-            (evidence.evidence() for evidence in self._evidence_by_path.values()),
+            (evidence.result() for evidence in self._evidence_by_path.values()),
             IntervalEvidence(),
         ).bounds()
 
@@ -74,7 +76,7 @@ def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
     estimator = IntervalEstimator(logs)
     for segment in estimator.segments:
         try:
-            estimator.take(segment, next(iter(segment.full_scan()), NO_BATCH))
+            observe_scan(islice(segment.full_scan(), 1), *estimator.observers(segment))
         except KafkavizError:  # the pass over all of it says so
             continue
     return current_interval(setting, estimator.bounds())[0]
@@ -139,7 +141,7 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
     )
 
 
-class _SegmentEvidence:
+class _SegmentEvidence(BatchObserver[IntervalEvidence]):
     """What one segment tells.
 
     Of one whose index is empty all but its first batch came without an entry.
@@ -149,19 +151,19 @@ class _SegmentEvidence:
         self._gaps = ChunkedEvidence(entries[np.argsort(entries["position"], kind="stable")])
         self._is_empty, self._last_position = not len(entries), ()
 
-    def add(self, batches: np.ndarray) -> None:
+    def observe(self, batches: np.ndarray) -> None:
         """The next batches."""
-        self._gaps.add(batches)
+        self._gaps.observe(batches)
         self._last_position = (
             (int(batches["position"][-1]),) if len(batches) else self._last_position
         )
 
-    def evidence(self) -> IntervalEvidence:
+    def result(self) -> IntervalEvidence:
         """Of all of them."""
         return (
             IntervalEvidence(longest_unindexed_bytes=self._last_position)
             if self._is_empty
-            else self._gaps.evidence()
+            else self._gaps.result()
         )
 
 

@@ -2,11 +2,11 @@
 model needs of its batches.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kafkaviz.analysis.existing_index import ExistingIndexCost, ExistingIndexSwe
 from kafkaviz.analysis.sweep import SweepParts
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurement
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up
@@ -50,9 +51,10 @@ class MeasurementBuilder:
         chunks: Iterable[np.ndarray],
         indexes: tuple[np.ndarray, np.ndarray] | None = None,
         report_share: Callable[[float], None] = lambda _share: None,
+        *observers: BatchObserver[Any],
     ) -> None:
         """One segment's batches, array by array (format.batch.BATCH, or incoming.INCOMING of a
-        workload).
+        workload); others observe the same pass.
 
         indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
         where one is missing. report_share: told which share of the work is done once all batches
@@ -70,17 +72,17 @@ class MeasurementBuilder:
             by_base_offset=self.by_base_offset,
             read_ahead_bytes=self.read_ahead_bytes,
             by_append=self.by_append,
+            current_interval_bytes=self.current_interval_bytes,
             index_sweeper=index_sweeper,
+            report_share=report_share,
         )
-        for batches, is_end in _with_end(chunk for chunk in chunks if len(chunk)):
-            segment.take(batches, is_end=is_end)
-        if not segment.batches:
+        observe_scan(chunks, segment, *observers)
+        measurement = segment.result()
+        if measurement is None:
             self._empty_segments += 1
             return
-        measurement = segment.result(self.current_interval_bytes, report_share)
-        self._measurements.append(
-            measurement if self._has_room(segment.batches) else replace(measurement, sizes=())
-        )
+        has_room = self._has_room(measurement.parts.batches)
+        self._measurements.append(measurement if has_room else replace(measurement, sizes=()))
         if len(self._measurements) == FOLDED:
             # the counts of a thousand segments would fill the memory
             self._measurements = [merge_measurements(self._measurements)]
@@ -107,17 +109,6 @@ class MeasurementBuilder:
 
 def _no_reads(intervals: np.ndarray) -> ColdReads:
     return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
-
-
-def _with_end(chunks: Iterable[np.ndarray]) -> Iterator[tuple[np.ndarray, bool]]:
-    """Each with whether it is the last."""
-    previous = None
-    for chunk in chunks:
-        if previous is not None:
-            yield previous, False
-        previous = chunk
-    if previous is not None:
-        yield previous, True
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:

@@ -296,7 +296,7 @@ def _describe_topics(values: Mapping) -> Message:
         for name, value in list(changed_intervals.items())[:5]
     )
     more = len(changed_intervals) - 5
-    named = (
+    names_text = (
         message("common.list_and_more", names=names, n=more)
         if more > 0
         else message("common.names", names=names)
@@ -305,7 +305,7 @@ def _describe_topics(values: Mapping) -> Message:
         "tuning_reason.topic_gains" if topics == 1 else "tuning_reason.topics_gain",
         n=len(changed_intervals),
         topics=topics,
-        named=named,
+        named=names_text,
     )
 
 

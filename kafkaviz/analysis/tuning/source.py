@@ -472,7 +472,12 @@ def _measure_case(
                 if segment.index and segment.timeindex
                 else None
             )
-            builder.add(_read_chunks(segment, estimator, report_share), indexes, report_share)
+            builder.add(
+                _read_chunks(segment, report_share),
+                indexes,
+                report_share,
+                *estimator.observers(segment),
+            )
     measurement, (interval, source, is_coarse) = (
         builder.result(),
         current_config.current_interval(settings.find(topic, SETTING), estimator.bounds()),
@@ -503,16 +508,9 @@ def _measure_case(
     )
 
 
-def _read_chunks(
-    segment: Segment,
-    estimator: current_config.IntervalEstimator,
-    report_share: Callable[[float], None],
-) -> Iterator[np.ndarray]:
-    """The batches of the .log, array by array; evidence is given them too, and far is told which
-    share of the work that is.
-    """
+def _read_chunks(segment: Segment, report_share: Callable[[float], None]) -> Iterator[np.ndarray]:
+    """The batches of the .log, array by array, and which share of the work that is."""
     for batches in segment.full_scan():
-        estimator.take(segment, batches)
         yield batches
         report_share(
             READ_SHARE

@@ -4,7 +4,7 @@ from typing import Any
 
 from kafkaviz import messages
 from kafkaviz.app.components import register_component
-from kafkaviz.app.components.steps import bar
+from kafkaviz.app.components.stepper import bar
 
 _growth = register_component("growth", "steps")
 

@@ -7,10 +7,15 @@ from typing import Any
 
 import streamlit as st
 
+from kafkaviz import messages
 from kafkaviz.app.components import register_component
-from kafkaviz.app.components.steps import bar
 
 _stepper, _lanes = register_component("stepper", "steps"), register_component("lanes")
+
+
+def bar() -> dict[str, Any]:
+    """What steps.js takes besides the steps: which language this is, and the words of the bar."""
+    return {"language": messages.language(), "bar": messages.table("steps")}
 
 
 def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:

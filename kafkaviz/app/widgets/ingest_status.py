@@ -1,15 +1,82 @@
-"""The strip of an ingest: what the pipeline still reads of a directory, how far it is, and a way to
-stop it.
+"""The strip of an ingest: what the pipeline still reads of a directory, how far it is in words, and
+a way to stop it.
 """
 
+import math
+from typing import TYPE_CHECKING
+
+from kafkaviz import units
+from kafkaviz.app.widgets import elements, progress_strip
+from kafkaviz.messages import render, say
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.job import Progress
 import streamlit as st
 
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests, page_state
-from kafkaviz.app.widgets import progress_strip, progress_text
-from kafkaviz.messages import say
 
 RETRY_LABELS = {"failed": "common.try_again", "cancelled": "progress.start_again"}
+
+
+ENDED = ("done", "fresh")
+MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
+
+
+def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+    """The strip of an ingest, as HTML.
+
+    pending_texts: what a page says of the wait, and of an ingest that ended without its numbers;
+    where it says nothing, what Broker says.
+    """
+    mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
+    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
+    return progress_strip.line_html(
+        text(progress),
+        aside(progress, pending_texts),
+        share if progress.state in ("reading", "writing") else None,
+        mark,
+    )
+
+
+def text(progress: "Progress") -> str:
+    """What it does now."""
+    size = units.size(progress.total_bytes)
+    if progress.state == "failed":
+        return say(
+            "progress.stopped",
+            error=render(progress.error) if progress.error else say("progress.no_reason"),
+        )
+    if progress.state == "cancelled":
+        return say("progress.cancelled")
+    if progress.state in ENDED and not progress.total_bytes:
+        return say("progress.unchanged")
+    if progress.state in ENDED:
+        return say("progress.all_read", size=size)
+    if progress.state == "writing":
+        return say("progress.writing", size=size)
+    if progress.state == "reading" and not progress.done_bytes:
+        return say("progress.reading", size=size)
+    if progress.state == "reading":
+        return say("progress.part_read", done=units.size(progress.done_bytes), size=size)
+    return say("progress.starting")
+
+
+def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+    """How fast and how long still, while that is known; else what the wait does not hold up."""
+    pending_text, failure_text = pending_texts or (
+        say("progress.owed_broker"),
+        say("progress.missed_broker"),
+    )
+    if progress.state in ("failed", "cancelled"):
+        return failure_text
+    if progress.state in ENDED:
+        return say("progress.final")
+    if progress.state == "reading" and progress.bytes_per_s:
+        left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
+        rate, time_left = units.rate(progress.bytes_per_s), units.duration(1000 * math.ceil(left_s))
+        return say("progress.left", rate=rate, time=time_left) if left_s else rate
+    return pending_text
 
 
 def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None = None) -> None:
@@ -26,7 +93,7 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
     elif ingest.state in RETRY_LABELS:
         progress_strip.render_strip(
             "kv_strip_work",
-            progress_text.html(ingest.progress(), pending_texts),
+            html(ingest.progress(), pending_texts),
             button_label=say(RETRY_LABELS[ingest.state]),
             button_key="kv_work_again",
             on_click=ingests.restart,
@@ -34,7 +101,7 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
         )
     elif snapshot.broker.source in watched_sources:
         # It keeps its place: what stands below must not jump away under the pointer.
-        progress_strip.render_strip("kv_strip_done", progress_text.html(ingest.progress()))
+        progress_strip.render_strip("kv_strip_done", html(ingest.progress()))
 
 
 @st.fragment(run_every=0.5)
@@ -45,7 +112,7 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
         st.rerun()
     progress_strip.render_strip(
         "kv_strip_work",
-        progress_text.html(ingest.progress(), pending_texts),
+        html(ingest.progress(), pending_texts),
         button_label=say("progress.cancel"),
         button_key="kv_work_cancel",
         on_click=ingest.cancel,

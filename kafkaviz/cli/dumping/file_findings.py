@@ -20,6 +20,7 @@ from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.json_parts import problem
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
+from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.format.names import PartitionName
 from kafkaviz.log import file
 from kafkaviz.log.broker import is_partition, open_broker
@@ -55,10 +56,9 @@ class FileChecker:
                 log=file.info(log_path),
                 index=_info(index_path) if index_path.exists() else None,
             )
-            log_pass = CheckScan(segment)
-            for _ in log_pass:
-                pass
-            self._last_reading = path, log_pass.state
+            scan = CheckScan(segment)
+            observe_scan(scan)
+            self._last_reading = path, scan.state
         return self._last_reading[1]
 
     def break_at(self, path: str, positions: np.ndarray) -> Break | None:

@@ -2,6 +2,7 @@
 not follow each other.
 """
 
+import zlib
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import cast
@@ -9,7 +10,8 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.cli.dumping import gzip_records, java_exception
+from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.cli.dumping import java_exception
 from kafkaviz.cli.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
 from kafkaviz.cli.dumping.compiled_records import (
     DONE,
@@ -25,9 +27,47 @@ from kafkaviz.cli.dumping.java_exception import JavaException
 from kafkaviz.cli.dumping.options import STRING_DECODER, DumpOptions
 from kafkaviz.cli.dumping.report import Report
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch, legacy_messages
+from kafkaviz.format import batch, legacy_messages, record
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate, iterate_messages
+
+_GZIP_HEADER_BYTES = 10  # of a member without a name, as Java writes it
+_TRAILER = "java.util.zip.ZipException: Corrupt GZIP trailer"
+_CHECKSUM_FAULTS = tuple(
+    f"gzip: Error -3 while decompressing data: incorrect {part} check"
+    for part in ("data", "length")
+)
+# of the data: whoever asks for more meets the checksum
+_END_FAULTS = ("premature EOF", "payload reached EOF")
+
+
+def exception_of(
+    fault: CorruptBytes, body: bytes, record_count: int, position: int
+) -> JavaException | None:
+    """What iterating over the batch throws; None where the fault is another one. body: all behind
+    the batch's header.
+    """
+    if str(fault.what) not in _CHECKSUM_FAULTS:
+        return None
+    try:
+        plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(
+            body[_GZIP_HEADER_BYTES:], LIMIT_BYTES
+        )
+    except zlib.error:
+        return None
+    first_fault = record.first_fault(plain, record_count, is_compressed=True)
+    if first_fault and any(words in str(first_fault.what) for words in _END_FAULTS):
+        return None
+    if first_fault:
+        return JavaException(
+            java_exception.INVALID_RECORD, str(first_fault.what), position=position
+        )
+    return JavaException(
+        java_exception.KAFKA,
+        "Error checking for remaining bytes after reading batch",
+        (_TRAILER,),
+        position,
+    )
 
 
 class RecordLines:
@@ -200,9 +240,7 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
     gzip_exception = (
         None
         if is_legacy
-        else gzip_records.exception_of(
-            fault, data[HEADER_BYTES:], int(row["record_count"]), position
-        )
+        else exception_of(fault, data[HEADER_BYTES:], int(row["record_count"]), position)
     )
     return gzip_exception or java_exception.from_records(
         str(fault.what), is_legacy=is_legacy, position=position

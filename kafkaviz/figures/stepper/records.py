@@ -11,7 +11,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import error_text
 from kafkaviz.figures.stepper.context import LookupContext, LookupRecord
 from kafkaviz.messages import say
-from kafkaviz.search.consumer import ConsumerRecord
+from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.units import group
 
 DRAWN_RECORDS = 9

@@ -52,7 +52,7 @@ class RollReason:
             incoming=self.incoming_bytes,
         )
 
-    def found(self) -> Message:
+    def tripping_number(self) -> Message:
         """The number alone that tripped it: "16 776 880 + 8 120"."""
         return message(f"rolls.found_{self.cause}", found=self.actual, incoming=self.incoming_bytes)
 

@@ -227,9 +227,9 @@ def test_the_writer_writes_as_many_entries(interval, version):
     )
     log.append(rows)
     log.close(now_ms=0)
-    sweeper = sweep.Sweeper([interval])
-    sweeper.take(rows, rows["append"] if version == "3.9" else None)
-    found = sweeper.end()
+    sweeper = sweep.Sweeper([interval], by_append=version == "3.9")
+    sweeper.observe(rows)
+    found = sweeper.result()
     written = log.segments[0]
     assert len(log.segments) == 1
     assert (found.entries[0], found.time_entries[0]) == (
@@ -260,8 +260,8 @@ def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
     for segment in segments:
         sweeper = sweep.Sweeper(**how)
         for piece in np.split(segment, np.unique(random.integers(0, len(segment) + 1, 9))):
-            sweeper.take(piece)
-        total = total + pickle.loads(pickle.dumps(sweeper.end()))
+            sweeper.observe(piece)
+        total = total + pickle.loads(pickle.dumps(sweeper.result()))
     assert total.sweep().tolist() == whole.sweep().tolist()
     assert (
         total.batches,

@@ -10,6 +10,7 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import reason_text as tuning_text
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures import limit_map
+from kafkaviz.messages import message
 from kafkaviz.units import group, size
 
 
@@ -34,10 +35,13 @@ def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
 
 def test_the_release_of_one_partition_is_told_with_its_trace(clean):
     """As of a whole broker, and not as one of two that it may have been."""
-    assert open_source(clean / "nulls-0").version_reason.startswith(
-        "bootstrap.checkpoint sets metadata.version to level 30"
+    trace = open_source(clean / "nulls-0").assumed_release.traces[0]
+    assert trace == message(
+        "release.metadata_version", file="bootstrap.checkpoint", level=30, release="4.3"
     )
-    assert open_source(clean / "nulls-0", "3.9").version_reason == "it was given"
+    assert open_source(clean / "nulls-0", "3.9").assumed_release.traces == (
+        message("release.given"),
+    )
 
 
 def test_what_is_preallocated_is_each_topics_own(broker):
@@ -77,7 +81,7 @@ def test_an_index_that_is_safe_is_one_number(name, clean, broker):
         found.safe_index_bytes
         == {"clean": 3_043_770, "heartbeat": 3_883_350, "sensors-seconds-0": 3_690_510}[name]
     )
-    assert f"safe from {found.safe_index_bytes} on" in tuning_text.describe_limits(found)
+    assert tuning_text.describe_limits(found)["safe"] == found.safe_index_bytes
     view = limit_map.view(case.measurement, config, interval, config.segment_index_bytes)
     assert size(found.safe_index_bytes) in view.title and view.today.cause == found.binding
     assert f"safe from {group(found.safe_index_bytes)} on" in limit_map.index_size_text(

@@ -371,7 +371,7 @@ def test_a_small_file_is_judged_as_by_a_check(damaged, name):
     stem, _, suffix = name.partition(".")
     path = f"transfers-0/{int(stem):020d}.{suffix}"
     told = [
-        (one.code, one.position, one.length, ungroup(one.message))
+        (one.code, one.position, one.length, ungroup(str(one.message)))
         for one in check(damaged).findings
         if one.file == path
     ]

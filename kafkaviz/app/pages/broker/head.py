@@ -132,7 +132,8 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
         chips.append(("", say("broker.node", id=elements.escape(broker.node_id))))
     ids = (("broker.cluster", broker.cluster_id), ("broker.directory", broker.directory_id))
     chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
-    elements.chips(chips, note=render(writer_traces.reason))
+    reason = writer_traces.reason
+    elements.chips(chips, note=render(reason) if reason else "")
 
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:

@@ -21,9 +21,8 @@ from kafkaviz.app.pages.explore.editor import (
     start_query,
 )
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.pages.explore.query_progress import render_query_progress
 from kafkaviz.app.state import page_location
-from kafkaviz.app.widgets import elements, ingest_status
+from kafkaviz.app.widgets import elements, ingest_status, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import error_text
@@ -35,7 +34,24 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Query, QueryResult
     from kafkaviz.pipeline.sql import ErrorLocation, QueryError
 
+
 WIDTHS = (236, 768)
+
+
+@st.fragment(run_every=0.4)
+def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
+    """How long it takes so far; the page is drawn anew once it is over."""
+    query = queries().get_or_start(snapshot, text)
+    if query.is_over:
+        st.rerun()
+    activity = say("explore.waits" if query.state == "waiting" else "explore.runs")
+    progress_strip.render_strip(
+        "kv_strip_query",
+        progress_strip.line_html(activity, f"{query.seconds:.0f} s"),
+        button_label=say("progress.cancel"),
+        button_key="kv_query_cancel",
+        on_click=query.cancel,
+    )
 
 
 def render_page() -> None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from kafkaviz import messages
+from kafkaviz import messages, units
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.components.findings import findings
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.health.checkup_progress import render_checkup_progress
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
 from kafkaviz.app.state import checkups, page_location
@@ -20,7 +19,7 @@ from kafkaviz.app.state.checkups import (
     is_for_spark,
     is_large,
 )
-from kafkaviz.app.widgets import elements, ingest_status
+from kafkaviz.app.widgets import elements, ingest_status, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as checkup_figure
@@ -32,7 +31,32 @@ from kafkaviz.messages import say
 if TYPE_CHECKING:
     from kafkaviz.analysis.health import Health
 
+
 QUICK_S = 0.8  # a checkup that takes no longer shows no progress
+
+
+@st.fragment(run_every=0.4)
+def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
+    """How far the checkup is; the page is drawn anew once it is over."""
+    checkup = checkups.get_or_start(snapshot, release)
+    if checkup.is_over:
+        st.rerun()
+    progress = checkup.progress()
+    text = (
+        say("health.reading_partition", partition=progress.name)
+        if progress.name
+        else say("health.reading")
+    )
+    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
+    progress_strip.render_strip(
+        "kv_strip_work",
+        progress_strip.line_html(
+            text, say("health.read_of", done=done, total=total), progress.share
+        ),
+        button_label=say("health.cancel"),
+        button_key="kv_checkup_cancel",
+        on_click=checkup.cancel,
+    )
 
 
 def render_page() -> None:
@@ -125,5 +149,6 @@ def _failure_text(error: Exception) -> str:
     """Why a checkup has no findings."""
     if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
-    own_fault = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
-    return error_text.describe(error) if isinstance(error, KafkavizError) else own_fault
+    if isinstance(error, KafkavizError):
+        return error_text.describe(error)
+    return say("health.own_fault", fault=f"{type(error).__name__}: {error}")

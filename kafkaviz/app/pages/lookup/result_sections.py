@@ -23,8 +23,8 @@ from kafkaviz.figures.stepper import lanes
 from kafkaviz.figures.stepper.context import LookupContext
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
-from kafkaviz.search.consumer import ConsumerRecord
 from kafkaviz.search.index import ENTRY_BYTES
+from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
 

@@ -1,0 +1,98 @@
+"""Every page in Chinese, on sound and on broken directories: no message of it comes out English."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.app.state.checkups import checkups
+from tests.app.driven import PATIENCE_S, ROOT, fine, html
+
+pytestmark = pytest.mark.usefixtures("starts", "chinese")
+CLEAN, DAMAGED, KILLED, UNSTARTABLE = "clean", "damaged", "killed", "unstartable"
+PAYMENTS = {"tp": "payments-0", "segment": "7975", "pin": "11612"}
+TORN = {"tp": "append-time-0", "segment": "0"}
+PAGES = [
+    ("broker", CLEAN, {}),
+    ("broker", KILLED, {}),
+    ("broker", UNSTARTABLE, {}),
+    ("segment", CLEAN, PAYMENTS),
+    ("segment", CLEAN, PAYMENTS | {"tab": "Bytes"}),
+    ("segment", CLEAN, PAYMENTS | {"tab": "Bytes", "file": ".timeindex"}),
+    ("segment", CLEAN, PAYMENTS | {"tab": "Bytes", "file": "meta.properties"}),
+    ("segment", KILLED, TORN | {"tab": "Bytes", "pin": "7180"}),
+    ("segment", DAMAGED, {"tp": "bookings-0", "segment": "858", "tab": "Offset index"}),
+    ("lookup", CLEAN, {"tp": "orders-0", "by": "timestamp", "target": "1790000445"}),
+    ("lookup", DAMAGED, {"tp": "bookings-0", "by": "offset", "target": "954"}),
+    ("lookup", KILLED, {"tp": "append-time-0", "by": "offset", "target": "99999999"}),
+    ("lookup", UNSTARTABLE, {}),
+    ("page_cache", CLEAN, {"index": "dense-index-0"}),
+    ("rolls", CLEAN, {"tp": "tiny-index-0"}),
+    ("rolls", DAMAGED, {}),
+    ("tuning", CLEAN, {"tp": "payments-0", "p99": "100 µs warm"}),
+    ("tuning", KILLED, {"tune": "Whole broker"}),
+    ("health", CLEAN, {}),
+    ("health", DAMAGED, {"kafka": "2.2"}),
+    ("health", KILLED, {}),
+    ("health", UNSTARTABLE, {}),
+    ("explore", CLEAN, {}),
+    ("workshop", CLEAN, {"lesson": "three-files", "notes": "1"}),
+]
+ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
+CODE = re.compile(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", re.DOTALL)
+AS_THEY_ARE = re.compile(  # what Kafka writes itself; what the address calls a story
+    "Last offset of aborted transaction .* is less than start offset"
+    "|Attempt to append to a full time index"
+    "|Snapshot failed schema validation"
+    "|Received request for offset .* for partition .*, but we only have log segments upto"
+    "|^From the first batch$"
+)
+
+
+def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
+    """The page at this address, once nothing is checked any more."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    for key, value in ({"dir": str(directory), "lang": "zh"} | query).items():
+        at.query_params[key] = value
+    fine(at.run())
+    if name == "broker":
+        return at
+    for key, value in query.items():
+        at.query_params[key] = value
+    fine(at.switch_page(str(ROOT / "pages" / f"{name}.py")).run())
+    for checkup in checkups().jobs():
+        assert checkup.ends_within(PATIENCE_S)
+    return fine(at.run())
+
+
+def texts(at: AppTest) -> list[str]:
+    """What is read on it: HTML, alt texts, labels, and what its components are sent."""
+    components = [json.loads(one.proto.json or "{}") for one in at.get("bidi_component")]
+    return [
+        *re.sub(r"<[^>]+>", "\n", CODE.sub("", html(at))).splitlines(),
+        *(one.proto.alt for one in at.get("plotly_chart")),
+        *(one.label for one in (*at.button, *at.selectbox, *at.select_slider, *at.text_input)),
+        *(text for component in components for text in strings(component)),
+    ]
+
+
+def strings(value: object) -> list[str]:
+    """All texts in JSON."""
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in strings(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in strings(part)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize(
+    ("name", "sample", "query"), PAGES, ids=lambda part: part if isinstance(part, str) else ""
+)
+def test_no_sentence_is_english(name, sample, query, request):
+    """Neither one that the page writes itself nor a message from a floor below."""
+    at = chinese(name, request.getfixturevalue(sample), query)
+    told = texts(at)
+    assert any(re.search("[一-鿿]", text) for text in told)
+    assert [text for text in told if ENGLISH.search(AS_THEY_ARE.sub("", text))] == []
