@@ -156,7 +156,9 @@ def _decode_batches(
 
 
 @njit(cache=True, boundscheck=True)
-def _fill(data, ends, edges, compressed, rows):
+def _fill(
+    data: np.ndarray, ends: np.ndarray, edges: np.ndarray, compressed: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
     """Fills the rows of each batch; whether it has a fault.
 
     Batch n has the bytes up to ends[n] and the rows up to edges[n + 1].
@@ -218,7 +220,9 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
 
 
 @njit(cache=True, boundscheck=True)
-def _gather(data, positions, offsets, values):
+def _gather(
+    data: np.ndarray, positions: np.ndarray, offsets: np.ndarray, values: np.ndarray
+) -> None:
     """Copies a stretch of data to each place of values."""
     for row in range(len(positions)):
         start, stop = offsets[row], offsets[row + 1]

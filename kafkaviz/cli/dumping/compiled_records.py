@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.cli.dumping.lines import NUMBER_BYTES, decimal
 from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
 from kafkaviz.format.batch_records import record_sequence
@@ -162,7 +162,15 @@ def write_large(
 
 
 @njit(cache=True, boundscheck=True)
-def _is_plain(batches, data, start, end, compressed, prints, table):
+def _is_plain(
+    batches: np.ndarray,
+    data: np.ndarray,
+    start: int,
+    end: int,
+    compressed: bool,
+    prints: bool,
+    table: np.ndarray,
+) -> bool:
     """Whether every record of a batch is in order and holds text."""
     batch, row, position = batches[0], table[0], start
     if batch.record_count < 0 or batch.attributes & CONTROL:
@@ -177,8 +185,18 @@ def _is_plain(batches, data, start, end, compressed, prints, table):
 
 @njit(cache=True, boundscheck=True)
 def _write_some(
-    batches, data, position, end, remaining, compressed, prints, out, gaps, last_offset, table
-):
+    batches: np.ndarray,
+    data: np.ndarray,
+    position: int,
+    end: int,
+    remaining: int,
+    compressed: bool,
+    prints: bool,
+    out: np.ndarray,
+    gaps: np.ndarray,
+    last_offset: int,
+    table: np.ndarray,
+) -> tuple[int, int, int, int, int, int]:
     """Fills the empty buffers with records that are in order: (position, records, bytes and gaps
     used, last offset, bytes needed).
     """
@@ -202,28 +220,28 @@ def _write_some(
 
 
 @njit(cache=True)
-def _most_records(record_count, records_bytes):
+def _most_records(record_count: int, records_bytes: int) -> int:
     """A bound of the records that fit."""
     return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
 
 
 @njit(cache=True, boundscheck=True)
 def _write(
-    batches,
-    data,
-    starts,
-    ends,
-    compressed,
-    prints,
-    lines,
-    line_ends,
-    out,
-    out_position,
-    gaps,
-    used_gaps,
-    last_offset,
-    table,
-):
+    batches: np.ndarray,
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    compressed: bool,
+    prints: bool,
+    lines: np.ndarray,
+    line_ends: np.ndarray,
+    out: np.ndarray,
+    out_position: int,
+    gaps: np.ndarray,
+    used_gaps: int,
+    last_offset: int,
+    table: np.ndarray,
+) -> tuple[int, int, int, int, int]:
     """write, compiled: (batches written, code, bytes used, gaps used, last offset)."""
     for place in range(len(batches)):
         start, end = starts[place], ends[place]
@@ -257,19 +275,19 @@ def _write(
 
 @njit(cache=True, boundscheck=True)
 def _records(
-    batch,
-    data,
-    start,
-    end,
-    compressed,
-    prints,
-    out,
-    out_position,
-    gaps,
-    used_gaps,
-    last_offset,
-    table,
-):
+    batch: np.record,
+    data: np.ndarray,
+    start: int,
+    end: int,
+    compressed: bool,
+    prints: bool,
+    out: np.ndarray,
+    out_position: int,
+    gaps: np.ndarray,
+    used_gaps: int,
+    last_offset: int,
+    table: np.ndarray,
+) -> tuple[int, int, int]:
     """The lines of a batch's records: (bytes used, gaps used, last offset), the first -1 where they
     are not for this module.
     """
@@ -295,7 +313,15 @@ def _records(
 
 
 @njit(cache=True, boundscheck=True)
-def _line(batch, offset, data, row, prints, out, out_position):
+def _line(
+    batch: np.record,
+    offset: int,
+    data: np.ndarray,
+    row: np.record,
+    prints: bool,
+    out: np.ndarray,
+    out_position: int,
+) -> int:
     """One line; the byte behind it."""
     out_position = decimal(offset, out, _copy_words(_OFFSET, out, out_position))
     if batch.attributes & LOG_APPEND_TIME:
@@ -341,7 +367,7 @@ def _line(batch, offset, data, row, prints, out, out_position):
 
 
 @njit(cache=True, boundscheck=True)
-def _header_names(data, row, out, out_position):
+def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_position: int) -> int:
     """The names of the headers, a comma between them; take_record has looked at their bounds."""
     position = row.headers_position
     for header in range(row.header_count):
@@ -355,7 +381,7 @@ def _header_names(data, row, out, out_position):
 
 
 @njit(cache=True, boundscheck=True)
-def _is_text(data, row, prints):
+def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
     """Whether all that is printed of a record is UTF-8."""
     position = row.headers_position
     for _ in range(row.header_count):
@@ -372,7 +398,7 @@ def _is_text(data, row, prints):
 
 
 @njit(cache=True, boundscheck=True)
-def is_utf8(data, start, end):
+def is_utf8(data: np.ndarray, start: int, end: int) -> bool:
     """Whether data[start:end] decodes: shortest forms, no halves of surrogate pairs, nothing above
     U+10FFFF.
     """
@@ -405,13 +431,13 @@ def is_utf8(data, start, end):
 
 
 @njit(cache=True)
-def _copy_words(words, out, out_position):
+def _copy_words(words: np.ndarray, out: np.ndarray, out_position: int) -> int:
     """Copies words; the byte behind them."""
     return _copy(words, 0, len(words), out, out_position)
 
 
 @njit(cache=True, boundscheck=True)
-def _copy(data, start, end, out, out_position):
+def _copy(data: np.ndarray, start: int, end: int, out: np.ndarray, out_position: int) -> int:
     """Copies a stretch; the byte behind it."""
     for place in range(end - start):
         out[out_position + place] = data[start + place]
